@@ -1,0 +1,3 @@
+//! `curtail`: argv in, exit code out.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The scratchpad: how working memory merges, validates and stands in a transcript.

@@ -1,0 +1,1 @@
+//! What outlives a run: scopes and transactions in one embedded database file.

@@ -1,0 +1,1 @@
+//! One summarizer per file: messages in, a summary out.

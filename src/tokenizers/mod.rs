@@ -1,0 +1,1 @@
+//! One tokenizer per file: text in, a number out.
