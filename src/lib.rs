@@ -1,6 +1,14 @@
 //! Cut LLM transcripts to size without breaking them.
 
+pub mod batch;
+pub mod cli;
+pub mod dialects;
+pub mod edit;
+pub mod json;
 pub mod memory;
+pub mod pipeline;
+pub mod processors;
 pub mod store;
 pub mod summarizers;
 pub mod tokenizers;
+pub mod transcript;

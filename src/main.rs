@@ -1,3 +1,7 @@
 //! `curtail`: argv in, exit code out.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    curtail::cli::main()
+}

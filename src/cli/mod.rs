@@ -1,0 +1,44 @@
+//! What the user types: one file per subcommand, turning flags into values that are handed down.
+
+mod cut;
+mod filter;
+mod input;
+mod limit;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Cut LLM transcripts to size without breaking their tool calls.
+#[derive(Debug, Parser)]
+#[command(name = "curtail", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Window(window::Args),
+    Filter(filter::Args),
+    Limit(limit::Args),
+}
+
+/// The whole program: reads the command line, does what it says, tells how it went.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+    };
+    match done {
+        Ok(status) => status,
+        Err(error) => {
+            anstream::eprintln!("curtail: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

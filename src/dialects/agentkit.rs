@@ -1,0 +1,108 @@
+//! AgentKit messages (seed 004): `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
+
+use super::{Dialect, Fit, Item, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+};
+
+/// The dialect `agentkit`.
+pub(super) struct AgentKit;
+
+impl Dialect for AgentKit {
+    fn name(&self) -> &'static str {
+        "agentkit"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let fits = kind.is("tool_call") && item.get("tools").is_some_and(Value::is_array)
+            || kind.is("tool_result") && item.get("tool").is_some_and(Value::is_object)
+            || kind.is("text") && item.get("role").is_some() && item.get("content").is_some();
+        if fits { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(kind) = item.get_text("type") else { return Item::Unknown(String::from("no type")) };
+        let role = item.get_text("role").map(|role| role.decode().into_owned());
+        let (role, parts) = match (&*kind.decode(), role.as_deref()) {
+            ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
+            ("tool_call", Some("user")) => (Role::User, read_calls(item)),
+            ("tool_call", _) => (Role::Assistant, read_calls(item)),
+            ("text", Some("system")) => (Role::System, said(item)),
+            ("text", Some("user")) => (Role::User, said(item)),
+            ("text", Some("assistant")) => (Role::Assistant, said(item)),
+            ("text", Some(other)) => return Item::Unknown(other.to_owned()),
+            ("text", None) => return Item::Unknown(String::from("no role")),
+            (other, _) => return Item::Unknown(other.to_owned()),
+        };
+        let mut message = Message::read(role, item);
+        message.id = item.get_text("id");
+        message.parts = parts;
+        Item::Message(message)
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        match draft.parts.as_slice() {
+            [DraftPart::ToolResult { id, name, text, .. }] => format!(
+                "{{\"type\":\"tool_result\",\"role\":\"tool_result\",\"tool\":{{\"type\":\"tool\",\"id\":{},\"name\":{},\"input\":{{}}}},\
+                 \"content\":{{\"error\":{}}},\"stop_reason\":\"tool\"}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(name),
+                quote(text)
+            ),
+            _ => {
+                let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+                format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.words()))
+            }
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
+    }
+}
+
+fn said(item: Value<'_>) -> Vec<Part<'_>> {
+    pieces::content(item.get("content"), pieces::plain_block)
+}
+
+fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
+    let mut parts = if item.some("content").is_some() { said(item) } else { Vec::new() };
+    let calls = item.get("tools").into_iter().flat_map(Value::items);
+    parts.extend(calls.map(|call| Part::read(read_call(call), Place::in_shell(call))));
+    parts
+}
+
+fn read_call(tool: Value<'_>) -> Content<'_> {
+    Content::ToolCall(ToolCall {
+        id: tool.get_text("id"),
+        name: tool.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(tool.get("input")),
+        family: Family::Function,
+        hosted: false,
+    })
+}
+
+fn read_result(item: Value<'_>) -> Part<'_> {
+    let tool = item.get("tool");
+    let content = item.get("content");
+    let result = ToolResult {
+        id: tool.and_then(|tool| tool.get_text("id")),
+        name: tool.and_then(|tool| tool.get_text("name")),
+        // The seed counts a result that is no string as its JSON.
+        content: content.map(|value| value.text().unwrap_or(Text::Json(value.raw()))).into_iter().collect(),
+        media: 0,
+        family: Family::Function,
+        same_message: false,
+    };
+    Part::read(Content::ToolResult(result), Place::element(item).with_text(content))
+}

@@ -1,0 +1,138 @@
+//! Anthropic Messages: `role` and a `content` of blocks; `tool_use` answered by `tool_result` at the head of the next user
+//! message, server tools answered inside the same message.
+
+use super::{Dialect, Fit, Item, Patch, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, ResultPlace, Role, ToolCall, ToolResult};
+
+/// The dialect `anthropic`.
+pub(super) struct Anthropic;
+
+impl Dialect for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role` and `content` blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking`, `server_tool_use`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if item.get("role").is_none() {
+            return Fit::No;
+        }
+        if item.get("type").is_some_and(|kind| kind.is("message")) && item.get("stop_reason").is_some() {
+            return Fit::Certain;
+        }
+        match item.get("content") {
+            Some(content) if content.items().any(is_own_block) => Fit::Certain,
+            Some(content) if content.items().any(|block| block.get("type").is_none()) => Fit::No,
+            Some(_) if item.get("tool_calls").is_none() => Fit::Possible,
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::NextMessageFirst, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let role = match &*role.decode() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            other => return Item::Unknown(other.to_owned()),
+        };
+        let mut message = Message::read(role, item);
+        message.id = item.get_text("id");
+        message.parts = pieces::content(item.get("content"), read_block);
+        Item::Message(message)
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        // Results stand in user messages; instructions from the application go to the user, who reads them first.
+        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        if let [DraftPart::Text(text)] = draft.parts.as_slice() {
+            return pieces::role_and_content(role, text);
+        }
+        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        spell_block(part)
+    }
+
+    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        pieces::admit(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}
+
+/// Spells a part as a content block.
+pub(super) fn spell_block(part: &DraftPart) -> String {
+    match part {
+        DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+        DraftPart::Verbatim(raw) => raw.clone(),
+        DraftPart::ToolResult { id, text, .. } => format!(
+            "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"content\":{},\"is_error\":true}}",
+            quote(id.as_deref().unwrap_or_default()),
+            quote(text)
+        ),
+    }
+}
+
+/// Block types that no other dialect has.
+fn is_own_block(block: Value<'_>) -> bool {
+    let Some(kind) = block.get_text("type") else { return false };
+    let kind = kind.decode();
+    matches!(&*kind, "tool_use" | "thinking" | "redacted_thinking")
+        || kind.ends_with("_tool_use")
+        || (kind.ends_with("tool_result") && block.get("tool_use_id").is_some())
+        || (kind == "image" && block.get("source").is_some())
+}
+
+/// Reads a content block.
+pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
+    let Some(kind) = block.get_text("type") else { return pieces::plain_block(block) };
+    let kind = kind.decode();
+    match &*kind {
+        "thinking" => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
+        "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
+        "text" => pieces::plain_block(block),
+        kind if kind.ends_with("tool_use") => read_call(block, family(kind)),
+        kind if kind.ends_with("tool_result") => read_result(block, family(kind)),
+        _ => pieces::plain_block(block),
+    }
+}
+
+/// `tool_use` and `tool_result` are the caller's; every other prefix (`server_`, `mcp_`, `web_search_`, …) is the provider's.
+fn family(kind: &str) -> Family {
+    match kind {
+        "tool_use" | "tool_result" => Family::Function,
+        "mcp_tool_use" | "mcp_tool_result" => Family::Mcp,
+        _ => Family::Server,
+    }
+}
+
+fn read_call(block: Value<'_>, family: Family) -> Content<'_> {
+    Content::ToolCall(ToolCall {
+        id: block.get_text("id"),
+        name: block.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(block.get("input")),
+        family,
+        hosted: family != Family::Function,
+    })
+}
+
+fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
+    let content = block.get("content");
+    Content::ToolResult(ToolResult {
+        id: block.get_text("tool_use_id"),
+        name: None,
+        content: pieces::texts(content),
+        media: pieces::count_media(content),
+        family,
+        same_message: family != Family::Function,
+    })
+}

@@ -1,0 +1,135 @@
+//! From the items of a row to a transcript: every byte ends up in a slot or in the separator before one.
+
+use super::{Dialect, Item};
+use crate::json::{Span, Text, Value};
+use crate::transcript::{Message, Origin, Slot, SlotKind, Stray, Style, Transcript};
+
+/// The items of a transcript as they lie in a text.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// The text.
+    pub source: &'a str,
+    /// What of the text belongs to the transcript, brackets and envelope included.
+    pub span: Span,
+    /// The items, in order.
+    pub items: Vec<Value<'a>>,
+    /// How they are kept apart.
+    pub style: Style,
+    /// The record that holds the list, if one does.
+    pub record: Option<Value<'a>>,
+}
+
+/// Reads a row as a transcript of `dialect`.
+#[must_use]
+pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
+    let preamble: Vec<Text<'a>> = row.record.map_or_else(Vec::new, |record| dialect.preamble(record));
+    let mut builder = Builder {
+        dialect,
+        slots: Vec::with_capacity(row.items.len() + 2),
+        messages: Vec::with_capacity(row.items.len()),
+        strays: Vec::new(),
+        at: row.span.start,
+        ahead: Vec::new(),
+    };
+    builder.row(&row.items, row.style);
+    let close = Span::new(builder.at, row.span.end);
+    builder.slots.push(seam(close, row.style, false));
+    builder.settle();
+    Transcript {
+        source: row.source,
+        span: row.span,
+        slots: builder.slots,
+        messages: builder.messages,
+        strays: builder.strays,
+        preamble,
+        manners: dialect.manners(),
+    }
+}
+
+const fn seam(span: Span, style: Style, fresh: bool) -> Slot {
+    Slot { lead: Span::new(span.start, span.start), span, what: SlotKind::Seam { style, fresh } }
+}
+
+struct Builder<'d, 'a> {
+    dialect: &'d dyn Dialect,
+    slots: Vec<Slot>,
+    messages: Vec<Message<'a>>,
+    strays: Vec<Stray<'a>>,
+    /// Where the bytes begin that no slot has yet.
+    at: u32,
+    /// Slots of metadata that wait for the message after them.
+    ahead: Vec<usize>,
+}
+
+impl<'a> Builder<'_, 'a> {
+    fn row(&mut self, values: &[Value<'a>], style: Style) {
+        let items = self.dialect.read_all(values);
+        if let Some(first) = values.first() {
+            let start = first.span().start;
+            self.slots.push(seam(Span::new(self.at, start), style, true));
+            self.at = start;
+        }
+        for (&value, item) in values.iter().zip(items) {
+            match item {
+                Item::Nested(inner) => self.nested(value, &inner, style),
+                item => self.item(value, item),
+            }
+        }
+    }
+
+    /// A row inside an element: what stands around it always stays.
+    fn nested(&mut self, value: Value<'a>, inner: &[Value<'a>], around: Style) {
+        if inner.is_empty() {
+            return self.slot(value.span(), SlotKind::Pinned);
+        }
+        self.row(inner, Style::List);
+        let end = value.span().end;
+        self.slots.push(seam(Span::new(self.at, end), around, false));
+        self.at = end;
+    }
+
+    fn item(&mut self, value: Value<'a>, item: Item<'a>) {
+        let what = match item {
+            Item::Message(message) => return self.message(value, message),
+            Item::Pinned => SlotKind::Pinned,
+            Item::Ahead => {
+                self.ahead.push(self.slots.len());
+                SlotKind::Pinned
+            }
+            Item::Unknown(unknown) => self.stray(value, Some(unknown)),
+            Item::Metadata | Item::Nested(_) => self.stray(value, None),
+        };
+        self.slot(value.span(), what);
+    }
+
+    fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
+        let index = self.messages.len();
+        message.origin = Origin::Source(index);
+        for slot in self.ahead.drain(..) {
+            self.slots[slot].what = SlotKind::With(index);
+        }
+        self.slot(value.span(), SlotKind::Message(index));
+        self.messages.push(message);
+    }
+
+    /// What stands before the first message is a header and always stays.
+    fn stray(&mut self, value: Value<'a>, unknown: Option<String>) -> SlotKind {
+        let after = self.messages.len();
+        self.strays.push(Stray { value, unknown, after });
+        if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
+    }
+
+    fn slot(&mut self, span: Span, what: SlotKind) {
+        self.slots.push(Slot { lead: Span::new(self.at, span.start), span, what });
+        self.at = span.end;
+    }
+
+    /// Metadata that was to go with a message that never came goes with the last one.
+    fn settle(&mut self) {
+        if let Some(last) = self.messages.len().checked_sub(1) {
+            for slot in self.ahead.drain(..) {
+                self.slots[slot].what = SlotKind::With(last);
+            }
+        }
+    }
+}

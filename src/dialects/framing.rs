@@ -1,0 +1,134 @@
+//! How transcripts lie in a text, and where a record keeps its messages.
+
+use super::Row;
+use crate::json::{Document, Span, Value};
+use crate::transcript::Style;
+
+/// How transcripts lie in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// A message or event per line: the file is one transcript.
+    Lines,
+    /// A transcript per line.
+    Records,
+    /// The file is one JSON value: a transcript, or a list of them.
+    Document,
+}
+
+impl Framing {
+    /// Its name, as `--framing` takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Records => "records",
+            Self::Document => "document",
+        }
+    }
+}
+
+/// Keys under which records keep their messages, in the order in which they are looked for.
+const LIST_KEYS: &[&str] =
+    &["messages", "conversations", "conversation", "items", "input", "contents", "history", "trajectory", "traj"];
+
+/// Decides the framing of a text by its first values. `head` begins the text and ends at a line's end, or is all of it.
+#[must_use]
+pub fn detect(head: &str, messages_key: Option<&str>) -> Framing {
+    let mut lines = head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else { return Framing::Lines };
+    match Document::read_all(first) {
+        Ok(document) => by_value(&document, lines.next().is_some(), messages_key),
+        Err(fault) if fault.offset >= first.trim_end().len() && fault.what.ends_with("a value") => Framing::Document,
+        // A torn or broken line: its neighbours tell.
+        Err(_) => lines
+            .take(16)
+            .find_map(|line| Document::read_all(line).ok())
+            .map_or(Framing::Lines, |document| by_value(&document, true, messages_key)),
+    }
+}
+
+fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
+    let mut roots = document.roots();
+    match roots.next() {
+        Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
+        Some(list) if list.is_array() => Framing::Document,
+        Some(record) if find_list(record, messages_key).is_some() => Framing::Records,
+        _ => Framing::Lines,
+    }
+}
+
+/// The transcripts of a text of this framing: one for `lines`, one for a record, one or many for a document.
+///
+/// # Errors
+/// The value that holds no list of messages, and words for it.
+pub fn rows<'a>(
+    document: &'a Document<'a>,
+    framing: Framing,
+    messages_key: Option<&str>,
+) -> Result<Vec<Row<'a>>, (Value<'a>, String)> {
+    let mut roots = document.roots();
+    let everything = Span::new(0, end_of(document));
+    if framing == Framing::Lines {
+        let row = Row {
+            source: document.text(),
+            span: everything,
+            items: roots.collect(),
+            style: Style::Lines,
+            record: None,
+        };
+        return Ok(vec![row]);
+    }
+    let records: Vec<Value<'a>> = match (framing, roots.next()) {
+        (Framing::Document, Some(root)) if holds_records(root, messages_key) => root.items().collect(),
+        // An interrupted write may leave two records on a line.
+        (_, first) => first.into_iter().chain(roots).collect(),
+    };
+    records.into_iter().map(|record| row(document, record, messages_key)).collect()
+}
+
+/// Offsets fit: a document's text is shorter than 4 GiB.
+fn end_of(document: &Document<'_>) -> u32 {
+    u32::try_from(document.text().len()).unwrap_or(u32::MAX)
+}
+
+fn row<'a>(
+    document: &'a Document<'a>,
+    record: Value<'a>,
+    messages_key: Option<&str>,
+) -> Result<Row<'a>, (Value<'a>, String)> {
+    let (list, record) = match record.is_array() {
+        true => (record, None),
+        false => match find_list(record, messages_key) {
+            Some(list) => (list, Some(record)),
+            None => return Err((record, no_list(messages_key))),
+        },
+    };
+    Ok(Row { source: document.text(), span: list.span(), items: list.items().collect(), style: Style::List, record })
+}
+
+fn no_list(messages_key: Option<&str>) -> String {
+    match messages_key {
+        Some(key) => format!("no list of messages under `{key}`, which --messages-key names"),
+        None => format!("no list of messages under any of {}; name one with --messages-key", LIST_KEYS.join(", ")),
+    }
+}
+
+/// Whether a list holds records and not messages; its first element tells.
+fn holds_records(root: Value<'_>, messages_key: Option<&str>) -> bool {
+    let first = root.items().next();
+    first.is_some_and(|first| first.is_array() || first.is_object() && find_list(first, messages_key).is_some())
+}
+
+/// The list of messages of a record.
+#[must_use]
+pub fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
+    if let Some(path) = messages_key {
+        let found = path.split('.').try_fold(record, |value, key| value.get(key))?;
+        return Some(found).filter(|found| found.is_array());
+    }
+    LIST_KEYS.iter().filter_map(|key| record.get(key)).find(|list| is_list_of_messages(*list))
+}
+
+fn is_list_of_messages(list: Value<'_>) -> bool {
+    list.is_array() && list.items().next().is_none_or(|first| first.is_object())
+}

@@ -1,0 +1,111 @@
+//! One wire format per file: the only code that knows the name of a key.
+//!
+//! A dialect reads values as messages, spells what we write, and states the manners of its wire. To add one: a file here, a
+//! line in [`ALL`], fixtures and a page.
+
+mod agentkit;
+mod anthropic;
+mod assemble;
+mod framing;
+mod openai;
+mod pieces;
+mod responses;
+mod sniff;
+
+pub use assemble::{Row, assemble};
+pub use framing::{Framing, detect, find_list, rows};
+pub use sniff::{Sniffed, sniff};
+
+use crate::json::{Span, Text, Value};
+use crate::transcript::{Draft, DraftPart, Manners, Message, Transcript};
+
+/// Every dialect, in the order in which they are listed to the user.
+pub const ALL: &[&dyn Dialect] = &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit];
+
+/// The dialect called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Dialect> {
+    ALL.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// A wire format.
+pub trait Dialect: Sync {
+    /// Its name, as `--dialect` takes it.
+    fn name(&self) -> &'static str;
+
+    /// What tells it from the others, in one line for the user.
+    fn marks(&self) -> &'static str;
+
+    /// How well `item` fits, seen by itself.
+    fn fit(&self, item: Value<'_>) -> Fit;
+
+    /// How the wire wants its messages.
+    fn manners(&self) -> Manners;
+
+    /// Reads one item.
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
+
+    /// Reads the items of a transcript, where one tells something about another.
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        items.iter().map(|&item| self.read(item)).collect()
+    }
+
+    /// What of `record` a model reads besides the messages: instructions and tool definitions.
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["system", "instructions", "tools", "functions"])
+    }
+
+    /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String;
+
+    /// Spells a part that we write, as it stands in a list of parts.
+    fn spell_part(&self, part: &DraftPart) -> String;
+
+    /// Puts parts, already spelt, in front of what `message` holds: the bytes that give way and what takes their place.
+    /// `None` where results are messages of their own.
+    fn admit(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
+        None
+    }
+
+    /// What else must change when only the messages that `kept` names are kept, such as links between messages.
+    fn mend(&self, _transcript: &Transcript<'_>, _kept: &dyn Fn(usize) -> bool) -> Vec<Patch> {
+        Vec::new()
+    }
+}
+
+/// Bytes that give way to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The bytes that go.
+    pub span: Span,
+    /// What stands there instead.
+    pub text: String,
+}
+
+/// How well an item fits a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It is something else.
+    No,
+    /// It can be read, but other dialects can read it as well.
+    Possible,
+    /// Only this dialect spells it so.
+    Certain,
+}
+
+/// What an item is to a dialect.
+#[derive(Debug)]
+pub enum Item<'a> {
+    /// A message.
+    Message(Message<'a>),
+    /// Known metadata: goes with the message before it.
+    Metadata,
+    /// Metadata that mirrors the message after it and goes with that.
+    Ahead,
+    /// Metadata that always stays.
+    Pinned,
+    /// Something with a role or type that the dialect does not know: passes through with the message before it.
+    Unknown(String),
+    /// A list of items inside the item; what stands around them stays.
+    Nested(Vec<Value<'a>>),
+}

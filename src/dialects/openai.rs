@@ -1,0 +1,150 @@
+//! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
+//! `function_call` answered by role `function`, without ids.
+
+use super::{Dialect, Fit, Item, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+};
+
+/// The dialect `openai`.
+pub(super) struct OpenAi;
+
+impl Dialect for OpenAi {
+    fn name(&self) -> &'static str {
+        "openai"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, role `function`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(role) = item.get_text("role") else { return Fit::No };
+        let own = ["tool_calls", "tool_call_id", "tool_call_ids", "function_call", "refusal", "reasoning_content"];
+        if role.is("function") || own.iter().any(|key| item.some(key).is_some()) {
+            return Fit::Certain;
+        }
+        match item.get("content") {
+            Some(content) if content.items().any(|block| !is_chat_block(block)) => Fit::No,
+            Some(_) => Fit::Possible,
+            None => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: true }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let Some(role) = role_of(&role) else { return Item::Unknown(role.decode().into_owned()) };
+        let mut message = Message::read(role, item);
+        message.id = item.get_text("id").filter(|_| role != Role::Tool);
+        message.parts = if role == Role::Tool { result_parts(item) } else { said_parts(item) };
+        message.parts.extend(call_parts(item));
+        Item::Message(message)
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        match draft.parts.as_slice() {
+            [DraftPart::ToolResult { id: Some(id), text, .. }] => {
+                format!("{{\"role\":\"tool\",\"tool_call_id\":{},\"content\":{}}}", quote(id), quote(text))
+            }
+            [DraftPart::ToolResult { id: None, name, text, .. }] => {
+                format!("{{\"role\":\"function\",\"name\":{},\"content\":{}}}", quote(name), quote(text))
+            }
+            _ => pieces::role_and_content(draft.role.name(), &draft.words()),
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { .. } => self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()] }, None),
+        }
+    }
+}
+
+fn is_chat_block(block: Value<'_>) -> bool {
+    block.get_text("type").is_some_and(|kind| kind.is("text") || kind.is("refusal")) || pieces::is_media(block)
+}
+
+fn role_of(role: &Text<'_>) -> Option<Role> {
+    match &*role.decode() {
+        "system" => Some(Role::System),
+        "developer" => Some(Role::Developer),
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        "tool" | "function" => Some(Role::Tool),
+        _ => None,
+    }
+}
+
+fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    if let Some(thought) = item.get("reasoning_content")
+        && let Some(text) = thought.text()
+    {
+        parts.push(Part::read(Content::Reasoning(text), Place::element(thought)));
+    }
+    parts.extend(pieces::content(item.get("content"), pieces::plain_block));
+    if let Some(refusal) = item.some("refusal")
+        && let Some(text) = refusal.text()
+    {
+        parts.push(Part::read(Content::Text(text), Place::element(refusal)));
+    }
+    parts
+}
+
+fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
+    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+    let mut parts: Vec<Part<'_>> = calls.map(|call| Part::read(read_call(call), Place::in_shell(call))).collect();
+    if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
+        parts.push(Part::read(read_call(call), Place::element(call)));
+    }
+    parts
+}
+
+/// A call as the API spells it (under `function` or `custom`), or with its name and arguments beside the id as tau2-bench does.
+fn read_call(call: Value<'_>) -> Content<'_> {
+    let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
+    let arguments = inner.get("arguments").or_else(|| inner.get("input"));
+    Content::ToolCall(ToolCall {
+        id: call.get_text("id"),
+        name: inner.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(arguments),
+        family: Family::Function,
+        hosted: false,
+    })
+}
+
+/// The answer that a `tool` or `function` message is. SWE-agent writes its ids as a list: one part for each.
+fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
+    let listed = item.get("tool_call_ids").into_iter().flat_map(Value::items);
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for id in listed {
+        let content = item.get("content").filter(|_| parts.is_empty());
+        parts.push(Part::read(read_result(item, id.text(), content), Place::element(id).with_text(content)));
+    }
+    if parts.is_empty() {
+        let legacy = item.get("role").is_some_and(|role| role.is("function"));
+        // tau2-bench answers under `id`.
+        let id = item.get_text("tool_call_id").or_else(|| item.get_text("id").filter(|_| !legacy));
+        let content = item.get("content");
+        parts.push(Part::read(read_result(item, id, content), Place::element(item).with_text(content)));
+    }
+    parts
+}
+
+fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
+    Content::ToolResult(ToolResult {
+        id,
+        name: item.get_text("name"),
+        content: pieces::texts(content),
+        media: pieces::count_media(content),
+        family: Family::Function,
+        same_message: false,
+    })
+}

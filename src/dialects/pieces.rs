@@ -1,0 +1,106 @@
+//! Pieces that several wire formats spell alike.
+
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Part, Place};
+
+/// The text of a string, or of a list of `{"text": …}` blocks; anything else is read as its own spelling.
+pub(super) fn texts<'a>(value: Option<Value<'a>>) -> Vec<Text<'a>> {
+    let Some(value) = value else { return Vec::new() };
+    if let Some(text) = value.text() {
+        return vec![text];
+    }
+    if value.is_array() {
+        return value.items().filter_map(block_text).collect();
+    }
+    match value.raw() {
+        "null" => Vec::new(),
+        raw => vec![Text::Json(raw)],
+    }
+}
+
+/// The text of a block in a list: its `text`, or its own spelling unless it is media.
+fn block_text<'a>(block: Value<'a>) -> Option<Text<'a>> {
+    if let Some(text) = block.text().or_else(|| block.get_text("text")) {
+        return Some(text);
+    }
+    (!is_media(block)).then(|| Text::Json(block.raw()))
+}
+
+/// How many blocks of a list are media.
+pub(super) fn count_media(value: Option<Value<'_>>) -> usize {
+    value.map_or(0, |value| value.items().filter(|&block| is_media(block)).count())
+}
+
+/// Whether a block is an image, a sound or a file, by the types that the wire formats use.
+pub(super) fn is_media(block: Value<'_>) -> bool {
+    const TYPES: &[&str] = &[
+        "image",
+        "image_url",
+        "input_image",
+        "input_audio",
+        "audio",
+        "file",
+        "input_file",
+        "document",
+        "video",
+        "container_upload",
+    ];
+    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+}
+
+/// The parts of a `content` that is a string or a list of blocks; `read` says what a block is.
+pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Content<'a>) -> Vec<Part<'a>> {
+    let Some(value) = value else { return Vec::new() };
+    if let Some(text) = value.text() {
+        return vec![Part::read(Content::Text(text), Place::element(value).with_text(Some(value)))];
+    }
+    value.items().map(|block| part(block, read(block))).collect()
+}
+
+/// A block of a list as a part; its text, if it has one, may be spelt anew.
+pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
+    let text = match &content {
+        Content::Text(_) if block.text().is_some() => Some(block),
+        Content::Text(_) => block.get("text"),
+        Content::ToolResult(_) => block.get("content"),
+        _ => None,
+    };
+    Part::read(content, Place::element(block).with_text(text))
+}
+
+/// A text or media block; anything else is `Other`.
+pub(super) fn plain_block<'a>(block: Value<'a>) -> Content<'a> {
+    match block.text().or_else(|| block.get_text("text")) {
+        Some(text) => Content::Text(text),
+        None if is_media(block) => Content::Media(Text::Json(block.raw())),
+        None => Content::Other,
+    }
+}
+
+/// What stands under `keys` of a record, as text.
+pub(super) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
+    keys.iter().flat_map(|key| texts(record.some(key))).collect()
+}
+
+/// The arguments of a call: the inside of a string, or the value as it is spelt.
+pub(super) fn arguments<'a>(value: Option<Value<'a>>) -> Text<'a> {
+    value.map_or(Text::Escaped(""), |value| value.text().unwrap_or(Text::Json(value.raw())))
+}
+
+/// Puts `parts` in front of a `content` that is a string or a list; `block` spells a text as an element of the list.
+pub(super) fn admit(content: Value<'_>, parts: &[String], block: impl Fn(&str) -> String) -> Option<super::Patch> {
+    let parts = parts.join(",");
+    let span = content.span();
+    if content.is_array() {
+        let comma = if content.items().next().is_some() { "," } else { "" };
+        let inside = crate::json::Span::new(span.start + 1, span.start + 1);
+        return Some(super::Patch { span: inside, text: format!("{parts}{comma}") });
+    }
+    content.text()?;
+    Some(super::Patch { span, text: format!("[{parts},{}]", block(content.raw())) })
+}
+
+/// `{"role": …, "content": "…"}`
+pub(super) fn role_and_content(role: &str, text: &str) -> String {
+    format!("{{\"role\":{},\"content\":{}}}", quote(role), quote(text))
+}

@@ -1,0 +1,249 @@
+//! OpenAI Responses items: `message`, `reasoning`, and families of calls, each with an `…_output` of its own, joined by
+//! `call_id` (also spelt `callId`).
+
+use super::{Dialect, Fit, Item, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+};
+
+/// The dialect `responses`.
+pub(super) struct Responses;
+
+/// Item types that are calls: name, family, whether the provider completes them without a result of ours.
+const CALLS: &[(&str, Family, bool)] = &[
+    ("function_call", Family::Function, false),
+    ("custom_tool_call", Family::Custom, false),
+    ("computer_call", Family::Computer, false),
+    ("shell_call", Family::Shell, false),
+    // Answered by `local_shell_call_output`; Codex answers with `function_call_output`.
+    ("local_shell_call", Family::LocalShell, false),
+    ("apply_patch_call", Family::ApplyPatch, false),
+    ("tool_search_call", Family::ToolSearch, false),
+    ("program", Family::Program, true),
+    ("mcp_approval_request", Family::Approval, false),
+    ("web_search_call", Family::Server, true),
+    ("file_search_call", Family::Server, true),
+    ("code_interpreter_call", Family::Server, true),
+    ("image_generation_call", Family::Server, true),
+    ("mcp_call", Family::Server, true),
+];
+
+/// Item types that are results, and the family they answer.
+const RESULTS: &[(&str, Family)] = &[
+    ("function_call_output", Family::Function),
+    ("custom_tool_call_output", Family::Custom),
+    ("computer_call_output", Family::Computer),
+    ("shell_call_output", Family::Shell),
+    ("local_shell_call_output", Family::LocalShell),
+    ("apply_patch_call_output", Family::ApplyPatch),
+    ("tool_search_output", Family::ToolSearch),
+    ("program_output", Family::Program),
+    ("mcp_approval_response", Family::Approval),
+];
+
+impl Dialect for Responses {
+    fn name(&self) -> &'static str {
+        "responses"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let kind = kind.decode();
+        if is_call(&kind).is_some() || is_result(&kind).is_some() {
+            return if item.get("payload").is_none() { Fit::Certain } else { Fit::No };
+        }
+        match &*kind {
+            "reasoning" if item.get("summary").is_some() => Fit::Certain,
+            "mcp_list_tools" | "item_reference" | "compaction" => Fit::Certain,
+            "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
+            "message" if item.get("role").is_some() && item.get("stop_reason").is_none() => Fit::Possible,
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        read_item(item, item)
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["instructions", "tools"])
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        spell_item(draft)
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        spell_item(&Draft { role: Role::Assistant, parts: vec![part.clone()] })
+    }
+}
+
+fn is_call(kind: &str) -> Option<(Family, bool)> {
+    CALLS.iter().find(|call| call.0 == kind).map(|call| (call.1, call.2))
+}
+
+fn is_result(kind: &str) -> Option<Family> {
+    RESULTS.iter().find(|result| result.0 == kind).map(|result| result.1)
+}
+
+fn is_own_block(block: Value<'_>) -> bool {
+    block.get_text("type").is_some_and(|kind| kind.is("input_text") || kind.is("output_text") || kind.is("input_image"))
+}
+
+/// Reads `item` as a message whose bytes are `whole`: the item itself, or an envelope around it.
+pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
+    let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
+    let kind = kind.as_deref().unwrap_or("message");
+    let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
+        (Role::Assistant, vec![Part::read(read_call(item, kind, family, hosted), Place::element(whole))])
+    } else if let Some(family) = is_result(kind) {
+        let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
+        (Role::Tool, vec![Part::read(read_result(item, family), Place::element(whole).with_text(text))])
+    } else {
+        match kind {
+            "message" => match item.get_text("role").map(|role| role_of(&role.decode())) {
+                Some(Some(role)) => (role, pieces::content(item.get("content"), pieces::plain_block)),
+                Some(None) => {
+                    return Item::Unknown(item.get_text("role").map_or_else(String::new, |r| r.decode().into_owned()));
+                }
+                None => return Item::Unknown(String::from("no role")),
+            },
+            "reasoning" => (Role::Assistant, vec![Part::read(read_reasoning(item), Place::element(whole))]),
+            "mcp_list_tools" | "item_reference" | "compaction" => return Item::Metadata,
+            other => return Item::Unknown(other.to_owned()),
+        }
+    };
+    let mut message = Message::read(role, whole);
+    message.id = item.get_text("id");
+    message.parts = parts;
+    Item::Message(message)
+}
+
+fn role_of(role: &str) -> Option<Role> {
+    match role {
+        "system" => Some(Role::System),
+        "developer" => Some(Role::Developer),
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        _ => None,
+    }
+}
+
+fn call_id<'a>(item: Value<'a>) -> Option<Text<'a>> {
+    item.get_text("call_id").or_else(|| item.get_text("callId"))
+}
+
+fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> Content<'a> {
+    let keys = ["arguments", "input", "action", "operation", "code", "queries"];
+    let container = item.get("action").is_some() && item.get("output").is_some();
+    Content::ToolCall(ToolCall {
+        id: if family == Family::Approval {
+            item.get_text("id")
+        } else {
+            call_id(item).or_else(|| hosted_id(item, hosted))
+        },
+        name: item.get_text("name").unwrap_or_else(|| Text::Owned(kind.to_owned())),
+        arguments: pieces::arguments(keys.iter().find_map(|key| item.some(key))),
+        family,
+        hosted: hosted || container || is_hosted_elsewhere(item),
+    })
+}
+
+/// A hosted call has no `call_id`: its own id keeps it apart from calls that are answered by position.
+fn hosted_id(item: Value<'_>, hosted: bool) -> Option<Text<'_>> {
+    hosted.then(|| item.get_text("id")).flatten()
+}
+
+/// A shell in the provider's container, or a tool search that the provider ran, needs no output of ours.
+fn is_hosted_elsewhere(item: Value<'_>) -> bool {
+    let container = item
+        .some("environment")
+        .is_some_and(|place| place.get("type").is_some_and(|kind| kind.is("container_reference")));
+    container || item.get("execution").is_some_and(|place| place.is("server"))
+}
+
+fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
+    let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
+    let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
+    Content::ToolResult(ToolResult {
+        id,
+        name: None,
+        content: pieces::texts(output),
+        media: pieces::count_media(output),
+        family,
+        same_message: false,
+    })
+}
+
+fn read_reasoning(item: Value<'_>) -> Content<'_> {
+    let blocks = ["content", "summary"].iter().filter_map(|key| item.get(key)).flat_map(Value::items);
+    let mut texts = blocks.filter_map(|block| block.get_text("text"));
+    match (texts.next(), texts.next()) {
+        (None, _) => Content::Reasoning(Text::Escaped("")),
+        (Some(only), None) => Content::Reasoning(only),
+        (Some(first), Some(second)) => {
+            let all = [first, second].into_iter().chain(texts).map(|text| text.decode().into_owned());
+            Content::Reasoning(Text::Owned(all.collect::<Vec<_>>().join("\n")))
+        }
+    }
+}
+
+/// Reasoning must stay with the item after it; metadata in between does not part them.
+pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
+    let mut next_is_theirs = false;
+    for item in items.iter_mut().rev() {
+        if let Item::Message(message) = item {
+            let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
+            message.binds_next = thought && !message.parts.is_empty() && next_is_theirs;
+            next_is_theirs = message.role == Role::Assistant;
+        }
+    }
+    items
+}
+
+/// Spells a draft as an item.
+pub(super) fn spell_item(draft: &Draft) -> String {
+    match draft.parts.as_slice() {
+        [DraftPart::ToolResult { id, text, family, .. }] => spell_result(id.as_deref(), text, *family),
+        [DraftPart::Verbatim(raw)] => raw.clone(),
+        _ => format!(
+            "{{\"type\":\"message\",\"role\":{},\"content\":{}}}",
+            quote(draft.role.name()),
+            quote(&draft.words())
+        ),
+    }
+}
+
+fn spell_result(id: Option<&str>, text: &str, family: Family) -> String {
+    let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
+    let id = id.map_or_else(|| String::from("null"), quote);
+    match family {
+        Family::Approval => {
+            format!("{{\"type\":\"{kind}\",\"approval_request_id\":{id},\"approve\":false,\"reason\":{}}}", quote(text))
+        }
+        Family::Shell => format!(
+            "{{\"type\":\"{kind}\",\"call_id\":{id},\"output\":[{{\"stdout\":\"\",\"stderr\":{},\"outcome\":{{\"type\":\"timeout\"}}}}]}}",
+            quote(text)
+        ),
+        Family::ToolSearch => {
+            format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"tools\":[],\"status\":\"incomplete\"}}")
+        }
+        Family::ApplyPatch => {
+            format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"status\":\"failed\",\"output\":{}}}", quote(text))
+        }
+        _ => format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"output\":{}}}", quote(text)),
+    }
+}

@@ -1,0 +1,195 @@
+//! Decisions → bytes: `open ++ (lead ++ message)* ++ close`.
+
+use super::cuts;
+use crate::dialects::{Dialect, Patch};
+use crate::json::Span;
+use crate::transcript::{Draft, DraftPart, Message, Origin, Slot, SlotKind, Style, Transcript};
+
+/// Writes `transcript` with `messages`, what the stages left of it, to `out`.
+pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
+    let mut kept = vec![false; slot_count(transcript)];
+    for message in messages {
+        if let Origin::Source(index) = message.origin {
+            kept[index] = true;
+        }
+    }
+    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
+    patches.extend(dialect.mend(transcript, &|index| kept.get(index).copied().unwrap_or(false)));
+    patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
+    let mut writer = Writer {
+        transcript,
+        out,
+        patches: &patches,
+        kept: &kept,
+        next: 0,
+        last: None,
+        style: Style::Lines,
+        fresh: false,
+        near: messages.iter().find_map(|message| message.value),
+    };
+    for message in messages {
+        writer.message(message, dialect);
+    }
+    writer.finish();
+}
+
+fn slot_count(transcript: &Transcript<'_>) -> usize {
+    transcript.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
+}
+
+struct Writer<'w, 'a> {
+    transcript: &'w Transcript<'a>,
+    out: &'w mut String,
+    patches: &'w [Patch],
+    kept: &'w [bool],
+    /// The first slot that is neither written nor passed over.
+    next: usize,
+    /// The slot that was written last.
+    last: Option<usize>,
+    style: Style,
+    /// Whether the row has no element yet.
+    fresh: bool,
+    /// A message of the transcript, for dialects that wrap what we write in an envelope.
+    near: Option<crate::json::Value<'a>>,
+}
+
+impl Writer<'_, '_> {
+    fn message(&mut self, message: &Message<'_>, dialect: &dyn Dialect) {
+        match message.origin {
+            Origin::Source(index) => {
+                while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
+                    self.slot(slot);
+                }
+                self.slot(self.next);
+            }
+            Origin::Moved(index) => {
+                self.settle();
+                let moved = self.transcript.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
+                if let Some(&Slot { span, .. }) = moved {
+                    self.separate();
+                    self.copy(span);
+                }
+            }
+            Origin::Draft => {
+                self.settle();
+                self.separate();
+                let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
+                let near = message.value.or(self.near);
+                self.out.push_str(&dialect.spell(&Draft { role: message.role, parts }, near));
+            }
+        }
+    }
+
+    /// The next slot, unless it is the one that `stop` names.
+    fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
+        let slot = self.transcript.slots.get(self.next)?;
+        (!stop(slot.what)).then_some(self.next)
+    }
+
+    /// Writes what belongs to the messages before this place, so that something new can stand here.
+    fn settle(&mut self) {
+        let written = self.last.and_then(|last| match self.transcript.slots[last].what {
+            SlotKind::Message(index) | SlotKind::With(index) => Some(index),
+            _ => None,
+        });
+        let ahead = |what| match what {
+            SlotKind::Message(_) => true,
+            SlotKind::With(index) => written.is_none_or(|written| index > written),
+            SlotKind::Seam { fresh, .. } => !fresh,
+            SlotKind::Pinned => false,
+        };
+        while let Some(slot) = self.pass(ahead) {
+            self.slot(slot);
+        }
+    }
+
+    fn finish(&mut self) {
+        while let Some(slot) = self.pass(|_| false) {
+            self.slot(slot);
+        }
+    }
+
+    /// Writes or passes over the slot `at`.
+    fn slot(&mut self, at: usize) {
+        self.next = at + 1;
+        let slot = self.transcript.slots[at];
+        match slot.what {
+            SlotKind::Seam { style, fresh } => self.seam(slot.span, style, fresh),
+            SlotKind::Pinned => self.element(at, slot),
+            SlotKind::Message(index) | SlotKind::With(index) if self.kept[index] => self.element(at, slot),
+            SlotKind::Message(_) | SlotKind::With(_) => {}
+        }
+    }
+
+    fn seam(&mut self, span: Span, style: Style, fresh: bool) {
+        // A row of lines that lost all its elements leaves no empty line behind.
+        let empty_lines =
+            !fresh && self.fresh && self.style == Style::Lines && self.next == self.transcript.slots.len();
+        if !empty_lines {
+            self.copy(span);
+        }
+        self.style = style;
+        self.fresh = fresh;
+    }
+
+    /// Writes a slot behind its separator. The first of a row has none, and values that shared a line only because of
+    /// what stood between them get one.
+    fn element(&mut self, at: usize, slot: Slot) {
+        let lead = slot.lead.of(self.transcript.source);
+        let follows =
+            at > 0 && self.last == Some(at - 1) || matches!(self.transcript.slots[at - 1].what, SlotKind::Seam { .. });
+        let fits = match self.style {
+            Style::Lines => follows || lead.contains('\n'),
+            Style::List => lead.contains(','),
+        };
+        if std::mem::take(&mut self.fresh) {
+            // Nothing stands before it.
+        } else if fits {
+            self.out.push_str(lead);
+        } else {
+            self.out.push_str(self.separator());
+        }
+        self.copy(slot.span);
+        self.last = Some(at);
+    }
+
+    fn separate(&mut self) {
+        if !std::mem::take(&mut self.fresh) {
+            self.out.push_str(self.separator());
+        }
+    }
+
+    /// A separator as this row has them.
+    fn separator(&self) -> &'static str {
+        let mark = if self.style == Style::Lines { '\n' } else { ',' };
+        let own = self
+            .transcript
+            .slots
+            .iter()
+            .map(|slot| slot.lead.of(self.transcript.source))
+            .find(|lead| lead.contains(mark));
+        match (self.style, own) {
+            (Style::Lines, Some(lead)) if lead.contains('\r') => "\r\n",
+            (Style::Lines, _) => "\n",
+            (Style::List, Some(lead)) if lead.starts_with(", ") => ", ",
+            (Style::List, _) => ",",
+        }
+    }
+
+    /// Copies bytes of the source, with the patches that lie in them.
+    fn copy(&mut self, span: Span) {
+        let source = self.transcript.source;
+        let mut at = span.start;
+        let first = self.patches.partition_point(|patch| patch.span.start < span.start);
+        for patch in
+            self.patches[first..].iter().take_while(|patch| patch.span.end <= span.end && patch.span.start <= span.end)
+        {
+            if patch.span.start >= at {
+                self.out.push_str(&source[at as usize..patch.span.start as usize]);
+                self.out.push_str(&patch.text);
+                at = patch.span.end;
+            }
+        }
+        self.out.push_str(&source[at as usize..span.end as usize]);
+    }
+}

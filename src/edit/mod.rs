@@ -1,0 +1,10 @@
+//! Decisions become bytes, or words.
+//!
+//! What is kept is copied from the source as it stands; only what a decision names gives way.
+
+mod apply;
+mod cuts;
+mod explain;
+
+pub use apply::apply;
+pub use explain::{Explained, explain};

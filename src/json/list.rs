@@ -1,0 +1,47 @@
+//! Lists and objects as rows of elements with commas between: which bytes go when an element goes.
+
+use super::{Span, Text, Value};
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub struct Member<'a> {
+    /// The key.
+    pub key: Text<'a>,
+    /// The value.
+    pub value: Value<'a>,
+    /// From the key's opening quote to the value's end.
+    pub span: Span,
+}
+
+/// The bytes that a value takes up in its list or object: itself, or the member that it is the value of.
+#[must_use]
+pub fn element_span(value: Value<'_>) -> Span {
+    let member = value.parent().and_then(|parent| parent.members().find(|member| member.value == value));
+    member.map_or_else(|| value.span(), |member| member.span)
+}
+
+/// The spans to remove so that the elements that `gone` names leave `holder`, each with one comma.
+///
+/// An element that stays keeps the separator before it, except that the first one to stay leaves it out.
+pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
+    let members = holder.members().map(|member| (member.span, gone(member.value)));
+    let elements: Vec<(Span, bool)> = match holder.is_array() {
+        true => holder.items().map(|item| (item.span(), gone(item))).collect(),
+        false => members.collect(),
+    };
+    let first_kept = elements.iter().position(|(_, gone)| !gone);
+    let Some(first_kept) = first_kept else {
+        let ends = elements.first().zip(elements.last());
+        return ends.map(|((first, _), (last, _))| Span::new(first.start, last.end)).into_iter().collect();
+    };
+    let mut spans = Vec::new();
+    if first_kept > 0 {
+        spans.push(Span::new(elements[0].0.start, elements[first_kept].0.start));
+    }
+    for pair in elements[first_kept..].windows(2) {
+        if pair[1].1 {
+            spans.push(Span::new(pair[0].0.end, pair[1].0.end));
+        }
+    }
+    spans
+}

@@ -1,0 +1,51 @@
+//! JSON as spans: where values and members stand in a text, found in one strict pass.
+//!
+//! Nothing is built and nothing is copied: a [`Value`] is a place in the text, and a string stays escaped until somebody
+//! asks for its characters. This layer knows nothing of messages.
+
+mod list;
+mod string;
+mod tape;
+mod value;
+mod words;
+
+pub use list::{Member, element_span, removal};
+pub use string::quote;
+pub use tape::{Document, Fault, MAX_DEPTH, Node};
+pub use value::{Kind, Value};
+pub use words::Text;
+
+/// A half-open range of byte offsets in a text of at most 4 GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset just past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from `start` up to `end`.
+    #[must_use]
+    pub const fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether the span holds no byte.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.end == self.start
+    }
+
+    /// The text that stands there.
+    #[must_use]
+    pub fn of(self, text: &str) -> &str {
+        &text[self.start as usize..self.end as usize]
+    }
+}

@@ -1,0 +1,286 @@
+//! One strict pass over a text that proves its grammar (RFC 8259) and notes where every value stands.
+//!
+//! The notes form a tape in reading order. The pass keeps its stack in the tape's parent links, so depth costs no
+//! machine stack; what was proven here need not be proven again by those who walk the tape.
+
+use super::string::end_of_string;
+use super::{Span, Value};
+
+/// Deepest nesting that is read: values inside more brackets are refused, so that no consumer has to fear the depth.
+pub const MAX_DEPTH: usize = 10_000;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const NONE: u32 = u32::MAX;
+
+/// Where one value stands, and how to get to its neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Index of the node after this one and all that it holds.
+    pub(super) next: u32,
+    pub(super) parent: u32,
+}
+
+/// What is wrong with a text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What stands there and what would be right.
+    pub what: &'static str,
+}
+
+/// A text together with the places of its values: one for a record or a document, many for a log of lines.
+#[derive(Debug, Clone)]
+pub struct Document<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+    roots: Vec<u32>,
+}
+
+impl<'a> Document<'a> {
+    /// Reads the one value that `text` holds; only white space may stand around it.
+    ///
+    /// # Errors
+    /// A [`Fault`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`], or a text past 4 GiB.
+    pub fn read(text: &'a str) -> Result<Self, Fault> {
+        let document = Self::read_all(text)?;
+        match document.roots.as_slice() {
+            [_] => Ok(document),
+            [] => Err(Fault { offset: text.len(), what: "expected a JSON value, found nothing" }),
+            [_, second, ..] => {
+                let offset = document.nodes[*second as usize].start as usize;
+                Err(Fault { offset, what: "expected the end of the record, found a second value" })
+            }
+        }
+    }
+
+    /// Reads every value of `text`, one after another; white space, or nothing, may stand between them.
+    ///
+    /// # Errors
+    /// As [`Document::read`], save that any number of values is right.
+    pub fn read_all(text: &'a str) -> Result<Self, Fault> {
+        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new() };
+        match document.append_all() {
+            Ok(()) => Ok(document),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn append_all(&mut self) -> Result<(), Fault> {
+        let bytes = self.text.as_bytes();
+        if bytes.len() >= NONE as usize {
+            return Err(Fault { offset: NONE as usize, what: "a transcript may hold at most 4 GiB" });
+        }
+        let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let mut at = skip_space(bytes, mark);
+        while at < bytes.len() {
+            self.roots.push(index(self.nodes.len()));
+            let mut walk = Walk { bytes, nodes: &mut self.nodes, parent: NONE, depth: 0 };
+            at = skip_space(bytes, walk.value(at)?);
+        }
+        Ok(())
+    }
+
+    /// The values that stand side by side at the top of the text.
+    pub fn roots(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
+        self.roots.iter().map(|&at| Value::at(self, at))
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// How many values the text holds, at every depth, keys included.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the text holds no value.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(super) fn node(&self, at: u32) -> Node {
+        self.nodes[at as usize]
+    }
+
+    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+        Some(self.node(at).parent).filter(|&parent| parent != NONE)
+    }
+
+    /// The bytes of `span`.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &'a str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+}
+
+/// Offsets and indices stay below `u32::MAX` because the text does.
+#[expect(clippy::cast_possible_truncation, reason = "the text is shorter than 4 GiB, checked before the walk")]
+const fn index(n: usize) -> u32 {
+    n as u32
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
+struct Walk<'w> {
+    bytes: &'w [u8],
+    nodes: &'w mut Vec<Node>,
+    parent: u32,
+    depth: usize,
+}
+
+impl Walk<'_> {
+    /// Walks one value with all that it holds; returns the offset just past it.
+    fn value(&mut self, mut at: usize) -> Result<usize, Fault> {
+        loop {
+            at = match self.bytes.get(at) {
+                Some(b'{') => match self.open(at, b'}')? {
+                    Ok(empty) => empty,
+                    Err(first) => {
+                        at = self.key(first)?;
+                        continue;
+                    }
+                },
+                Some(b'[') => match self.open(at, b']')? {
+                    Ok(empty) => empty,
+                    Err(first) => {
+                        at = first;
+                        continue;
+                    }
+                },
+                _ => self.scalar(at)?,
+            };
+            match self.after(at)? {
+                Ok(end) => return Ok(end),
+                Err(next) => at = next,
+            }
+        }
+    }
+
+    /// Enters a list or an object: `Ok` past it if it is empty, `Err` with the place of its first element if not.
+    fn open(&mut self, at: usize, close: u8) -> Result<Result<usize, usize>, Fault> {
+        let inside = skip_space(self.bytes, at + 1);
+        if self.bytes.get(inside) == Some(&close) {
+            self.push(at, inside + 1);
+            return Ok(Ok(inside + 1));
+        }
+        if self.depth == MAX_DEPTH {
+            return Err(Fault { offset: at, what: "nesting deeper than 10000 levels" });
+        }
+        self.depth += 1;
+        self.push(at, at);
+        self.parent = index(self.nodes.len() - 1);
+        Ok(Err(inside))
+    }
+
+    /// Goes on after a value: `Ok` past the outermost one, `Err` with the place of the next value.
+    fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, Fault> {
+        while self.parent != NONE {
+            at = skip_space(self.bytes, at);
+            let holder = self.nodes[self.parent as usize].start as usize;
+            let in_object = self.bytes[holder] == b'{';
+            match (in_object, self.bytes.get(at)) {
+                (true, Some(b',')) => return self.key(skip_space(self.bytes, at + 1)).map(Err),
+                (false, Some(b',')) => return Ok(Err(skip_space(self.bytes, at + 1))),
+                (true, Some(b'}')) | (false, Some(b']')) => {
+                    at += 1;
+                    self.close(at);
+                }
+                (true, _) => return self.fault(at, "expected ',' or '}'"),
+                (false, _) => return self.fault(at, "expected ',' or ']'"),
+            }
+        }
+        Ok(Ok(at))
+    }
+
+    fn close(&mut self, end: usize) {
+        let next = index(self.nodes.len());
+        let node = &mut self.nodes[self.parent as usize];
+        node.end = index(end);
+        node.next = next;
+        self.parent = node.parent;
+        self.depth -= 1;
+    }
+
+    /// Walks a key and its colon; returns the place of the member's value.
+    fn key(&mut self, at: usize) -> Result<usize, Fault> {
+        if self.bytes.get(at) != Some(&b'"') {
+            return self.fault(at, "expected a key in double quotes");
+        }
+        let end = self.string(at)?;
+        let colon = skip_space(self.bytes, end);
+        if self.bytes.get(colon) != Some(&b':') {
+            return self.fault(colon, "expected ':' after the key");
+        }
+        Ok(skip_space(self.bytes, colon + 1))
+    }
+
+    fn string(&mut self, at: usize) -> Result<usize, Fault> {
+        let end = end_of_string(self.bytes, at).map_err(|(offset, what)| Fault { offset, what })?;
+        self.push(at, end);
+        Ok(end)
+    }
+
+    fn scalar(&mut self, at: usize) -> Result<usize, Fault> {
+        let end = match self.bytes.get(at) {
+            Some(b'"') => return self.string(at),
+            Some(b't') if self.bytes[at..].starts_with(b"true") => at + 4,
+            Some(b'n') if self.bytes[at..].starts_with(b"null") => at + 4,
+            Some(b'f') if self.bytes[at..].starts_with(b"false") => at + 5,
+            Some(b'-' | b'0'..=b'9') => end_of_number(self.bytes, at)?,
+            _ => return self.fault(at, "expected a JSON value"),
+        };
+        self.push(at, end);
+        Ok(end)
+    }
+
+    fn push(&mut self, start: usize, end: usize) {
+        let next = index(self.nodes.len() + 1);
+        self.nodes.push(Node { start: index(start), end: index(end), next, parent: self.parent });
+    }
+
+    fn fault<T>(&self, offset: usize, what: &'static str) -> Result<T, Fault> {
+        let what = if offset >= self.bytes.len() { "the text ends inside a value" } else { what };
+        Err(Fault { offset, what })
+    }
+}
+
+/// Offset just past the number at `at`: `-`, integer without leading zeros, fraction, exponent (RFC 8259, section 6).
+fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    let mut end = at + usize::from(bytes[at] == b'-');
+    end = match bytes.get(end) {
+        Some(b'0') => end + 1,
+        _ => digits(bytes, end)?,
+    };
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(bytes, end + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(end) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        end = digits(bytes, end + 1 + sign)?;
+    }
+    match bytes.get(end) {
+        Some(b'0'..=b'9') => Err(Fault { offset: end, what: "a number may not begin with zeros" }),
+        _ => Ok(end),
+    }
+}
+
+fn digits(bytes: &[u8], from: usize) -> Result<usize, Fault> {
+    let mut end = from;
+    while matches!(bytes.get(end), Some(b'0'..=b'9')) {
+        end += 1;
+    }
+    if end == from { Err(Fault { offset: from, what: "expected a digit" }) } else { Ok(end) }
+}

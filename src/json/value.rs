@@ -1,0 +1,177 @@
+//! A value as a place on the tape: looking costs nothing but the walk to where it stands.
+
+use super::{Document, Member, Span, Text};
+
+/// What kind of JSON value stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+    /// `"…"`
+    String,
+    /// A number, however it is spelt.
+    Number,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+}
+
+/// A value of a [`Document`].
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    document: &'a Document<'a>,
+    at: u32,
+}
+
+impl std::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Value({})", self.raw())
+    }
+}
+
+/// Two values are equal if they are the same place.
+impl PartialEq for Value<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at && std::ptr::eq(self.document, other.document)
+    }
+}
+
+impl Eq for Value<'_> {}
+
+impl<'a> Value<'a> {
+    pub(super) const fn at(document: &'a Document<'a>, at: u32) -> Self {
+        Self { document, at }
+    }
+
+    /// Where the value stands.
+    #[must_use]
+    pub fn span(self) -> Span {
+        let node = self.document.node(self.at);
+        Span::new(node.start, node.end)
+    }
+
+    /// The value as it is spelt.
+    #[must_use]
+    pub fn raw(self) -> &'a str {
+        self.document.slice(self.span())
+    }
+
+    /// The text that the value is a place of.
+    #[must_use]
+    pub const fn source(self) -> &'a str {
+        self.document.text()
+    }
+
+    /// What kind of value this is; its first byte tells.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self.raw().as_bytes()[0] {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            b'"' => Kind::String,
+            b't' | b'f' => Kind::Bool,
+            b'n' => Kind::Null,
+            _ => Kind::Number,
+        }
+    }
+
+    /// Whether this is an object.
+    #[must_use]
+    pub fn is_object(self) -> bool {
+        self.kind() == Kind::Object
+    }
+
+    /// Whether this is a list.
+    #[must_use]
+    pub fn is_array(self) -> bool {
+        self.kind() == Kind::Array
+    }
+
+    /// The inside of a string, still escaped; `None` for any other kind.
+    #[must_use]
+    pub fn text(self) -> Option<Text<'a>> {
+        let raw = self.raw();
+        (raw.as_bytes()[0] == b'"').then(|| Text::escaped(&raw[1..raw.len() - 1]))
+    }
+
+    /// Whether this is the string `text`.
+    #[must_use]
+    pub fn is(self, text: &str) -> bool {
+        self.text().is_some_and(|own| own.is(text))
+    }
+
+    /// The member `key` of an object. Of a key that stands twice the last counts, as in most readers.
+    #[must_use]
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        self.members().filter(|member| member.key.is(key)).last().map(|member| member.value)
+    }
+
+    /// As [`Value::get`], but a member that is `null` counts as missing.
+    #[must_use]
+    pub fn some(self, key: &str) -> Option<Value<'a>> {
+        self.get(key).filter(|value| value.kind() != Kind::Null)
+    }
+
+    /// The string that stands under `key`.
+    #[must_use]
+    pub fn get_text(self, key: &str) -> Option<Text<'a>> {
+        self.get(key).and_then(Self::text)
+    }
+
+    /// The values of a list, in order; none for any other kind.
+    pub fn items(self) -> impl Iterator<Item = Value<'a>> {
+        let end = if self.is_array() { self.document.node(self.at).next } else { 0 };
+        let mut at = self.at + 1;
+        std::iter::from_fn(move || {
+            let here = (at < end).then_some(at)?;
+            at = self.document.node(here).next;
+            Some(Value { document: self.document, at: here })
+        })
+    }
+
+    /// The members of an object, in order, duplicates included; none for any other kind.
+    pub fn members(self) -> impl Iterator<Item = Member<'a>> {
+        let end = if self.is_object() { self.document.node(self.at).next } else { 0 };
+        let mut at = self.at + 1;
+        std::iter::from_fn(move || {
+            let here = (at < end).then_some(at)?;
+            let value = Value { document: self.document, at: here + 1 };
+            at = self.document.node(here + 1).next;
+            let key = self.document.node(here);
+            let inside = Span::new(key.start + 1, key.end - 1);
+            let key_text = Text::escaped(self.document.slice(inside));
+            Some(Member { key: key_text, value, span: Span::new(key.start, value.span().end) })
+        })
+    }
+
+    /// The list or object that holds this value.
+    #[must_use]
+    pub fn parent(self) -> Option<Value<'a>> {
+        self.document.parent(self.at).map(|at| Value { document: self.document, at })
+    }
+
+    /// The way to this value from its root, as a JSON pointer (RFC 6901).
+    #[must_use]
+    pub fn pointer(self) -> String {
+        let mut steps = Vec::new();
+        let mut here = self;
+        while let Some(parent) = here.parent() {
+            steps.push(parent.step_to(here));
+            here = parent;
+        }
+        steps.reverse();
+        steps.concat()
+    }
+
+    fn step_to(self, child: Value<'a>) -> String {
+        if let Some(nth) = self.items().position(|item| item == child) {
+            return format!("/{nth}");
+        }
+        let key = self.members().find(|member| member.value == child).map(|member| member.key);
+        let key = key.map(|key| key.decode().replace('~', "~0").replace('/', "~1"));
+        format!("/{}", key.unwrap_or_default())
+    }
+}

@@ -1,0 +1,79 @@
+//! Text as it stands in JSON: escaped in a string, verbatim in a value, or written by us.
+
+use std::borrow::Cow;
+
+use super::string::unescape;
+
+/// Characters that a model reads, not yet decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// The inside of a JSON string, escapes and all.
+    Escaped(&'a str),
+    /// A JSON value that is read as its own spelling, such as the arguments of a call; white space between its tokens does
+    /// not count as text.
+    Json(&'a str),
+    /// Text that we wrote.
+    Owned(String),
+}
+
+impl<'a> Text<'a> {
+    /// The inside of a JSON string.
+    #[must_use]
+    pub const fn escaped(inside: &'a str) -> Self {
+        Self::Escaped(inside)
+    }
+
+    /// The characters.
+    #[must_use]
+    pub fn decode(&self) -> Cow<'_, str> {
+        match self {
+            Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
+            Self::Escaped(raw) => Cow::Owned(unescape(raw)),
+            Self::Json(raw) => compact(raw),
+            Self::Owned(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// Whether the characters are `text`.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        match self {
+            Self::Escaped(raw) if *raw == text => !raw.contains('\\'),
+            Self::Escaped(raw) => raw.contains('\\') && self.decode() == text,
+            _ => self.decode() == text,
+        }
+    }
+
+    /// An upper bound of the decoded length in bytes, known without decoding.
+    #[must_use]
+    pub fn len_bound(&self) -> usize {
+        match self {
+            Self::Escaped(raw) | Self::Json(raw) => raw.len(),
+            Self::Owned(text) => text.len(),
+        }
+    }
+
+    /// Whether there is nothing but white space.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Escaped("") => true,
+            _ => self.decode().trim().is_empty(),
+        }
+    }
+}
+
+/// A proven JSON value without the white space between its tokens.
+fn compact(raw: &str) -> Cow<'_, str> {
+    if !raw.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return Cow::Borrowed(raw);
+    }
+    let (mut in_string, mut escaped) = (false, false);
+    let tight = raw.chars().filter(|&c| {
+        let keep = in_string || !c.is_ascii_whitespace();
+        in_string ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        keep
+    });
+    Cow::Owned(tight.collect())
+}

@@ -1,0 +1,74 @@
+//! Older tool results lose their content and keep their pair.
+
+use std::sync::Arc;
+
+use globset::GlobSet;
+
+use super::{Change, Decision, Plan, Processor, Reason, View};
+use crate::json::quote;
+use crate::tokenizers::Tokenizer;
+use crate::transcript::{Pairs, Part, PartRef};
+
+/// No token of a known encoding is longer: a text of more bytes than this times some count has more tokens than that.
+const LONGEST_TOKEN: usize = 128;
+
+/// Puts `placeholder` in the place of all results but the last `keep`.
+#[derive(Clone)]
+pub struct ClearResults {
+    /// How many of the newest results stay as they are; exempt ones do not count.
+    pub keep: usize,
+    /// What a cleared result says.
+    pub placeholder: String,
+    /// Tools whose results are never cleared.
+    pub exempt: GlobSet,
+    /// Tells whether the placeholder is longer than what it would replace.
+    pub tokenizer: Arc<dyn Tokenizer>,
+}
+
+impl Processor for ClearResults {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+        let pairs = Pairs::find(view.messages);
+        let mut plan = Plan::keep(view.messages.len());
+        let counted = pairs.results().iter().rev().filter(|&&result| !self.is_exempt(view, &pairs, result));
+        for &result in counted.skip(self.keep) {
+            if self.is_shorter(&view.messages[result.message].parts[result.part]) {
+                let change = Change::Rewrite(result.part, self.placeholder.clone());
+                match &mut plan.decisions[result.message] {
+                    Decision::Change(changes, _) => changes.push(change),
+                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed("an older tool result")),
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl ClearResults {
+    fn is_exempt(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef) -> bool {
+        let part = |at: PartRef| &view.messages[at.message].parts[at.part].content;
+        let call = pairs.other_half(result).and_then(|call| part(call).call()).map(|call| &call.name);
+        let name = call.or_else(|| part(result).result().and_then(|result| result.name.as_ref()));
+        name.is_some_and(|name| self.exempt.is_match(&*name.decode()))
+    }
+
+    /// Whether the placeholder is shorter than what stands there, in bytes and in tokens.
+    fn is_shorter(&self, part: &Part<'_>) -> bool {
+        let (Some(rewrite), Some(result)) = (part.place().and_then(|place| place.rewrite), part.content.result())
+        else {
+            return false;
+        };
+        let spelt = rewrite.before.len() + quote(&self.placeholder).len() + rewrite.after.len();
+        let text: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
+        if spelt >= rewrite.span.len() || text.len() == 1 && text[0] == self.placeholder.as_str() {
+            return false;
+        }
+        let bytes: usize = text.iter().map(|text| text.len()).sum();
+        let placeholder = self.tokenizer.count(&self.placeholder);
+        let surely = bytes > placeholder * LONGEST_TOKEN || result.media > 0;
+        surely || text.iter().map(|text| self.tokenizer.count(text)).sum::<usize>() >= placeholder
+    }
+}

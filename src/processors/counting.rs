@@ -1,0 +1,120 @@
+//! How many tokens a message is: the text of every part, tool names, arguments and results; no more, unless asked.
+
+use std::sync::Arc;
+
+use super::View;
+use crate::json::Text;
+use crate::tokenizers::Tokenizer;
+use crate::transcript::{Content, Message, Role, ToolResult};
+
+/// What is added for the frame that a provider puts around messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overhead {
+    /// Nothing.
+    #[default]
+    None,
+    /// Three tokens a message and three that prime the reply, as OpenAI's chat models take.
+    OpenAi,
+}
+
+/// Tokens of one image or file: the 765 that OpenAI documents for a 1024 × 1024 image in high detail with the 4o models
+/// (85 and four tiles of 170). The true number depends on pixels that a transcript does not state.
+const MEDIA_TOKENS: usize = 765;
+
+/// Counts tokens of messages.
+#[derive(Clone)]
+pub struct Counting {
+    /// Counts the tokens of a text.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// What is added for the frame.
+    pub overhead: Overhead,
+    /// Tokens held back from the budget, for the reply.
+    pub reserve: usize,
+}
+
+impl Counting {
+    /// Tokens of `message`.
+    #[must_use]
+    pub fn message(&self, message: &Message<'_>) -> usize {
+        self.message_until(message, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens of `message` if they are at most `limit`; `None` as soon as it is known that they are more.
+    #[must_use]
+    pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
+        sum.add(self.frame(message))?;
+        for part in &message.parts {
+            sum.content(&part.content)?;
+        }
+        Some(sum.total)
+    }
+
+    /// Tokens of what stands outside the messages: preamble, the primed reply, the reserve.
+    #[must_use]
+    pub fn outside(&self, view: &View<'_, '_>) -> usize {
+        let preamble: usize = view.preamble.iter().map(|text| self.tokenizer.count(&text.decode())).sum();
+        let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
+        preamble + primed + self.reserve
+    }
+
+    /// Tokens of the whole if they are at most `limit`. Counts the newest message first, where the budget ends soonest.
+    #[must_use]
+    pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
+        let mut total = self.outside(view);
+        if total > limit {
+            return None;
+        }
+        for message in view.messages.iter().rev() {
+            total += self.message_until(message, limit - total)?;
+        }
+        Some(total)
+    }
+
+    fn frame(&self, message: &Message<'_>) -> usize {
+        match self.overhead {
+            Overhead::None => 0,
+            Overhead::OpenAi => {
+                3 + self.tokenizer.count(if message.role == Role::Tool { "tool" } else { message.role.name() })
+            }
+        }
+    }
+}
+
+struct Sum<'t> {
+    tokenizer: &'t dyn Tokenizer,
+    total: usize,
+    limit: usize,
+}
+
+impl Sum<'_> {
+    fn add(&mut self, tokens: usize) -> Option<()> {
+        self.total = self.total.checked_add(tokens).filter(|&total| total <= self.limit)?;
+        Some(())
+    }
+
+    fn text(&mut self, text: &Text<'_>) -> Option<()> {
+        let tokens = self.tokenizer.count_until(&text.decode(), self.limit - self.total)?;
+        self.add(tokens)
+    }
+
+    fn content(&mut self, content: &Content<'_>) -> Option<()> {
+        match content {
+            Content::Text(text) | Content::Reasoning(text) => self.text(text),
+            Content::ToolCall(call) => {
+                self.text(&call.name)?;
+                self.text(&call.arguments)
+            }
+            Content::ToolResult(result) => self.result(result),
+            Content::Media(_) => self.add(MEDIA_TOKENS),
+            Content::Other => Some(()),
+        }
+    }
+
+    fn result(&mut self, result: &ToolResult<'_>) -> Option<()> {
+        for text in &result.content {
+            self.text(text)?;
+        }
+        self.add(MEDIA_TOKENS * result.media)
+    }
+}

@@ -1,0 +1,128 @@
+//! Decisions carried out on messages, so that the next stage sees what the last one left.
+
+use super::{Admission, Change, Decision, Insertion, Plan};
+use crate::json::Text;
+use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult};
+
+/// The messages that `plan` leaves of `messages`.
+#[must_use]
+pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
+    if plan.is_identity() {
+        return messages;
+    }
+    let inserted: Vec<(usize, Message<'a>)> =
+        plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, &insert.what))).collect();
+    let admitted: Vec<Vec<Part<'a>>> = plan.decisions.iter().map(|decision| admitted(&messages, decision)).collect();
+    let count = messages.len();
+    let mut inserted = inserted.into_iter().peekable();
+    let mut left = Vec::with_capacity(count);
+    for (at, ((message, decision), front)) in messages.into_iter().zip(&plan.decisions).zip(admitted).enumerate() {
+        while let Some((_, message)) = inserted.next_if(|(before, _)| *before <= at) {
+            left.push(message);
+        }
+        match decision {
+            Decision::Keep => left.push(message),
+            Decision::Drop(_) => {}
+            Decision::Change(changes, _) => left.push(changed(message, changes, front)),
+            Decision::Replace(draft, _) => left.push(drafted(draft)),
+        }
+    }
+    left.extend(inserted.map(|(_, message)| message));
+    left
+}
+
+fn inserted<'a>(messages: &[Message<'a>], what: &Insertion) -> Message<'a> {
+    match what {
+        Insertion::Draft(draft) => drafted(draft),
+        Insertion::Moved(at) => {
+            let mut message = messages[*at].clone();
+            message.origin = message.source_index().map_or(message.origin, Origin::Moved);
+            message
+        }
+        Insertion::Results(answers) => {
+            let mut message = drafted(&Draft { role: Role::Tool, parts: Vec::new() });
+            message.parts = answers.iter().map(|answer| admit(messages, answer)).collect();
+            message
+        }
+    }
+}
+
+fn drafted<'a>(draft: &Draft) -> Message<'a> {
+    Message {
+        role: draft.role,
+        origin: Origin::Draft,
+        parts: draft.parts.iter().map(drafted_part).collect(),
+        cut: Vec::new(),
+        value: None,
+        id: None,
+        binds_next: false,
+        indivisible: false,
+        thread: 0,
+        barrier: false,
+    }
+}
+
+fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
+    let content = match part {
+        DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
+        DraftPart::ToolResult { id, name, text, family } => Content::ToolResult(ToolResult {
+            id: id.clone().map(Text::Owned),
+            name: Some(Text::Owned(name.clone())),
+            content: vec![Text::Owned(text.clone())],
+            media: 0,
+            family: *family,
+            same_message: false,
+        }),
+        DraftPart::Verbatim(_) => Content::Other,
+    };
+    Part { content, origin: PartOrigin::Draft(part.clone()) }
+}
+
+fn admitted<'a>(messages: &[Message<'a>], decision: &Decision) -> Vec<Part<'a>> {
+    let Decision::Change(changes, _) = decision else { return Vec::new() };
+    let answers =
+        changes.iter().filter_map(|change| if let Change::Admit(answers) = change { Some(answers) } else { None });
+    answers.flatten().map(|answer| admit(messages, answer)).collect()
+}
+
+fn admit<'a>(messages: &[Message<'a>], answer: &Admission) -> Part<'a> {
+    match answer {
+        Admission::Draft(part) => drafted_part(part),
+        Admission::Moved(from) => {
+            let part = messages[from.message].parts[from.part].clone();
+            let origin = match part.origin {
+                PartOrigin::Source(place) | PartOrigin::Rewritten(place) => PartOrigin::Moved(place),
+                origin => origin,
+            };
+            Part { content: part.content, origin }
+        }
+    }
+}
+
+fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>>) -> Message<'a> {
+    for change in changes {
+        if let Change::Rewrite(nth, text) = change {
+            rewrite(&mut message.parts[*nth], text);
+        }
+    }
+    let mut parts = front;
+    for (nth, part) in message.parts.into_iter().enumerate() {
+        if changes.contains(&Change::Cut(nth)) { message.cut.push(part) } else { parts.push(part) }
+    }
+    message.parts = parts;
+    message
+}
+
+fn rewrite(part: &mut Part<'_>, text: &str) {
+    let text = Text::Owned(text.to_owned());
+    match &mut part.content {
+        Content::ToolResult(result) => {
+            result.content = vec![text];
+            result.media = 0;
+        }
+        content => *content = Content::Text(text),
+    }
+    if let PartOrigin::Source(place) = &part.origin {
+        part.origin = PartOrigin::Rewritten(place.clone());
+    }
+}

@@ -1,0 +1,47 @@
+//! One processor per file: a pure function from messages to decisions.
+//!
+//! A processor knows no dialect, no bytes and no input or output. To add one: a file here, a line in the list below, and a
+//! command or a flag that builds it.
+
+mod clear_results;
+mod closure;
+mod counting;
+mod fold;
+mod history_window;
+mod plan;
+mod repair;
+mod shorten;
+mod sliding_window;
+mod strip;
+mod token_limit;
+mod tool_filter;
+mod units;
+
+pub use clear_results::ClearResults;
+pub use counting::{Counting, Overhead};
+pub use fold::fold;
+pub use history_window::HistoryWindow;
+pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, View};
+pub use repair::{Repair, RepairMode};
+pub use sliding_window::SlidingWindow;
+pub use strip::{Strip, StripKind};
+pub use token_limit::{Overflow, TokenLimit};
+pub use tool_filter::{ToolFilter, ToolGlobs};
+pub use units::{Keep, Unit};
+
+/// Decides what becomes of the messages of a transcript.
+pub trait Processor: Send + Sync {
+    /// The name of the command that it is known by.
+    fn name(&self) -> &'static str;
+
+    /// How often it may be run on what it left before, until it changes nothing more.
+    fn passes(&self) -> usize {
+        1
+    }
+
+    /// Decides about every message, in order.
+    ///
+    /// # Errors
+    /// What cannot be done, in words that read after the transcript's name: a budget that nothing fits, for example.
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String>;
+}

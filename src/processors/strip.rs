@@ -1,0 +1,75 @@
+//! Parts of one kind go from every message, where the wire lets them.
+
+use super::closure::Leaving;
+use super::{Decision, Plan, Processor, Reason, View};
+use crate::transcript::{Content, Pairs, PartRef, Role};
+
+/// What is stripped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StripKind {
+    /// What the model thought. Stays where a call still needs it: in the turn that is still open, and where a call with an
+    /// id of its own refers to it.
+    Reasoning,
+    /// Images, sounds and files.
+    Media,
+    /// Parts that no dialect knows.
+    Other,
+}
+
+/// Strips parts of these kinds, and messages by role.
+#[derive(Debug, Clone, Default)]
+pub struct Strip {
+    /// Which parts go.
+    pub kinds: Vec<StripKind>,
+    /// Which roles stay; all if empty.
+    pub roles: Vec<Role>,
+}
+
+impl Processor for Strip {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+        let pairs = Pairs::find(view.messages);
+        let mut leaving = Leaving::none(view, &pairs);
+        let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
+        let mut lone_reasoning = Vec::new();
+        for (at, message) in view.messages.iter().enumerate() {
+            if !self.roles.is_empty() && !self.roles.contains(&message.role) {
+                leaving.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
+                continue;
+            }
+            if message.binds_next && self.kinds.contains(&StripKind::Reasoning) {
+                let next_has_id = view.messages.get(at + 1).is_none_or(|next| next.id.is_some());
+                if !next_has_id && at < open_turn {
+                    lone_reasoning.push(at);
+                }
+                continue;
+            }
+            for (nth, part) in message.parts.iter().enumerate() {
+                let needed = at >= open_turn && message.has_tools();
+                if let Some(reason) = self.strips(&part.content, needed) {
+                    leaving.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
+                }
+            }
+        }
+        let mut plan = leaving.into_plan();
+        for at in lone_reasoning {
+            plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
+        }
+        Ok(plan)
+    }
+}
+
+impl Strip {
+    fn strips(&self, content: &Content<'_>, needed: bool) -> Option<&'static str> {
+        let (kind, reason) = match content {
+            Content::Reasoning(_) if !needed => (StripKind::Reasoning, "reasoning"),
+            Content::Media(_) => (StripKind::Media, "media"),
+            Content::Other => (StripKind::Other, "a part of unknown type"),
+            _ => return None,
+        };
+        self.kinds.contains(&kind).then_some(reason)
+    }
+}

@@ -1,0 +1,136 @@
+//! The newest complete segments that fit a budget of tokens (seed 004).
+
+use super::closure::Leaving;
+use super::shorten::shorten;
+use super::{Counting, Decision, Keep, Plan, Processor, Reason, View};
+use crate::transcript::{Message, Pairs, segments};
+
+/// What to do when not even the newest segment fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overflow {
+    /// Nothing but what is preserved stays, with a warning.
+    #[default]
+    Empty,
+    /// The newest segment stays all the same, with a warning.
+    KeepNewest,
+    /// The texts of the newest segment are shortened in the middle.
+    Truncate,
+    /// It is an error.
+    Error,
+}
+
+/// Keeps what fits `max_tokens`, newest segments first, contiguous.
+///
+/// Counting goes from the newest segment backwards and stops where the budget does: what is older is never counted.
+#[derive(Clone)]
+pub struct TokenLimit {
+    /// The budget in tokens.
+    pub max_tokens: usize,
+    /// Nothing is cut while the total is not above this many tokens.
+    pub trigger: Option<usize>,
+    /// How tokens are counted.
+    pub counting: Counting,
+    /// What to do when nothing fits.
+    pub on_overflow: Overflow,
+    /// Whether system and developer messages stay and count first.
+    pub preserve_system: bool,
+}
+
+impl Processor for TokenLimit {
+    fn name(&self) -> &'static str {
+        "limit"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+        let bar = self.trigger.map_or(self.max_tokens, |trigger| trigger.max(self.max_tokens));
+        if self.counting.total_until(view, bar).is_some() {
+            return Ok(Plan::keep(view.messages.len()));
+        }
+        let fixed = self.fixed(view)?;
+        let pairs = Pairs::find(view.messages);
+        let segments = segments(view.messages, &pairs);
+        let mut left = self.max_tokens - fixed;
+        let mut start = view.messages.len();
+        for segment in segments.iter().rev() {
+            let Some(tokens) = self.segment_until(&view.messages[segment.clone()], left) else { break };
+            left -= tokens;
+            start = segment.start;
+        }
+        let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(&view.messages[at]));
+        let newest =
+            segments.iter().rfind(|segment| view.messages[(*segment).clone()].iter().any(|m| !self.preserves(m)));
+        match newest {
+            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, left),
+            _ => Ok(self.plan(view, &pairs, start)),
+        }
+    }
+}
+
+impl TokenLimit {
+    /// Tokens of what stays in any case.
+    fn fixed(&self, view: &View<'_, '_>) -> Result<usize, String> {
+        let preserved = view.messages.iter().filter(|message| self.preserves(message));
+        let fixed =
+            self.counting.outside(view) + preserved.map(|message| self.counting.message(message)).sum::<usize>();
+        if fixed <= self.max_tokens {
+            return Ok(fixed);
+        }
+        let way_out = if self.preserve_system { " or pass --no-preserve-system" } else { "" };
+        Err(format!(
+            "what must stay needs {fixed} tokens, more than the budget of {}; raise --max-tokens{way_out}",
+            self.max_tokens
+        ))
+    }
+
+    fn preserves(&self, message: &Message<'_>) -> bool {
+        Keep { system: self.preserve_system, ..Keep::default() }.preserves(message)
+    }
+
+    /// Tokens of a segment without what is preserved, if they are at most `limit`.
+    fn segment_until(&self, messages: &[Message<'_>], limit: usize) -> Option<usize> {
+        let mut total = 0;
+        for message in messages.iter().rev().filter(|message| !self.preserves(message)) {
+            total += self.counting.message_until(message, limit - total)?;
+        }
+        Some(total)
+    }
+
+    fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
+        let mut leaving = Leaving::none(view, pairs);
+        let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
+        for (at, message) in view.messages.iter().enumerate().take(start) {
+            if !self.preserves(message) {
+                leaving.drop_message(at, reason.clone());
+            }
+        }
+        leaving.into_plan()
+    }
+
+    /// Not even the newest segment, which begins at `start`, fits the `left` tokens.
+    fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, left: usize) -> Result<Plan, String> {
+        let budget = self.max_tokens;
+        let words = format!("the newest segment alone does not fit into {budget} tokens");
+        if self.on_overflow == Overflow::Truncate {
+            let own: Vec<usize> =
+                (start..view.messages.len()).filter(|&at| !self.preserves(&view.messages[at])).collect();
+            if let Some(changes) = shorten(view.messages, &own, left, &self.counting) {
+                let mut plan = self.plan(view, pairs, start);
+                for (at, changes) in changes {
+                    plan.decisions[at] = Decision::Change(changes, Reason::Owned(words.clone()));
+                }
+                return Ok(plan);
+            }
+        }
+        let (start, note) = match self.on_overflow {
+            Overflow::KeepNewest => (start, format!("{words}; it is kept all the same")),
+            Overflow::Error => return Err(words),
+            Overflow::Truncate => {
+                (view.messages.len(), format!("{words}, nor can its texts be shortened that far; it is dropped"))
+            }
+            Overflow::Empty => (view.messages.len(), format!("{words}; it is dropped (see --on-overflow)")),
+        };
+        let mut plan = self.plan(view, pairs, start);
+        plan.notes.push(note);
+        Ok(plan)
+    }
+}

@@ -1,0 +1,121 @@
+//! Tool calls and results go, all or by name, and may leave a note (seed 004).
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use super::closure::Leaving;
+use super::{Decision, Insert, Insertion, Plan, Processor, Reason, View};
+use crate::transcript::{Draft, Pairs, PartRef, Role};
+
+/// Which tools go.
+#[derive(Debug, Clone)]
+pub enum ToolGlobs {
+    /// All of them.
+    All,
+    /// Those whose name matches.
+    Exclude(GlobSet),
+    /// Those whose name does not match.
+    Include(GlobSet),
+}
+
+impl ToolGlobs {
+    /// Compiles patterns in the syntax of globs: `*`, `?`, `[…]`, `{a,b}`.
+    ///
+    /// # Errors
+    /// The words of the pattern compiler for a pattern that is none.
+    pub fn compile(patterns: &[String]) -> Result<GlobSet, String> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            set.add(Glob::new(pattern).map_err(|error| error.to_string())?);
+        }
+        set.build().map_err(|error| error.to_string())
+    }
+
+    fn goes(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Exclude(names) => names.is_match(name),
+            Self::Include(names) => !names.is_match(name),
+        }
+    }
+}
+
+/// Drops the calls of the tools that `tools` names, with their results.
+#[derive(Debug, Clone)]
+pub struct ToolFilter {
+    /// Which tools go.
+    pub tools: ToolGlobs,
+    /// Whether an assistant text says which tools were used where calls were dropped.
+    pub persist_results: bool,
+}
+
+impl Processor for ToolFilter {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+        let pairs = Pairs::find(view.messages);
+        let mut leaving = Leaving::none(view, &pairs);
+        let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
+        for &call in pairs.calls() {
+            let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
+            let name = content.name.decode();
+            if self.tools.goes(&name) {
+                leaving.drop_part(call, Reason::Owned(format!("calls tool {name}")));
+                if !used[call.message].iter().any(|known| *known == name) {
+                    used[call.message].push(name.into_owned());
+                }
+            }
+        }
+        for &result in pairs.results() {
+            self.drop_lonely(view, &pairs, result, &mut leaving);
+        }
+        let mut plan = leaving.into_plan();
+        if self.persist_results {
+            leave_notes(view, &used, &mut plan);
+        }
+        Ok(plan)
+    }
+}
+
+impl ToolFilter {
+    /// A result without a call goes by the name it has itself; without one only where all tools go.
+    fn drop_lonely(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, leaving: &mut Leaving<'_, '_>) {
+        let content = view.messages[result.message].parts[result.part].content.result();
+        let (None, Some(content)) = (pairs.other_half(result), content) else { return };
+        let goes = match &content.name {
+            Some(name) => self.tools.goes(&name.decode()),
+            None => matches!(self.tools, ToolGlobs::All),
+        };
+        if goes {
+            leaving.drop_part(result, Reason::Borrowed("answers a tool that was filtered"));
+        }
+    }
+}
+
+/// Puts `Used … tool` where calls were dropped: in the place of a message that went, after one that kept only its text,
+/// before one that still calls, so that no result is parted from its call.
+fn leave_notes(view: &View<'_, '_>, used: &[Vec<String>], plan: &mut Plan) {
+    for (at, names) in used.iter().enumerate().filter(|(_, names)| !names.is_empty()) {
+        let draft = Draft::text(Role::Assistant, note(names));
+        let reason = Reason::Owned(format!("called {}", names.join(", ")));
+        match &plan.decisions[at] {
+            Decision::Drop(_) => plan.decisions[at] = Decision::Replace(draft, reason),
+            Decision::Change(changes, _) => {
+                let cut = |nth: usize| changes.contains(&super::Change::Cut(nth));
+                let still_calls = view.messages[at].calls().any(|(nth, _)| !cut(nth));
+                let before = if still_calls { at } else { at + 1 };
+                plan.inserts.push(Insert { before, what: Insertion::Draft(draft), reason });
+            }
+            Decision::Keep | Decision::Replace(..) => {}
+        }
+    }
+    plan.inserts.sort_by_key(|insert| insert.before);
+}
+
+fn note(names: &[String]) -> String {
+    match names {
+        [only] => format!("Used {only} tool"),
+        many => format!("Used tools: {}", many.join(", ")),
+    }
+}

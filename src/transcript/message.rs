@@ -1,0 +1,314 @@
+//! A message as a borrowed view: who speaks, and the parts, each with its place in the bytes.
+
+use crate::json::{Span, Text, Value};
+
+/// Who a message is from. What has none of these roles is metadata and no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Instructions of the application.
+    System,
+    /// Instructions of the application, as newer OpenAI formats call them.
+    Developer,
+    /// The person, or whoever stands in for them.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool that answers.
+    Tool,
+}
+
+impl Role {
+    /// The role's name, as most formats spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Whether the role gives instructions: these are preserved by default.
+    #[must_use]
+    pub const fn instructs(self) -> bool {
+        matches!(self, Self::System | Self::Developer)
+    }
+}
+
+/// Where a message came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The message with this index in the transcript that was read.
+    Source(usize),
+    /// As [`Origin::Source`], but it now stands elsewhere.
+    Moved(usize),
+    /// We wrote it.
+    Draft,
+}
+
+/// A message of a transcript.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// Where it came from.
+    pub origin: Origin,
+    /// What it is made of, in order.
+    pub parts: Vec<Part<'a>>,
+    /// The parts that were taken out of it since it was read.
+    pub cut: Vec<Part<'a>>,
+    /// The value that the message was read from; `None` for a draft.
+    pub value: Option<Value<'a>>,
+    /// The message's own id.
+    pub id: Option<Text<'a>>,
+    /// Whether it must not be parted from the message after it (reasoning and the call it led to).
+    pub binds_next: bool,
+    /// Whether its calls stay or go together, because only the first of them carries the signature of all.
+    pub indivisible: bool,
+    /// The conversation inside the log that it belongs to: pairs are sought only within one. 0 is the main one.
+    pub thread: u32,
+    /// Whether calls that are open before it can no longer be answered (a compaction boundary).
+    pub barrier: bool,
+}
+
+impl<'a> Message<'a> {
+    /// A message read from `value`, with no parts yet.
+    #[must_use]
+    pub const fn read(role: Role, value: Value<'a>) -> Self {
+        Self {
+            role,
+            origin: Origin::Source(0),
+            parts: Vec::new(),
+            cut: Vec::new(),
+            value: Some(value),
+            id: None,
+            binds_next: false,
+            indivisible: false,
+            thread: 0,
+            barrier: false,
+        }
+    }
+
+    /// Whether it has the role and something besides tool calls and tool results.
+    #[must_use]
+    pub fn speaks_as(&self, role: Role) -> bool {
+        self.role == role && self.parts.iter().any(|part| part.content.speaks())
+    }
+
+    /// Whether any part is a tool call or a tool result.
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.parts.iter().any(|part| part.content.is_tool())
+    }
+
+    /// The tool calls, with their place among the parts.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, &ToolCall<'a>)> {
+        self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.call().map(|call| (nth, call)))
+    }
+
+    /// The tool results, with their place among the parts.
+    pub fn results(&self) -> impl Iterator<Item = (usize, &ToolResult<'a>)> {
+        self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.result().map(|result| (nth, result)))
+    }
+
+    /// Index of the message in the transcript that was read; `None` for a draft.
+    #[must_use]
+    pub const fn source_index(&self) -> Option<usize> {
+        match self.origin {
+            Origin::Source(index) | Origin::Moved(index) => Some(index),
+            Origin::Draft => None,
+        }
+    }
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// What it is.
+    pub content: Content<'a>,
+    /// Where it came from.
+    pub origin: PartOrigin<'a>,
+}
+
+impl<'a> Part<'a> {
+    /// A part that stands at `place`.
+    #[must_use]
+    pub const fn read(content: Content<'a>, place: Place<'a>) -> Self {
+        Self { content, origin: PartOrigin::Source(place) }
+    }
+
+    /// Where the part stands in its message's bytes.
+    #[must_use]
+    pub const fn place(&self) -> Option<&Place<'a>> {
+        match &self.origin {
+            PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => Some(place),
+            PartOrigin::Draft(_) => None,
+        }
+    }
+}
+
+/// Where a part came from.
+#[derive(Debug, Clone)]
+pub enum PartOrigin<'a> {
+    /// It stands in its message as it was read.
+    Source(Place<'a>),
+    /// It stands in its message, its text spelt anew.
+    Rewritten(Place<'a>),
+    /// It was taken from another message.
+    Moved(Place<'a>),
+    /// We wrote it.
+    Draft(super::DraftPart),
+}
+
+/// The bytes of a part, and what goes with them.
+#[derive(Debug, Clone)]
+pub struct Place<'a> {
+    /// The element of a list or the value of a member that goes when the part goes.
+    pub element: Value<'a>,
+    /// Copies of the same thing elsewhere in the message, which go too.
+    pub copies: Vec<Value<'a>>,
+    /// Whether the holder of `element` exists only to hold parts like it, and goes with the last of them.
+    pub shell: bool,
+    /// Where the part's text may be spelt anew.
+    pub rewrite: Option<Rewrite>,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a part that is one element and nothing more.
+    #[must_use]
+    pub const fn element(element: Value<'a>) -> Self {
+        Self { element, copies: Vec::new(), shell: false, rewrite: None }
+    }
+
+    /// The same, in a holder that goes with its last element.
+    #[must_use]
+    pub const fn in_shell(element: Value<'a>) -> Self {
+        Self { element, copies: Vec::new(), shell: true, rewrite: None }
+    }
+
+    /// The same, with its text at `value`.
+    #[must_use]
+    pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
+        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
+        self
+    }
+}
+
+/// Where and how a part's text is spelt anew: `before`, the text as a JSON string, `after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The bytes that give way.
+    pub span: Span,
+    /// What the format wants before the string.
+    pub before: &'static str,
+    /// What the format wants after it.
+    pub after: &'static str,
+}
+
+/// What a part is.
+#[derive(Debug, Clone)]
+pub enum Content<'a> {
+    /// Something said.
+    Text(Text<'a>),
+    /// A tool is called.
+    ToolCall(ToolCall<'a>),
+    /// A tool answers.
+    ToolResult(ToolResult<'a>),
+    /// What the model thought; the text is empty where the provider hides it.
+    Reasoning(Text<'a>),
+    /// An image, a sound, a file.
+    Media(Text<'a>),
+    /// Anything else: kept, not counted.
+    Other,
+}
+
+impl<'a> Content<'a> {
+    /// The tool call, if it is one.
+    #[must_use]
+    pub const fn call(&self) -> Option<&ToolCall<'a>> {
+        if let Self::ToolCall(call) = self { Some(call) } else { None }
+    }
+
+    /// The tool result, if it is one.
+    #[must_use]
+    pub const fn result(&self) -> Option<&ToolResult<'a>> {
+        if let Self::ToolResult(result) = self { Some(result) } else { None }
+    }
+
+    /// Whether it is a tool call or a tool result.
+    #[must_use]
+    pub const fn is_tool(&self) -> bool {
+        matches!(self, Self::ToolCall(_) | Self::ToolResult(_))
+    }
+
+    /// Whether it is more than tool traffic: something that the user or the assistant says or shows.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        match self {
+            Self::Text(text) => text.len_bound() > 0,
+            Self::Media(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolCall<'a> {
+    /// The id that its result repeats; `None` where the format has none.
+    pub id: Option<Text<'a>>,
+    /// The tool's name.
+    pub name: Text<'a>,
+    /// The arguments: a JSON text, or whatever the tool takes.
+    pub arguments: Text<'a>,
+    /// Which kind of result answers it.
+    pub family: Family,
+    /// Whether the provider runs the tool and the call needs no result of ours.
+    pub hosted: bool,
+}
+
+/// The answer of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolResult<'a> {
+    /// The id of the call; `None` where the format has none.
+    pub id: Option<Text<'a>>,
+    /// The tool's name, where the format repeats it.
+    pub name: Option<Text<'a>>,
+    /// What it answers, piece by piece.
+    pub content: Vec<Text<'a>>,
+    /// How many images or files it carries besides.
+    pub media: usize,
+    /// Which kind of call it answers.
+    pub family: Family,
+    /// Whether it must stand in the same message as its call (a tool that the provider ran).
+    pub same_message: bool,
+}
+
+/// The kinds of calls that each have a kind of result of their own; formats with one kind use `Function`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// A function of the caller's.
+    Function,
+    /// A tool that takes raw text.
+    Custom,
+    /// Mouse and keyboard.
+    Computer,
+    /// A shell in a container or on the caller's side.
+    Shell,
+    /// A shell on the caller's side, in its older form.
+    LocalShell,
+    /// A patch to files.
+    ApplyPatch,
+    /// A search among tools.
+    ToolSearch,
+    /// A program that calls tools.
+    Program,
+    /// A tool that the provider runs.
+    Server,
+    /// A remote tool behind the model context protocol.
+    Mcp,
+    /// A request for the user's consent.
+    Approval,
+}

@@ -1,0 +1,62 @@
+//! Runs of messages that belong together: segments, turns, and the round in flight.
+
+use std::ops::Range;
+
+use super::{Message, Pairs, Role};
+
+/// The segments of a transcript, in order: maximal runs in which some call is open, and single messages outside any.
+///
+/// A message that binds the next one (reasoning that must accompany a call) belongs to the segment of that one.
+#[must_use]
+pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
+    let mut reach: Vec<usize> = (0..messages.len()).collect();
+    for (call, result) in pairs.pairs() {
+        reach[call.message] = reach[call.message].max(result.message);
+    }
+    for (at, message) in messages.iter().enumerate() {
+        if message.binds_next && at + 1 < messages.len() {
+            reach[at] = reach[at].max(at + 1);
+        }
+    }
+    let mut segments = Vec::new();
+    let mut start = 0;
+    while start < messages.len() {
+        let mut end = start;
+        let mut at = start;
+        while at <= end {
+            end = end.max(reach[at]);
+            at += 1;
+        }
+        segments.push(start..end + 1);
+        start = end + 1;
+    }
+    segments
+}
+
+/// The turns of a transcript: from a speaking user message to just before the next. What stands before the first speaking
+/// user message is a turn of its own.
+#[must_use]
+pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
+    let mut starts: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].speaks_as(Role::User)).collect();
+    if !messages.is_empty() && starts.first() != Some(&0) {
+        starts.insert(0, 0);
+    }
+    let ends = starts.iter().skip(1).copied().chain([messages.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Where the round in flight begins: the trailing run of messages that each call tools or answer them. The number of
+/// messages if the transcript does not end in one.
+#[must_use]
+pub fn in_flight(messages: &[Message<'_>]) -> usize {
+    let mut start = messages.len();
+    while start > 0 {
+        let message = &messages[start - 1];
+        let bound = message.binds_next && start < messages.len();
+        if !message.has_tools() && !bound {
+            break;
+        }
+        start -= 1;
+    }
+    start
+}
