@@ -9,8 +9,8 @@ use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, Repair, RepairMode, SlidingWindow, Strip, StripKind,
-    TokenLimit, ToolFilter, ToolGlobs, Unit, View,
+    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, Repair, RepairMode, SlidingWindow, Strip,
+    StripKind, TokenLimit, ToolFilter, ToolGlobs, Unit, View,
 };
 use curtail::tokenizers::Tokenizer;
 use curtail::transcript::{Fault, FaultKind, Pairs};
@@ -52,12 +52,36 @@ const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "history 3", chain: || Chain::default().then(history(3, Unit::Items, keep(true, 0, false))), writes: false },
-    Case { name: "history 5 bare", chain: || Chain::default().then(history(5, Unit::Items, keep(false, 0, false))), writes: false },
-    Case { name: "history 2 head", chain: || Chain::default().then(history(2, Unit::Items, keep(true, 2, true))), writes: false },
-    Case { name: "history turns", chain: || Chain::default().then(history(1, Unit::Turns, keep(true, 0, false))), writes: false },
-    Case { name: "history segments", chain: || Chain::default().then(history(2, Unit::Segments, keep(true, 1, false))), writes: false },
-    Case { name: "history messages", chain: || Chain::default().then(history(3, Unit::Messages, keep(false, 0, true))), writes: false },
+    Case {
+        name: "history 3",
+        chain: || Chain::default().then(history(3, Unit::Items, keep(true, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history 5 bare",
+        chain: || Chain::default().then(history(5, Unit::Items, keep(false, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history 2 head",
+        chain: || Chain::default().then(history(2, Unit::Items, keep(true, 2, true))),
+        writes: false,
+    },
+    Case {
+        name: "history turns",
+        chain: || Chain::default().then(history(1, Unit::Turns, keep(true, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history segments",
+        chain: || Chain::default().then(history(2, Unit::Segments, keep(true, 1, false))),
+        writes: false,
+    },
+    Case {
+        name: "history messages",
+        chain: || Chain::default().then(history(3, Unit::Messages, keep(false, 0, true))),
+        writes: false,
+    },
     Case {
         name: "history bounded",
         chain: || {
@@ -105,28 +129,25 @@ const CASES: &[Case] = &[
         name: "clear results",
         chain: || {
             let placeholder = String::from("[cleared]");
-            Chain::default().then(ClearResults { keep: 1, placeholder, exempt: globs(&["fetch"]), tokenizer: tokenizer() })
+            Chain::default().then(ClearResults {
+                keep: 1,
+                placeholder,
+                exempt: globs(&["fetch"]),
+                tokenizer: tokenizer(),
+            })
         },
         writes: false,
     },
     Case {
         name: "strip",
-        chain: || Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() }),
+        chain: || {
+            Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
+        },
         writes: false,
     },
     Case { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
     Case { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
     Case { name: "limit 25 newest", chain: || Chain::default().then(limit(25, Overflow::KeepNewest)), writes: false },
-    Case {
-        name: "chain",
-        chain: || {
-            Chain::default()
-                .then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: false })
-                .then(history(6, Unit::Items, keep(true, 0, false)))
-                .then(limit(80, Overflow::Empty))
-        },
-        writes: false,
-    },
 ];
 
 /// Items as a text of some framing, with white space of its own.
@@ -140,16 +161,20 @@ fn frame(items: &[String], framing: Framing, seed: u64) -> String {
 }
 
 fn cut(case: &Case, dialect: &str, framing: Framing, text: &str) -> Result<String, TestCaseError> {
+    cut_with((case.chain)(), dialect, framing, text)
+}
+
+fn cut_with(chain: Chain, dialect: &str, framing: Framing, text: &str) -> Result<String, TestCaseError> {
     let reading = Reading { framing, dialect: Some(dialect.to_owned()), messages_key: None };
-    let cutter = Cutter { reading, chain: (case.chain)(), explain: true };
-    let done = cutter.cut(text).map_err(|trouble| TestCaseError::fail(format!("{}: {}", case.name, trouble.what)))?;
+    let done = Cutter { reading, chain, explain: true }.cut(text);
+    let done = done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
     Ok(done.text.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The messages of a text as they are spelt, and its faults as kind and id.
 fn read(dialect: &str, framing: Framing, text: &str) -> (Vec<String>, Vec<(FaultKind, String)>, usize) {
     let reading = Reading { framing, dialect: Some(dialect.to_owned()), messages_key: None };
-    let document = Document::read_all(text).expect("what we write is JSON");
+    let document = Document::read_all(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
     let (mut items, mut faults, mut tokens) = (Vec::new(), Vec::new(), 0);
     let counting = Counting { tokenizer: tokenizer(), overhead: Overhead::None, reserve: 0 };
     for (_, transcript) in reading.transcripts(&document).expect("what we write is a transcript") {
@@ -158,7 +183,8 @@ fn read(dialect: &str, framing: Framing, text: &str) -> (Vec<String>, Vec<(Fault
         let pairs = Pairs::find(messages);
         for fault in Fault::find(messages, &pairs, transcript.manners) {
             let content = &messages[fault.at.message].parts[fault.at.part].content;
-            let id = content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
+            let id =
+                content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
             faults.push((fault.kind, id.map_or_else(String::new, |id| id.decode().into_owned())));
         }
         let view = View { messages, preamble: &transcript.preamble, manners: transcript.manners };
@@ -192,13 +218,18 @@ fn check_laws(case: &Case, (dialect, spell): Speller, framing: Framing, text: &s
         let found = before[from..].iter().position(|old| old == item || is_subsequence(item, old));
         match found {
             Some(nth) => from += nth + 1,
-            None => prop_assert!(case.writes || case.name == "clear results", "{}: new message {item}\nin {once}", case.name),
+            None => prop_assert!(
+                case.writes || case.name == "clear results",
+                "{}: new message {item}\nin {once}",
+                case.name
+            ),
         }
     }
     // Law 3: no pair is broken by us.
     for fault in &faults_after {
         let softer = (FaultKind::UnansweredCall, fault.1.clone());
-        let known = faults_before.contains(fault) || fault.0 == FaultKind::PendingCall && faults_before.contains(&softer);
+        let known =
+            faults_before.contains(fault) || fault.0 == FaultKind::PendingCall && faults_before.contains(&softer);
         prop_assert!(known, "{}: new fault {fault:?}\nin  {text}\nout {once}", case.name);
     }
     // Law 4: twice is once.
@@ -221,6 +252,24 @@ proptest! {
         for case in CASES {
             check_laws(case, speller, framing, &text)?;
         }
+    }
+
+    /// A chain gives what its stages give one after another, each reading what the last one wrote.
+    #[test]
+    fn a_chain_is_its_stages_in_a_row(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
+        let stages: [fn() -> Chain; 3] = [
+            || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: true }),
+            || Chain::default().then(history(6, Unit::Items, keep(true, 0, false))),
+            || Chain::default().then(limit(80, Overflow::Truncate)),
+        ];
+        let text = frame(&(speller.1)(&script), framing, seed);
+        let mut piped = text.clone();
+        let mut whole = Chain::default();
+        for stage in stages {
+            piped = cut_with(stage(), speller.0, framing, &piped)?;
+            whole.stages.extend(stage().stages);
+        }
+        prop_assert_eq!(cut_with(whole, speller.0, framing, &text)?, piped, "in {}", text);
     }
 
     /// Law 1: nothing to do is the identity.

@@ -107,6 +107,9 @@ impl<'v, 'a> Leaving<'v, 'a> {
         if let Some(other) = self.pairs.other_half(part) {
             self.waiting.push((Target::Part(other), OTHER_HALF));
         }
+        // A second answer would be an answer to nothing.
+        let claims = self.pairs.claims(part).iter();
+        self.waiting.extend(claims.map(|&result| (Target::Part(result), OTHER_HALF)));
     }
 
     /// Whether all that stays of a message is reasoning or filler, which no provider takes by itself.

@@ -113,8 +113,8 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
     message
 }
 
-fn rewrite(part: &mut Part<'_>, text: &str) {
-    let text = Text::Owned(text.to_owned());
+fn rewrite(part: &mut Part<'_>, words: &str) {
+    let text = Text::Owned(words.to_owned());
     match &mut part.content {
         Content::ToolResult(result) => {
             result.content = vec![text];
@@ -122,7 +122,9 @@ fn rewrite(part: &mut Part<'_>, text: &str) {
         }
         content => *content = Content::Text(text),
     }
-    if let PartOrigin::Source(place) = &part.origin {
-        part.origin = PartOrigin::Rewritten(place.clone());
+    match &mut part.origin {
+        PartOrigin::Source(place) => part.origin = PartOrigin::Rewritten(place.clone()),
+        PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => words.clone_into(own),
+        _ => {}
     }
 }

@@ -16,7 +16,7 @@ pub struct HistoryWindow {
     pub size: usize,
     /// What is counted.
     pub unit: Unit,
-    /// The window may grow to this many times `size`; `None` for no bound.
+    /// The window may grow to this many times `size`, and does not grow for what lies beyond; `None` for no bound.
     pub max_expansion: Option<usize>,
     /// Whether the round in flight counts like the rest.
     pub cap_in_flight: bool,
@@ -54,18 +54,20 @@ impl HistoryWindow {
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], flight: usize) -> usize {
         let begin =
             |units: usize| runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start));
+        let bound = self.max_expansion.map_or(0, |times| begin(self.size.saturating_mul(times)));
         let mut start = begin(self.size);
         for role in [Role::User, Role::Assistant] {
-            let newest = view.messages[..flight].iter().rposition(|message| message.speaks_as(role));
+            // A role that occurs nowhere, or only beyond the bound, asks for nothing.
+            let speaks = |role: Role| move |at: &usize| view.messages[*at].speaks_as(role);
+            let mut newest = (bound..flight).rfind(speaks(role));
+            if self.keep.start_on_user {
+                // What stands before the window's first user message goes: the walk back must reach one.
+                newest = newest.and_then(|newest| (bound..=newest).rfind(speaks(Role::User)));
+            }
             start = newest.map_or(start, |newest| start.min(newest));
         }
         // A unit is never cut: what begins inside one begins with it.
-        start = runs
-            .iter()
-            .rfind(|run| run.start <= start)
-            .map_or(start, |run| if run.contains(&start) { run.start } else { start });
-        let bound = self.max_expansion.map_or(0, |times| begin(self.size.saturating_mul(times)));
-        start.max(bound)
+        runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)
     }
 
     fn note(&self, view: &View<'_, '_>, flight: usize) -> Option<String> {

@@ -100,6 +100,9 @@ fn answer(view: &View<'_, '_>, moved: &[Fault], stubbed: &[Fault], plan: &mut Pl
             by_call.entry(fault.at.message).or_default().push((fault.at, Admission::Draft(stub)));
         }
     }
+    for fault in moved {
+        cut(view, fault.at, plan);
+    }
     for (message, mut answers) in by_call {
         answers.sort_by_key(|(call, _)| *call);
         place(view, message, answers.into_iter().map(|(_, answer)| answer).collect(), plan);
@@ -119,11 +122,6 @@ fn stub(view: &View<'_, '_>, at: PartRef) -> Option<DraftPart> {
 
 fn place(view: &View<'_, '_>, message: usize, answers: Vec<Admission>, plan: &mut Plan) {
     let reason = || Reason::Borrowed("answers a call where the format wants it");
-    for answer in &answers {
-        if let Admission::Moved(part) = answer {
-            cut(view, *part, plan);
-        }
-    }
     let in_next = matches!(view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst);
     let after = answered_until(view, message);
     let before = after + 1;
@@ -132,7 +130,7 @@ fn place(view: &View<'_, '_>, message: usize, answers: Vec<Admission>, plan: &mu
             .messages
             .get(before)
             .is_some_and(|next| next.role != view.messages[message].role && next.value.is_some());
-        if takes && matches!(plan.decisions[before], Decision::Keep | Decision::Change(..)) {
+        if takes && !matches!(plan.decisions[before], Decision::Drop(_)) {
             return change(before, Change::Admit(answers), reason(), plan);
         }
         plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: reason() });
@@ -156,13 +154,13 @@ fn answered_until(view: &View<'_, '_>, call: usize) -> usize {
     call + rest.take_while(|message| message.role == crate::transcript::Role::Tool).count()
 }
 
+/// Takes a part out of its message, which goes with its last part.
 fn cut(view: &View<'_, '_>, part: PartRef, plan: &mut Plan) {
-    let only = view.messages[part.message].parts.len() == 1;
-    let reason = Reason::Borrowed("moved to its call");
-    if only {
-        plan.decisions[part.message] = Decision::Drop(reason);
-    } else {
-        change(part.message, Change::Cut(part.part), reason, plan);
+    let reason = || Reason::Borrowed("moved to its call");
+    change(part.message, Change::Cut(part.part), reason(), plan);
+    let Decision::Change(changes, _) = &plan.decisions[part.message] else { return };
+    if (0..view.messages[part.message].parts.len()).all(|nth| changes.contains(&Change::Cut(nth))) {
+        plan.decisions[part.message] = Decision::Drop(reason());
     }
 }
 

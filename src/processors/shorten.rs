@@ -2,7 +2,7 @@
 
 use super::{Change, Counting};
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Content, Message, Part};
+use crate::transcript::{Content, Message, Part, PartOrigin};
 
 /// What stands where the middle was.
 const MARKER: &str = "\n[… shortened …]\n";
@@ -55,7 +55,9 @@ fn pieces(messages: &[Message<'_>], own: &[usize], counting: &Counting) -> Vec<P
 }
 
 fn shortenable(part: &Part<'_>) -> Option<String> {
-    part.place()?.rewrite?;
+    if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &part.origin {
+        place.rewrite?;
+    }
     match &part.content {
         Content::Text(text) => Some(text.decode().into_owned()),
         Content::ToolResult(result) if result.media == 0 => {

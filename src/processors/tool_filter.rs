@@ -3,8 +3,8 @@
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::closure::Leaving;
-use super::{Decision, Insert, Insertion, Plan, Processor, Reason, View};
-use crate::transcript::{Draft, Pairs, PartRef, Role};
+use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
+use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight};
 
 /// Which tools go.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ impl Processor for ToolFilter {
         }
         let mut plan = leaving.into_plan();
         if self.persist_results {
-            leave_notes(view, &used, &mut plan);
+            leave_notes(view, &pairs, &used, &mut plan);
         }
         Ok(plan)
     }
@@ -94,23 +94,39 @@ impl ToolFilter {
 }
 
 /// Puts `Used … tool` where calls were dropped: in the place of a message that went, after one that kept only its text,
-/// before one that still calls, so that no result is parted from its call.
-fn leave_notes(view: &View<'_, '_>, used: &[Vec<String>], plan: &mut Plan) {
+/// before one that still calls, so that no result is parted from its call and no pending call loses its place at the end.
+fn leave_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
+    let pending = first_pending(view, pairs, plan);
     for (at, names) in used.iter().enumerate().filter(|(_, names)| !names.is_empty()) {
         let draft = Draft::text(Role::Assistant, note(names));
         let reason = Reason::Owned(format!("called {}", names.join(", ")));
         match &plan.decisions[at] {
+            Decision::Drop(_) if at > pending => {
+                plan.inserts.push(Insert { before: pending, what: Insertion::Draft(draft), reason });
+            }
             Decision::Drop(_) => plan.decisions[at] = Decision::Replace(draft, reason),
             Decision::Change(changes, _) => {
-                let cut = |nth: usize| changes.contains(&super::Change::Cut(nth));
+                let cut = |nth: usize| changes.contains(&Change::Cut(nth));
                 let still_calls = view.messages[at].calls().any(|(nth, _)| !cut(nth));
-                let before = if still_calls { at } else { at + 1 };
+                let before = if still_calls { at } else { at + 1 }.min(pending);
                 plan.inserts.push(Insert { before, what: Insertion::Draft(draft), reason });
             }
             Decision::Keep | Decision::Replace(..) => {}
         }
     }
     plan.inserts.sort_by_key(|insert| insert.before);
+}
+
+/// The first message in flight that keeps a call without a result; the number of messages if none does.
+fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan) -> usize {
+    let stays = |call: &PartRef| match &plan.decisions[call.message] {
+        Decision::Keep => true,
+        Decision::Change(changes, _) => !changes.contains(&Change::Cut(call.part)),
+        Decision::Drop(_) | Decision::Replace(..) => false,
+    };
+    let flight = in_flight(view.messages);
+    let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.other_half(**call).is_none());
+    open.find(|call| stays(call)).map_or(view.messages.len(), |call| call.message)
 }
 
 fn note(names: &[String]) -> String {

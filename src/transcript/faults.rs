@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::pairing::Blame;
 use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role, in_flight};
 
 /// A pairing fault, and the half that it is about.
@@ -57,9 +58,7 @@ impl Fault {
     /// Finds the faults of `messages`, in the order of the parts they are about.
     #[must_use]
     pub fn find(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Self> {
-        let calls = CallsById::gather(messages, pairs);
-        let mut faults: Vec<Self> = Vec::new();
-        faults.extend(lonely_results(messages, pairs, &calls));
+        let mut faults: Vec<Self> = lonely_results(pairs).collect();
         faults.extend(lonely_calls(messages, pairs, manners));
         faults.extend(duplicate_ids(messages, pairs, manners));
         faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, manners)));
@@ -69,30 +68,6 @@ impl Fault {
 }
 
 type Id = (u32, String);
-
-/// Every call of an id, in order.
-struct CallsById(HashMap<Id, Vec<PartRef>>);
-
-impl CallsById {
-    fn gather(messages: &[Message<'_>], pairs: &Pairs) -> Self {
-        let mut by_id: HashMap<Id, Vec<PartRef>> = HashMap::new();
-        // Most transcripts have no lonely half: do not build what nobody will ask.
-        let lonely = |half: &PartRef| pairs.other_half(*half).is_none();
-        if pairs.results().iter().any(lonely) {
-            for &call in pairs.calls() {
-                if let Some(id) = id_of(messages, call) {
-                    by_id.entry(id).or_default().push(call);
-                }
-            }
-        }
-        Self(by_id)
-    }
-
-    fn of(&self, messages: &[Message<'_>], half: PartRef) -> &[PartRef] {
-        let id = id_of(messages, half);
-        id.and_then(|id| self.0.get(&id)).map_or(&[], Vec::as_slice)
-    }
-}
 
 fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {
     let message = &messages[half.message];
@@ -104,36 +79,18 @@ fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {
     id.map(|id| (message.thread, id.decode().into_owned()))
 }
 
-fn lonely_results<'m>(
-    messages: &'m [Message<'_>],
-    pairs: &'m Pairs,
-    calls: &'m CallsById,
-) -> impl Iterator<Item = Fault> + 'm {
+fn lonely_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
     let lonely = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
     lonely.map(|&at| {
-        let (kind, other) = why_lonely(messages, pairs, calls.of(messages, at), at);
-        Fault { kind, at, other }
+        let blame = pairs.blame(at);
+        let kind = match blame {
+            Some(Blame::OtherFamily(_)) => FaultKind::FamilyMismatch,
+            Some(Blame::Answered(_)) => FaultKind::DuplicateResult,
+            Some(Blame::Later(_)) => FaultKind::ResultBeforeCall,
+            None => FaultKind::OrphanResult,
+        };
+        Fault { kind, at, other: blame.map(Blame::call) }
     })
-}
-
-fn why_lonely(
-    messages: &[Message<'_>],
-    pairs: &Pairs,
-    calls: &[PartRef],
-    result: PartRef,
-) -> (FaultKind, Option<PartRef>) {
-    let family = |part: PartRef| {
-        let content = &messages[part.message].parts[part.part].content;
-        content.call().map(|call| call.family).or_else(|| content.result().map(|result| result.family))
-    };
-    let earlier = calls.iter().rev().find(|&&call| call < result);
-    let later = calls.iter().find(|&&call| call > result && pairs.other_half(call).is_none());
-    match (earlier, later) {
-        (Some(&call), _) if family(call) != family(result) => (FaultKind::FamilyMismatch, Some(call)),
-        (Some(&call), _) if pairs.other_half(call).is_some() => (FaultKind::DuplicateResult, Some(call)),
-        (_, Some(&call)) => (FaultKind::ResultBeforeCall, Some(call)),
-        _ => (FaultKind::OrphanResult, None),
-    }
 }
 
 fn lonely_calls<'m>(

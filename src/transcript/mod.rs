@@ -12,7 +12,7 @@ mod segment;
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind};
 pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
-pub use pairing::{Pairs, PartRef};
+pub use pairing::{Blame, Pairs, PartRef};
 pub use segment::{in_flight, segments, turns};
 
 use crate::json::{Span, Text, Value};

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Family, Message, ToolResult};
+use super::{Family, Message, ToolCall, ToolResult};
 
 /// A part, by the index of its message and its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,10 +17,33 @@ pub struct PartRef {
     pub part: usize,
 }
 
+/// Why a result has no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// The nearest earlier call with its id is of another family.
+    OtherFamily(PartRef),
+    /// The nearest earlier call with its id is answered already.
+    Answered(PartRef),
+    /// The call with its id comes later.
+    Later(PartRef),
+}
+
+impl Blame {
+    /// The call that is to blame.
+    #[must_use]
+    pub const fn call(self) -> PartRef {
+        match self {
+            Self::OtherFamily(call) | Self::Answered(call) | Self::Later(call) => call,
+        }
+    }
+}
+
 /// The calls and results of a transcript, each with its other half if it has one.
 #[derive(Debug, Default)]
 pub struct Pairs {
     halves: HashMap<PartRef, PartRef>,
+    blames: HashMap<PartRef, Blame>,
+    claims: HashMap<PartRef, Vec<PartRef>>,
     calls: Vec<PartRef>,
     results: Vec<PartRef>,
 }
@@ -39,13 +62,7 @@ impl Pairs {
                 let here = PartRef { message: at, part: nth };
                 if let Some(call) = part.content.call() {
                     pairs.calls.push(here);
-                    open.add(
-                        message.thread,
-                        call.id.as_ref().map(|id| id.decode()),
-                        call.family,
-                        call.name.decode(),
-                        here,
-                    );
+                    open.add(message.thread, call, here);
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
                     if let Some(call) = open.take(message.thread, result) {
@@ -55,7 +72,48 @@ impl Pairs {
                 }
             }
         }
+        if pairs.halves.len() < 2 * pairs.results.len() {
+            pairs.blame_lonely(messages);
+        }
         pairs
+    }
+
+    fn blame_lonely(&mut self, messages: &[Message<'_>]) {
+        let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::new();
+        for &at in &self.calls {
+            let call = messages[at.message].parts[at.part].content.call();
+            if let Some(id) = call.and_then(|call| call.id.as_ref()) {
+                by_id.entry((messages[at.message].thread, id.decode())).or_default().push(at);
+            }
+        }
+        for at in self.results.iter().copied().filter(|at| !self.halves.contains_key(at)) {
+            let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
+            let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
+            let calls = id.and_then(|id| by_id.get(&id)).map_or(&[][..], Vec::as_slice);
+            let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
+            let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
+            let later = calls.iter().copied().find(|call| *call > at && !self.halves.contains_key(call));
+            let blame = match (earlier, later) {
+                (Some(call), _) if family(call) != Some(result.family) => Blame::OtherFamily(call),
+                (Some(call), _) if self.halves.contains_key(&call) => Blame::Answered(call),
+                (_, Some(call)) => Blame::Later(call),
+                _ => continue,
+            };
+            self.blames.insert(at, blame);
+            self.claims.entry(blame.call()).or_default().push(at);
+        }
+    }
+
+    /// Why a result without a pair has none, where a call with its id is to blame.
+    #[must_use]
+    pub fn blame(&self, result: PartRef) -> Option<Blame> {
+        self.blames.get(&result).copied()
+    }
+
+    /// Results without a pair that this call is to blame for.
+    #[must_use]
+    pub fn claims(&self, call: PartRef) -> &[PartRef] {
+        self.claims.get(&call).map_or(&[], Vec::as_slice)
     }
 
     /// The other half of a call or result; `None` if it has none.
@@ -82,29 +140,29 @@ impl Pairs {
     }
 }
 
-type IdKey<'m> = (u32, Family, Cow<'m, str>);
+type Id<'m> = (u32, Cow<'m, str>);
 
 /// The calls that still wait for their result.
 #[derive(Default)]
 struct Open<'m> {
-    by_id: HashMap<IdKey<'m>, Vec<PartRef>>,
+    by_id: HashMap<Id<'m>, Vec<(Family, PartRef)>>,
     /// Calls without an id, oldest first: thread, family, name, place.
     nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
 }
 
 impl<'m> Open<'m> {
-    fn add(&mut self, thread: u32, id: Option<Cow<'m, str>>, family: Family, name: Cow<'m, str>, at: PartRef) {
-        match id {
-            Some(id) => self.by_id.entry((thread, family, id)).or_default().push(at),
-            None => self.nameless.push((thread, family, name, at)),
+    fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {
+        match &call.id {
+            Some(id) => self.by_id.entry((thread, id.decode())).or_default().push((call.family, at)),
+            None => self.nameless.push((thread, call.family, call.name.decode(), at)),
         }
     }
 
     fn take(&mut self, thread: u32, result: &'m ToolResult<'_>) -> Option<PartRef> {
-        match &result.id {
-            Some(id) => self.by_id.get_mut(&(thread, result.family, id.decode()))?.pop(),
-            None => self.take_nameless(thread, result),
-        }
+        let Some(id) = &result.id else { return self.take_nameless(thread, result) };
+        let open = self.by_id.get_mut(&(thread, id.decode()))?;
+        let nearest = open.iter().rposition(|(family, _)| *family == result.family)?;
+        Some(open.remove(nearest).1)
     }
 
     fn take_nameless(&mut self, thread: u32, result: &ToolResult<'_>) -> Option<PartRef> {

@@ -19,9 +19,9 @@ pub fn spell(script: &[Turn]) -> Vec<String> {
                 json(text)
             )),
             Turn::Assistant { reasoning, text, calls } => {
-                let thought = reasoning
-                    .iter()
-                    .map(|text| format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":\"c2ln\"}}", json(text)));
+                let thought = reasoning.iter().map(|text| {
+                    format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":\"c2ln\"}}", json(text))
+                });
                 let said = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
                 let calls = calls.iter().map(|call| {
                     let (id, name) = (json(&call.id), json(&call.name));

@@ -62,32 +62,34 @@ fn name() -> impl Strategy<Value = String> {
 fn exchange(nth: usize) -> impl Strategy<Value = Vec<Turn>> {
     let call = (name(), words());
     let round = (prop::option::of(words()), prop::option::of(words()), prop::collection::vec(call, 0..4), words());
-    (words(), prop::collection::vec(round, 0..3), words(), any::<bool>()).prop_map(move |(ask, rounds, answer, answered)| {
-        let mut turns = vec![Turn::User(ask)];
-        for (r, (reasoning, text, calls, result)) in rounds.into_iter().enumerate() {
-            let calls: Vec<Call> = calls
-                .into_iter()
-                .enumerate()
-                .map(|(c, (name, word))| Call {
-                    id: format!("call_{nth}_{r}_{c}"),
-                    name,
-                    arguments: format!("{{\"query\":{}}}", json(&word)),
-                })
-                .collect();
-            let results: Vec<Turn> = calls
-                .iter()
-                .map(|call| Turn::Result { id: call.id.clone(), name: call.name.clone(), text: result.clone() })
-                .collect();
-            if !calls.is_empty() || text.is_some() {
-                turns.push(Turn::Assistant { reasoning, text, calls });
-                turns.extend(results);
+    (words(), prop::collection::vec(round, 0..3), words(), any::<bool>()).prop_map(
+        move |(ask, rounds, answer, answered)| {
+            let mut turns = vec![Turn::User(ask)];
+            for (r, (reasoning, text, calls, result)) in rounds.into_iter().enumerate() {
+                let calls: Vec<Call> = calls
+                    .into_iter()
+                    .enumerate()
+                    .map(|(c, (name, word))| Call {
+                        id: format!("call_{nth}_{r}_{c}"),
+                        name,
+                        arguments: format!("{{\"query\":{}}}", json(&word)),
+                    })
+                    .collect();
+                let results: Vec<Turn> = calls
+                    .iter()
+                    .map(|call| Turn::Result { id: call.id.clone(), name: call.name.clone(), text: result.clone() })
+                    .collect();
+                if !calls.is_empty() || text.is_some() {
+                    turns.push(Turn::Assistant { reasoning, text, calls });
+                    turns.extend(results);
+                }
             }
-        }
-        if answered {
-            turns.push(Turn::Assistant { reasoning: None, text: Some(answer), calls: Vec::new() });
-        }
-        turns
-    })
+            if answered {
+                turns.push(Turn::Assistant { reasoning: None, text: Some(answer), calls: Vec::new() });
+            }
+            turns
+        },
+    )
 }
 
 /// A conversation in which every call is answered, but that may end in the middle of a round.

@@ -8,7 +8,10 @@ pub fn spell(script: &[Turn]) -> Vec<String> {
 
 fn items(turn: &Turn) -> Vec<String> {
     let message = |role: &str, kind: &str, text: &str| {
-        format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":{}}}]}}", json(text))
+        format!(
+            "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":{}}}]}}",
+            json(text)
+        )
     };
     match turn {
         Turn::System(text) => vec![message("developer", "input_text", text)],
@@ -18,7 +21,10 @@ fn items(turn: &Turn) -> Vec<String> {
         }
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.as_ref().map(|text| {
-                format!("{{\"type\":\"reasoning\",\"summary\":[{{\"type\":\"summary_text\",\"text\":{}}}]}}", json(text))
+                format!(
+                    "{{\"type\":\"reasoning\",\"summary\":[{{\"type\":\"summary_text\",\"text\":{}}}]}}",
+                    json(text)
+                )
             });
             let said = text.as_ref().map(|text| message("assistant", "output_text", text));
             let calls = calls.iter().map(|call| {
