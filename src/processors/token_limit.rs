@@ -111,10 +111,10 @@ impl TokenLimit {
         let budget = self.max_tokens;
         let words = format!("the newest segment alone does not fit into {budget} tokens");
         if self.on_overflow == Overflow::Truncate {
-            let own: Vec<usize> =
-                (start..view.messages.len()).filter(|&at| !self.preserves(&view.messages[at])).collect();
+            let mut plan = self.plan(view, pairs, start);
+            let stays = |at: &usize| plan.decisions[*at] == Decision::Keep && !self.preserves(&view.messages[*at]);
+            let own: Vec<usize> = (start..view.messages.len()).filter(stays).collect();
             if let Some(changes) = shorten(view.messages, &own, left, &self.counting) {
-                let mut plan = self.plan(view, pairs, start);
                 for (at, changes) in changes {
                     plan.decisions[at] = Decision::Change(changes, Reason::Owned(words.clone()));
                 }
