@@ -26,7 +26,7 @@ struct Case {
 }
 
 fn tokenizer() -> Arc<dyn Tokenizer> {
-    Arc::new(curtail::tokenizers::Approximate)
+    curtail::tokenizers::find("o200k_base").expect("the default is there")
 }
 
 fn history(size: usize, unit: Unit, keep: Keep) -> HistoryWindow {

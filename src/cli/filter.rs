@@ -1,13 +1,12 @@
 //! `curtail filter`: tools, roles and parts that go, whatever the size.
 
-use std::sync::Arc;
-
 use anyhow::anyhow;
 use clap::ValueEnum;
 
 use super::input::Cutting;
 use crate::pipeline::Chain;
 use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
+use crate::tokenizers;
 use crate::transcript::Role;
 
 /// Drop tool calls with their results, all or by name; strip parts; clear old results
@@ -84,7 +83,7 @@ impl Args {
         }
         if let Some(keep) = self.keep_last_results {
             let exempt = globs(&self.exempt_tool)?;
-            let tokenizer = Arc::new(crate::tokenizers::Approximate);
+            let tokenizer = tokenizers::find(tokenizers::DEFAULT)?;
             chain = chain.then(ClearResults { keep, placeholder: self.placeholder.clone(), exempt, tokenizer });
         }
         Ok(self.cutting.with_repair(chain))

@@ -1,5 +1,6 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
+mod counting;
 mod cut;
 mod filter;
 mod input;

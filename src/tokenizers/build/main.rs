@@ -1,0 +1,58 @@
+//! Prepares the tables of the encodings from the ranks that tiktoken-rs carries, so that the program uses them in place:
+//! no parsing and no allocation when it starts. Runs when `curtail` is built, never afterwards.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "that is how a build script talks to cargo"
+)]
+
+mod atoms;
+mod classes;
+#[path = "../tiktoken/layout.rs"]
+mod layout;
+mod merges;
+mod ranks;
+
+use std::{env, error::Error, fmt::Write as _, fs, path::Path};
+
+use ranks::Ranks;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    println!("cargo::rerun-if-changed=src/tokenizers/build");
+    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/layout.rs");
+    let out = env::var("OUT_DIR")?;
+    let out = Path::new(&out);
+    let mut module = String::new();
+    classes::write(out)?;
+    for (name, encoding) in ranks::ENCODINGS {
+        let ranks = Ranks::read(*encoding)?;
+        describe(&mut module, name, &ranks)?;
+        merges::Merges::of(&ranks)?.write(out, name)?;
+        atoms::write(out, name, &ranks)?;
+    }
+    Ok(fs::write(out.join("vocabularies.rs"), module)?)
+}
+
+/// Declares the vocabulary as a static that borrows its files.
+fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
+    let longest = ranks.tokens.iter().map(Vec::len).max().unwrap_or(0);
+    writeln!(module, "/// The tables of `{}`.", name.to_lowercase())?;
+    writeln!(
+        module,
+        "pub(crate) static {name}: Vocabulary = Vocabulary {{"
+    )?;
+    writeln!(module, "    longest: {longest},")?;
+    for table in [
+        "merges", "filter", "bytes", "ascii", "blocks", "atoms", "seams",
+    ] {
+        writeln!(module, "    {table}: rows(in_place!(\"{name}.{table}\")),")?;
+    }
+    Ok(writeln!(module, "}};")?)
+}
+
+/// Writes numbers one after another, little end first.
+fn little<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+    numbers.iter().flat_map(bytes).collect()
+}

@@ -1,0 +1,73 @@
+//! Characters in bytes that may be cut anywhere: their code point, class and width. Never fails and never reads beyond.
+
+use super::{layout::class, vocabulary};
+
+/// A character, or a byte that belongs to none.
+#[derive(Clone, Copy)]
+pub(crate) struct Character {
+    pub(crate) code: u32,
+    pub(crate) width: usize,
+}
+
+/// The whole character that starts at `at`, if one does.
+#[inline]
+pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
+    let lead = u32::from(*text.get(at)?);
+    let next = |n: usize| {
+        text.get(at + n)
+            .filter(|byte| **byte & 0xC0 == 0x80)
+            .map(|byte| u32::from(byte & 0x3F))
+    };
+    let (code, width) = match lead {
+        0..0x80 => (lead, 1),
+        0xC2..0xE0 => ((lead & 0x1F) << 6 | next(1)?, 2),
+        0xE0..0xF0 => ((lead & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
+        0xF0..0xF5 => (
+            (lead & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?,
+            4,
+        ),
+        _ => return None,
+    };
+    (code < 0x11_0000).then_some(Character { code, width })
+}
+
+/// Class and end of the character at `at`; nothing at the end of the text.
+#[inline]
+pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
+    let byte = *text.get(at)?;
+    if byte < 0x80 {
+        return Some((ASCII[usize::from(byte)], at + 1));
+    }
+    let found =
+        whole(text, at).map(|character| (vocabulary::class(character.code), at + character.width));
+    Some(found.unwrap_or((class::OTHER, at + 1)))
+}
+
+/// Where the run of characters ends that starts at `at`, all of classes for which `belongs` holds.
+#[inline]
+pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    while let Some((class, end)) = classed(text, at) {
+        if !belongs(class) {
+            break;
+        }
+        at = end;
+    }
+    at
+}
+
+const ASCII: [u8; 128] = {
+    let mut classes = [class::OTHER; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'\r' | b'\n' => class::NEWLINE,
+            b' ' | b'\t' | 0x0B | 0x0C => class::SPACE,
+            b'0'..=b'9' => class::NUMBER,
+            b'A'..=b'Z' => class::UPPER,
+            b'a'..=b'z' => class::LOWER,
+            _ => class::OTHER,
+        };
+        byte += 1;
+    }
+    classes
+};

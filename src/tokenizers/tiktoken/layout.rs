@@ -1,0 +1,68 @@
+//! How the tables of an encoding are laid out: what the build script writes and the counter reads, byte for byte.
+//! Knows no text and no file.
+#![allow(dead_code, reason = "each side uses its part")]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a few top bits, and ids of 18 bits"
+)]
+
+/// Bits of a token id: the largest is 199,997.
+pub(crate) const ID_BITS: u32 = 18;
+/// What stands where two tokens do not merge, or a character is no atom: no merge makes the token of a byte.
+pub(crate) const NONE: u32 = 0;
+
+/// Two neighbours as one number.
+pub(crate) const fn pair(left: u32, right: u32) -> u64 {
+    ((left as u64) << ID_BITS) | right as u64
+}
+
+/// Spreads a pair over 64 bits: the top bits name the slot in the table, some more of them the bit in the filter.
+pub(crate) const fn spread(pair: u64) -> u64 {
+    pair.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The top bits of a spread pair.
+#[inline]
+pub(crate) const fn top(spread: u64, bits: u32) -> usize {
+    (spread >> (64 - bits)) as usize
+}
+
+/// A slot of the table of merges: the pair above, the merged token below. A free slot is 0.
+pub(crate) const fn slot(pair: u64, merged: u32) -> u64 {
+    (pair << ID_BITS) | merged as u64
+}
+
+/// The merged token of a slot.
+#[inline]
+pub(crate) const fn merged(slot: u64) -> u32 {
+    (slot & ((1 << ID_BITS) - 1)) as u32
+}
+
+/// How much of an id the table of seams keeps: ids in steps of 1,024 fit a byte.
+pub(crate) const SEAM_STEP: u32 = 10;
+/// A seam that no token crosses.
+pub(crate) const WHOLE: u8 = u8::MAX;
+
+/// Code points in a block of the table of classes.
+pub(crate) const CLASS_BLOCK: usize = 128;
+/// Code points in a block of the table of whole characters.
+pub(crate) const ATOM_BLOCK: usize = 64;
+
+/// What the patterns of the encodings tell apart.
+pub(crate) mod class {
+    pub(crate) const OTHER: u8 = 0;
+    /// White space but the two below.
+    pub(crate) const SPACE: u8 = 1;
+    /// `\r` and `\n`.
+    pub(crate) const NEWLINE: u8 = 2;
+    /// `\p{N}`
+    pub(crate) const NUMBER: u8 = 3;
+    /// `\p{M}`
+    pub(crate) const MARK: u8 = 4;
+    /// `\p{Lm}` and `\p{Lo}`: letters without case.
+    pub(crate) const UNCASED: u8 = 5;
+    /// `\p{Ll}`
+    pub(crate) const LOWER: u8 = 6;
+    /// `\p{Lu}` and `\p{Lt}`
+    pub(crate) const UPPER: u8 = 7;
+}

@@ -1,0 +1,308 @@
+//! Byte pair encoding of one piece without its tokens: only how many, or where they end. Always the pair with the lowest
+//! id first, the leftmost of equals. Knows nothing of texts and patterns.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::{characters, layout::NONE, vocabulary::Vocabulary};
+
+/// Pieces of at most this many atoms are merged in arrays on the stack, with one bit for each atom that is left.
+const FEW: usize = 64;
+/// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.
+const STRETCH: usize = 2048;
+/// Tokens of a stretch that are merged again at the start of the next one.
+const OVERLAP: usize = 8;
+/// A slot of candidates that holds none.
+const DEAD: u32 = u32::MAX;
+
+/// Memory for merging, used again for every piece.
+#[derive(Default)]
+pub(crate) struct Merger {
+    atoms: Vec<u32>,
+    starts: Vec<u32>,
+    long: Long,
+}
+
+/// A linked list of tokens and a heap of candidates.
+#[derive(Default)]
+struct Long {
+    candidates: Vec<u32>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+impl Merger {
+    /// How many tokens a piece has; it may stop counting above `limit` and then return any number above it.
+    pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
+        if piece.len() > STRETCH {
+            return self
+                .whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}));
+        }
+        self.split(vocabulary, piece);
+        match self.atoms.len() {
+            few @ ..=FEW => merge_few(vocabulary, &mut self.atoms, few).count_ones() as usize,
+            _ => self.long.merge(vocabulary, &mut self.atoms),
+        }
+    }
+
+    /// The end of each token in order, in bytes from the start of the piece.
+    pub(crate) fn ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
+        self.whole(|merger, stretch| {
+            let mut ends = Vec::new();
+            merger
+                .stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end))
+                .map(|_| ends)
+        })
+    }
+
+    /// Tries longer and longer stretches; one as long as the piece always does.
+    fn whole<T>(&mut self, mut stitched: impl FnMut(&mut Self, usize) -> Option<T>) -> T {
+        let mut stretch = STRETCH;
+        loop {
+            if let Some(found) = stitched(self, stretch) {
+                return found;
+            }
+            stretch *= 2;
+        }
+    }
+
+    /// Takes the atoms of a piece: whole characters where that is safe, else bytes.
+    fn split(&mut self, vocabulary: &Vocabulary, piece: &[u8]) {
+        self.atoms.clear();
+        self.starts.clear();
+        let mut at = 0;
+        while at < piece.len() {
+            let (atom, width) =
+                atom(vocabulary, piece, at).unwrap_or((vocabulary.byte(piece[at]), 1));
+            self.atoms.push(atom);
+            self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));
+            at += width;
+        }
+    }
+
+    /// Merges stretch by stretch. Tokens of two stretches that overlap are joined at a token they have in common: a row of
+    /// tokens is the encoding of its bytes if every two neighbours in it are neighbours in an encoding. Nothing if two
+    /// stretches have none in common.
+    fn stitch(
+        &mut self,
+        vocabulary: &Vocabulary,
+        piece: &[u8],
+        stretch: usize,
+        limit: usize,
+        mut end: impl FnMut(usize),
+    ) -> Option<usize> {
+        let (mut row, mut count, mut back) = (Row::default(), 0, OVERLAP);
+        loop {
+            let from = row.restart(back);
+            let to = piece.len().min(from + stretch);
+            let ends = self.stretch_ends(vocabulary, &piece[from..to]);
+            if row.join(from, &ends) {
+                if to == piece.len() || count > limit {
+                    return Some(count + row.settle(0, &mut end));
+                }
+                back = OVERLAP;
+                count += row.settle(stretch / OVERLAP, &mut end);
+            } else if back < row.ends.len() {
+                back *= 2;
+            } else {
+                return None;
+            }
+        }
+    }
+
+    fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
+        self.split(vocabulary, piece);
+        let many = self.atoms.len() > FEW;
+        let alive = if many {
+            0
+        } else {
+            merge_few(vocabulary, &mut self.atoms, self.starts.len())
+        };
+        if many {
+            self.long.merge(vocabulary, &mut self.atoms);
+        }
+        let lives = |at: &usize| {
+            if many {
+                self.long.lives(*at)
+            } else {
+                alive >> at & 1 == 1
+            }
+        };
+        let starts = (1..self.starts.len())
+            .filter(lives)
+            .map(|at| self.starts[at] as usize);
+        starts.chain([piece.len()]).collect()
+    }
+}
+
+/// The token of the character at `at`, unless its bytes could be joined with those around it first.
+#[inline]
+fn atom(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, usize)> {
+    if piece[at] < 0x80 {
+        return None;
+    }
+    let character = characters::whole(piece, at)?;
+    let id = vocabulary.atom(character.code);
+    let end = at + character.width;
+    let torn = id == NONE
+        || at > 0 && vocabulary.tears(piece[at - 1], piece[at], id)
+        || end < piece.len() && vocabulary.tears(piece[end - 1], piece[end], id);
+    (!torn).then_some((id, character.width))
+}
+
+/// Merges up to 64 atoms; the bits that are left tell which of them start a token.
+fn merge_few(vocabulary: &Vocabulary, atoms: &mut [u32], count: usize) -> u64 {
+    let mut alive = u64::MAX.checked_shr(64 - count as u32).unwrap_or(0);
+    let mut candidates = [DEAD; FEW];
+    for at in 1..count {
+        candidates[at - 1] = candidate(vocabulary.merged(atoms[at - 1], atoms[at]), at - 1);
+    }
+    loop {
+        let best = candidates[..count].iter().copied().min().unwrap_or(DEAD);
+        if best == DEAD {
+            return alive;
+        }
+        let at = (best & 63) as usize;
+        atoms[at] = best >> 6;
+        let gone = following(alive, at);
+        alive &= !(1 << gone);
+        candidates[gone] = DEAD;
+        let next = following(alive, at);
+        candidates[at] = if next < FEW {
+            candidate(vocabulary.merged(atoms[at], atoms[next]), at)
+        } else {
+            DEAD
+        };
+        let before = alive & ((1 << at) - 1);
+        if before != 0 {
+            let before = 63 - before.leading_zeros() as usize;
+            candidates[before] = candidate(vocabulary.merged(atoms[before], atoms[at]), before);
+        }
+    }
+}
+
+/// The next bit above `at`; 64 if there is none.
+fn following(alive: u64, at: usize) -> usize {
+    (alive & (u64::MAX << 1 << at)).trailing_zeros() as usize
+}
+
+/// A candidate as one number: lowest id first, then leftmost.
+fn candidate(merged: u32, at: usize) -> u32 {
+    if merged == NONE {
+        DEAD
+    } else {
+        merged << 6 | at as u32
+    }
+}
+
+impl Long {
+    /// Merges any number of atoms and returns how many tokens are left.
+    fn merge(&mut self, vocabulary: &Vocabulary, atoms: &mut [u32]) -> usize {
+        self.link(atoms.len());
+        for at in 1..atoms.len() {
+            self.propose(vocabulary, atoms, at - 1);
+        }
+        let mut count = atoms.len();
+        while let Some(Reverse(best)) = self.heap.pop() {
+            let (merged, at) = ((best >> 32) as u32, (best & u64::from(u32::MAX)) as usize);
+            if self.candidates[at] == merged {
+                atoms[at] = merged;
+                self.unlink(at);
+                self.propose(vocabulary, atoms, at);
+                if at > 0 {
+                    self.propose(vocabulary, atoms, self.previous[at] as usize);
+                }
+                count -= 1;
+            }
+        }
+        count
+    }
+
+    fn lives(&self, at: usize) -> bool {
+        self.candidates[at] != DEAD
+    }
+
+    fn link(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.heap.clear();
+        self.candidates.clear();
+        self.candidates.resize(count as usize, NONE);
+        self.next.clear();
+        self.next.extend(1..=count);
+        self.previous.clear();
+        self.previous
+            .extend((0..count).map(|at| at.saturating_sub(1)));
+    }
+
+    /// Takes the token after `at` out of the list.
+    fn unlink(&mut self, at: usize) {
+        let gone = self.next[at] as usize;
+        self.candidates[gone] = DEAD;
+        self.next[at] = self.next[gone];
+        if let Some(previous) = self.previous.get_mut(self.next[at] as usize) {
+            *previous = at as u32;
+        }
+    }
+
+    /// Notes what the tokens at `at` and after it make.
+    fn propose(&mut self, vocabulary: &Vocabulary, atoms: &[u32], at: usize) {
+        let after = atoms.get(self.next[at] as usize);
+        let merged = after.map_or(NONE, |after| vocabulary.merged(atoms[at], *after));
+        self.candidates[at] = merged;
+        if merged != NONE {
+            self.heap.push(Reverse(u64::from(merged) << 32 | at as u64));
+        }
+    }
+}
+
+/// The ends of the tokens that may still change, and where the first of them starts.
+#[derive(Default)]
+struct Row {
+    start: usize,
+    ends: Vec<usize>,
+}
+
+impl Row {
+    /// Where the next stretch starts: `back` tokens before the end of the row.
+    fn restart(&self, back: usize) -> usize {
+        match self.ends.len().checked_sub(back + 1) {
+            Some(at) => self.ends[at],
+            None => self.start,
+        }
+    }
+
+    /// Joins the tokens of a stretch that starts at `from` at the first token that both have. False if there is none.
+    fn join(&mut self, from: usize, ends: &[usize]) -> bool {
+        let mut old = self.ends.partition_point(|end| *end <= from);
+        if old == self.ends.len() {
+            self.ends.extend(ends.iter().map(|end| from + end));
+            return true;
+        }
+        let (mut new, mut starts) = (0, (from, from));
+        while old < self.ends.len() && new < ends.len() {
+            let both = (self.ends[old], from + ends[new]);
+            if starts.0 == starts.1 && both.0 == both.1 {
+                self.ends.truncate(old);
+                self.ends.extend(ends[new..].iter().map(|end| from + end));
+                return true;
+            }
+            if both.0 <= both.1 {
+                (starts.0, old) = (both.0, old + 1);
+            }
+            if both.1 <= both.0 {
+                (starts.1, new) = (both.1, new + 1);
+            }
+        }
+        false
+    }
+
+    /// Gives away all tokens but the last `keep` and returns how many they were.
+    fn settle(&mut self, keep: usize, end: &mut impl FnMut(usize)) -> usize {
+        let settled = self.ends.len().saturating_sub(keep);
+        self.ends.drain(..settled).for_each(|at| {
+            self.start = at;
+            end(at);
+        });
+        settled
+    }
+}

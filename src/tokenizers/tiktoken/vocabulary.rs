@@ -1,0 +1,99 @@
+//! The tables of an encoding, used where they lie in the binary: no parsing and no allocation when the program starts.
+//! Knows ids and bytes, not how a text is split.
+
+use super::layout::{ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, top};
+
+/// Files of numbers, little end first; `build/` writes them.
+pub(crate) struct Vocabulary {
+    /// Bytes of the longest token.
+    pub(crate) longest: usize,
+    merges: &'static [[u8; 8]],
+    filter: &'static [[u8; 8]],
+    bytes: &'static [[u8; 4]],
+    ascii: &'static [[u8; 4]],
+    blocks: &'static [[u8; 2]],
+    atoms: &'static [[u8; 4]],
+    seams: &'static [[u8; 1]],
+}
+
+/// Starts a table on a cache line.
+#[repr(C, align(64))]
+struct Aligned<T: ?Sized>(T);
+
+macro_rules! in_place {
+    ($file:literal) => {{
+        static TABLE: &Aligned<[u8]> =
+            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
+        &TABLE.0
+    }};
+}
+
+include!(concat!(env!("OUT_DIR"), "/vocabularies.rs"));
+
+static CLASSES: &[u8] = in_place!("classes");
+static CLASS_BLOCKS: &[u8] = in_place!("classes.blocks");
+
+const fn rows<const N: usize>(table: &'static [u8]) -> &'static [[u8; N]] {
+    table.as_chunks().0
+}
+
+/// The class of a code point, as `layout::class` names them.
+#[inline]
+pub(crate) fn class(character: u32) -> u8 {
+    let block = usize::from(CLASS_BLOCKS[character as usize / CLASS_BLOCK]);
+    CLASSES[block * CLASS_BLOCK + character as usize % CLASS_BLOCK]
+}
+
+impl Vocabulary {
+    /// The token that two neighbours make, or `NONE`.
+    #[inline]
+    pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
+        let key = pair(left, right);
+        let spread = spread(key);
+        let bit = top(spread, self.filter.len().trailing_zeros() + 6);
+        if u64::from_le_bytes(self.filter[bit / 64]) >> (bit % 64) & 1 == 0 {
+            return NONE;
+        }
+        self.probe(key, top(spread, self.merges.len().trailing_zeros()))
+    }
+
+    #[inline]
+    fn probe(&self, key: u64, mut at: usize) -> u32 {
+        loop {
+            let slot = u64::from_le_bytes(self.merges[at]);
+            if slot >> ID_BITS == key {
+                return merged(slot);
+            }
+            if slot == 0 {
+                return NONE;
+            }
+            at = (at + 1) & (self.merges.len() - 1);
+        }
+    }
+
+    /// The token that two ASCII bytes make, or `NONE`.
+    #[inline]
+    pub(crate) fn ascii(&self, left: u8, right: u8) -> u32 {
+        u32::from_le_bytes(self.ascii[usize::from(left) << 7 | usize::from(right)])
+    }
+
+    #[inline]
+    pub(crate) fn byte(&self, byte: u8) -> u32 {
+        u32::from_le_bytes(self.bytes[usize::from(byte)])
+    }
+
+    /// The token of a whole character, or `NONE`.
+    #[inline]
+    pub(crate) fn atom(&self, character: u32) -> u32 {
+        let block = u16::from_le_bytes(self.blocks[character as usize / ATOM_BLOCK]);
+        u32::from_le_bytes(
+            self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK],
+        )
+    }
+
+    /// Whether the bytes on both sides of a seam can be joined before `id` is made.
+    #[inline]
+    pub(crate) fn tears(&self, before: u8, after: u8, id: u32) -> bool {
+        id >> SEAM_STEP >= u32::from(self.seams[usize::from(before) << 8 | usize::from(after)][0])
+    }
+}
