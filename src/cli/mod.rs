@@ -1,9 +1,11 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
 mod cut;
+mod dialects;
 mod filter;
 mod input;
 mod limit;
+mod show;
 mod window;
 
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ enum Command {
     Window(window::Args),
     Filter(filter::Args),
     Limit(limit::Args),
+    Show(show::Args),
+    Dialects(dialects::Args),
 }
 
 /// The whole program: reads the command line, does what it says, tells how it went.
@@ -33,6 +37,8 @@ pub fn main() -> ExitCode {
         Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Show(args) => show::run(args),
+        Command::Dialects(args) => dialects::run(args),
     };
     match done {
         Ok(status) => status,
