@@ -2,9 +2,11 @@
 
 mod counting;
 mod cut;
+mod dialects;
 mod filter;
 mod input;
 mod limit;
+mod show;
 mod window;
 
 use std::process::ExitCode;
@@ -24,6 +26,8 @@ enum Command {
     Window(window::Args),
     Filter(filter::Args),
     Limit(limit::Args),
+    Show(show::Args),
+    Dialects(dialects::Args),
 }
 
 /// The whole program: reads the command line, does what it says, tells how it went.
@@ -34,6 +38,8 @@ pub fn main() -> ExitCode {
         Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Show(args) => show::run(args),
+        Command::Dialects(args) => dialects::run(args),
     };
     match done {
         Ok(status) => status,

@@ -6,12 +6,14 @@
 mod draft;
 mod faults;
 mod message;
+mod outline;
 mod pairing;
 mod segment;
 
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind};
 pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
+pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Blame, Pairs, PartRef};
 pub use segment::{in_flight, segments, turns};
 

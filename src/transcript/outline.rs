@@ -1,0 +1,273 @@
+//! A transcript as data for people: every message with its parts, where they stand, and what belongs to what.
+//!
+//! It says what was read and judges nothing.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Transcript, in_flight, segments, turns};
+use crate::json::{Span, Text};
+
+/// What was read of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Outline {
+    /// Messages and metadata in the order of the text.
+    pub items: Vec<OutlineItem>,
+    /// How many pieces of instructions and tool definitions stand outside the list.
+    pub preamble: usize,
+    /// Index of the message with which the round in flight begins, where the transcript ends in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<usize>,
+}
+
+/// A message, or an item that is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlineItem {
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// First byte in the file and the byte after the last.
+    pub span: [usize; 2],
+    /// What it is.
+    #[serde(flatten)]
+    pub what: OutlineKind,
+    /// The role or type, where the dialect does not know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+    /// How the bytes of an item begin that is no message.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub begins: String,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutlineKind {
+    /// A message.
+    Message(OutlineMessage),
+    /// Metadata that stays or goes with the message that has this index.
+    With(usize),
+    /// Metadata that always stays.
+    Pinned(bool),
+}
+
+/// A message, with what it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlineMessage {
+    /// Index among the messages, from 0.
+    pub index: usize,
+    /// Who speaks.
+    pub role: &'static str,
+    /// The message's own id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The conversation inside the log; 0 is the main one.
+    pub thread: u32,
+    /// Which turn it is part of, from 0.
+    pub turn: usize,
+    /// Which segment it is part of, from 0.
+    pub segment: usize,
+    /// What else keeps it together with or apart from others: `binds-next`, `indivisible`, `barrier`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<&'static str>,
+    /// What it is made of.
+    pub parts: Vec<OutlinePart>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlinePart {
+    /// `text`, `tool-call`, `tool-result`, `reasoning`, `media` or `other`.
+    pub kind: &'static str,
+    /// The id that call and result share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The bytes that go when the part is cut.
+    pub span: [usize; 2],
+    /// Message and part of the other half.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<[usize; 2]>,
+    /// Whether the provider runs the tool.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hosted: bool,
+    /// How the text begins.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub begins: String,
+}
+
+/// Where a text begins in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutlineOrigin {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Lines before it.
+    pub lines: usize,
+}
+
+impl Outline {
+    /// Outlines `transcript`, whose text begins at `origin` in its file.
+    #[must_use]
+    pub fn of(transcript: &Transcript<'_>, origin: OutlineOrigin) -> Self {
+        let messages = &transcript.messages;
+        let pairs = Pairs::find(messages);
+        let groups = Groups {
+            turns: numbers(messages.len(), &turns(messages)),
+            segments: numbers(messages.len(), &segments(messages, &pairs)),
+        };
+        let mut lines = Lines { text: transcript.source, at: 0, line: origin.lines + 1 };
+        let strays = transcript.strays.iter();
+        let unknown: HashMap<u32, String> =
+            strays.filter_map(|stray| Some((stray.value.span().start, stray.unknown.clone()?))).collect();
+        let slots = transcript.slots.iter().filter_map(|slot| {
+            let what = match slot.what {
+                SlotKind::Seam { .. } => return None,
+                SlotKind::Message(index) => {
+                    OutlineKind::Message(message(&messages[index], index, &pairs, &groups, origin))
+                }
+                SlotKind::With(index) => OutlineKind::With(index),
+                SlotKind::Pinned => OutlineKind::Pinned(true),
+            };
+            Some(OutlineItem {
+                line: lines.of(slot.span.start),
+                span: span(slot.span, origin),
+                unknown: unknown.get(&slot.span.start).cloned(),
+                begins: match what {
+                    OutlineKind::Message(_) => String::new(),
+                    _ => beginning(slot.span.of(transcript.source)),
+                },
+                what,
+            })
+        });
+        let flight = in_flight(messages);
+        Self {
+            items: slots.collect(),
+            preamble: transcript.preamble.len(),
+            in_flight: (flight < messages.len()).then_some(flight),
+        }
+    }
+
+    /// The messages.
+    pub fn messages(&self) -> impl Iterator<Item = &OutlineMessage> {
+        self.items.iter().filter_map(|item| match &item.what {
+            OutlineKind::Message(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    /// How many parts there are of each kind, in the order in which they are met.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<(&'static str, usize)> {
+        let mut order: Vec<&'static str> = Vec::new();
+        let mut counts: HashMap<&'static str, usize> = HashMap::new();
+        for part in self.messages().flat_map(|message| &message.parts) {
+            *counts.entry(part.kind).or_insert_with(|| {
+                order.push(part.kind);
+                0
+            }) += 1;
+        }
+        order.into_iter().map(|kind| (kind, counts[kind])).collect()
+    }
+}
+
+/// The group of every message, by number.
+struct Groups {
+    turns: Vec<usize>,
+    segments: Vec<usize>,
+}
+
+fn numbers(count: usize, groups: &[Range<usize>]) -> Vec<usize> {
+    let mut numbers = vec![0; count];
+    for (nth, group) in groups.iter().enumerate() {
+        numbers[group.clone()].fill(nth);
+    }
+    numbers
+}
+
+/// Line numbers of ascending offsets.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, offset: u32) -> usize {
+        let offset = offset as usize;
+        self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..offset]).count();
+        self.at = offset;
+        self.line
+    }
+}
+
+fn span(span: Span, origin: OutlineOrigin) -> [usize; 2] {
+    [span.start as usize + origin.offset, span.end as usize + origin.offset]
+}
+
+fn message(
+    message: &Message<'_>,
+    index: usize,
+    pairs: &Pairs,
+    groups: &Groups,
+    origin: OutlineOrigin,
+) -> OutlineMessage {
+    let marks =
+        [("binds-next", message.binds_next), ("indivisible", message.indivisible), ("barrier", message.barrier)];
+    let parts = message.parts.iter().enumerate().map(|(nth, part)| {
+        let other = pairs.other_half(PartRef { message: index, part: nth });
+        self::part(part, other.map(|other| [other.message, other.part]), origin)
+    });
+    OutlineMessage {
+        index,
+        role: message.role.name(),
+        id: message.id.as_ref().map(decoded),
+        thread: message.thread,
+        turn: groups.turns[index],
+        segment: groups.segments[index],
+        marks: marks.iter().filter(|mark| mark.1).map(|mark| mark.0).collect(),
+        parts: parts.collect(),
+    }
+}
+
+fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> OutlinePart {
+    let (kind, text) = match &part.content {
+        Content::Text(text) => ("text", Some(text)),
+        Content::ToolCall(call) => ("tool-call", Some(&call.arguments)),
+        Content::ToolResult(result) => ("tool-result", result.content.first()),
+        Content::Reasoning(text) => ("reasoning", Some(text)),
+        Content::Media(_) => ("media", None),
+        Content::Other => ("other", None),
+    };
+    let (call, result) = (part.content.call(), part.content.result());
+    let id = call.and_then(|call| call.id.as_ref()).or_else(|| result.and_then(|result| result.id.as_ref()));
+    let name = call.map(|call| &call.name).or_else(|| result.and_then(|result| result.name.as_ref()));
+    OutlinePart {
+        kind,
+        id: id.map(decoded),
+        name: name.map(decoded),
+        span: part.place().map_or([0, 0], |place| span(place.element.span(), origin)),
+        pair,
+        hosted: call.is_some_and(|call| call.hosted),
+        begins: text.map_or_else(String::new, |text| beginning(&text.decode())),
+    }
+}
+
+fn decoded(text: &Text<'_>) -> String {
+    text.decode().into_owned()
+}
+
+/// How a text begins, on one line.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 40;
+    // White space gives way, so more is looked at than is shown.
+    let head: String = text.chars().take(4 * MOST).collect();
+    let words = head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST {
+        return line;
+    }
+    line.chars().take(MOST - 1).chain(['…']).collect()
+}
