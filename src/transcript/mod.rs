@@ -3,12 +3,14 @@
 //! A transcript is its bytes: slots with the separators that stood before them. This layer knows no key of any wire format
 //! and cuts nothing.
 
+mod demands;
 mod draft;
 mod faults;
 mod message;
 mod pairing;
 mod segment;
 
+pub use demands::{Demands, IdFormat, Turns};
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind};
 pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
@@ -105,6 +107,8 @@ pub enum ResultPlace {
     Anywhere,
     /// In the messages right after the call, before any other role.
     RightAfter,
+    /// As [`ResultPlace::RightAfter`], where the assistant's items in a row count as one message.
+    RightAfterTurn,
     /// In the next message, before any other content.
     NextMessageFirst,
     /// In the next message.
