@@ -17,7 +17,7 @@ pub use framing::{Framing, detect, find_list, rows};
 pub use sniff::{Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Draft, DraftPart, Manners, Message, Transcript};
+use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit];
@@ -41,6 +41,11 @@ pub trait Dialect: Sync {
 
     /// How the wire wants its messages.
     fn manners(&self) -> Manners;
+
+    /// What whoever takes the format refuses besides. Nothing, where nobody takes it as it is.
+    fn demands(&self) -> Demands {
+        Demands::default()
+    }
 
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;

@@ -291,6 +291,8 @@ pub struct ToolResult<'a> {
 pub enum Family {
     /// A function of the caller's.
     Function,
+    /// A function of the caller's, in a form that has no ids: answered by position.
+    Positional,
     /// A tool that takes raw text.
     Custom,
     /// Mouse and keyboard.
