@@ -44,7 +44,7 @@ impl Reading {
         if let Some(dialect) = self.dialect.as_deref().and_then(find) {
             return Ok(dialect);
         }
-        match sniff(&row.items) {
+        match sniff(&row.items, row.record) {
             Sniffed::Told(dialect) | Sniffed::Plain(dialect) => Ok(dialect),
             Sniffed::Empty => Ok(ALL[0]),
             Sniffed::Unknown(what) => {
