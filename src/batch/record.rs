@@ -65,7 +65,7 @@ impl Reading {
         let told = |text: &str| {
             let document = self.document(text).ok()?;
             let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
-            rows.iter().find_map(|row| match sniff(&row.items) {
+            rows.iter().find_map(|row| match sniff(&row.items, row.record) {
                 Sniffed::Told(dialect) => Some(dialect),
                 _ => None,
             })
@@ -87,7 +87,7 @@ impl Reading {
             (Some(dialect), false) if is_spelt_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
-        match (sniff(&row.items), self.dialect) {
+        match (sniff(&row.items, row.record), self.dialect) {
             (Sniffed::Told(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
                 "the file began as `{}`, this transcript is spelt as `{}`; name one with --dialect",
                 before.name(),

@@ -4,12 +4,18 @@
 //! line in [`ALL`], fixtures and a page.
 
 mod agentkit;
+mod ai_sdk;
 mod anthropic;
 mod assemble;
+mod bedrock;
 mod framing;
+mod gemini;
+mod langchain;
 mod openai;
 mod pieces;
 mod responses;
+mod sharegpt;
+mod simple;
 mod sniff;
 
 pub use assemble::{Row, assemble};
@@ -20,7 +26,19 @@ use crate::json::{Span, Text, Value};
 use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
-pub const ALL: &[&dyn Dialect] = &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit];
+pub const ALL: &[&dyn Dialect] = &[
+    &openai::OpenAi,
+    &responses::Responses,
+    &anthropic::Anthropic,
+    &gemini::Gemini,
+    &bedrock::Bedrock,
+    &agentkit::AgentKit,
+    &ai_sdk::AiSdk,
+    &langchain::LangChain,
+    &sharegpt::ShareGpt,
+    // Reads what is left.
+    &simple::Simple,
+];
 
 /// The dialect called `name`.
 #[must_use]
@@ -38,6 +56,11 @@ pub trait Dialect: Sync {
 
     /// How well `item` fits, seen by itself.
     fn fit(&self, item: Value<'_>) -> Fit;
+
+    /// Whether a record whose list of messages is empty is this dialect's, by its other keys.
+    fn fits_record(&self, _record: Value<'_>) -> bool {
+        false
+    }
 
     /// How the wire wants its messages.
     fn manners(&self) -> Manners;

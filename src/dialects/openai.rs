@@ -41,6 +41,10 @@ impl Dialect for OpenAi {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if item.is_array() {
+            // The Berkeley Function Calling Leaderboard keeps a list of messages for every turn.
+            return Item::Nested(item.items().collect());
+        }
         let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
         let Some(role) = role_of(&role) else { return Item::Unknown(role.decode().into_owned()) };
         let mut message = Message::read(role, item);

@@ -14,16 +14,21 @@ fn cut(case: &Case, dialect: Option<&str>, framing: Framing, text: &str) -> Resu
     cut_with((case.chain)(), dialect, framing, text)
 }
 
+fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
+    let dialect = dialect.and_then(curtail::dialects::find);
+    Reading { framing, dialect, named: dialect.is_some(), messages_key: None }
+}
+
 pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
-    let reading = Reading { framing, dialect: dialect.map(str::to_owned), messages_key: None };
-    let done = Cutter { reading, chain, explain: true }.cut(text);
+    let reading = reading(dialect, framing);
+    let done = Cutter { chain, explain: true }.cut(&reading, text);
     let done = done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
     Ok(done.text.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The messages of a text as they are spelt, and its faults as kind and id.
 pub fn read(dialect: Option<&str>, framing: Framing, text: &str) -> (Vec<String>, Vec<(FaultKind, String)>, usize) {
-    let reading = Reading { framing, dialect: dialect.map(str::to_owned), messages_key: None };
+    let reading = reading(dialect, framing);
     let document = Document::read_all(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
     let (mut items, mut faults, mut tokens) = (Vec::new(), Vec::new(), 0);
     let counting = Counting { tokenizer: tokenizer(), overhead: Overhead::None, reserve: 0 };
