@@ -84,10 +84,14 @@ impl Cutter {
     pub fn cut(&self, text: &str) -> Result<Cut, Trouble> {
         let read = match self.reading.framing {
             Framing::Document => Document::read(text),
-            Framing::Lines | Framing::Records => Document::read_all(text),
+            Framing::Lines => Document::read_log(text),
+            Framing::Records => Document::read_all(text),
         };
         let document = read.map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })?;
         let mut cut = Cut::default();
+        if document.torn().is_some() {
+            cut.notes.push(String::from("the last line is torn; it stays as it is and counts for nothing"));
+        }
         let mut out = String::new();
         let mut at = 0;
         for (dialect, mut transcript) in self.reading.transcripts(&document)? {
