@@ -2,7 +2,7 @@
 
 use crate::dialects::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, rows, sniff};
 use crate::edit::{Explained, apply, explain};
-use crate::json::Document;
+use crate::json::{Document, Fault};
 use crate::pipeline::Chain;
 use crate::transcript::Transcript;
 
@@ -13,6 +13,12 @@ pub struct Trouble {
     pub offset: usize,
     /// What is wrong and what would be right.
     pub what: String,
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self { offset: fault.offset, what: fault.what.to_owned() }
+    }
 }
 
 /// How the texts of a file are read.
@@ -42,9 +48,10 @@ impl Reading {
     pub fn document<'a>(&self, text: &'a str) -> Result<Document<'a>, Trouble> {
         let read = match self.framing {
             Framing::Document => Document::read(text),
-            Framing::Lines | Framing::Records => Document::read_all(text),
+            Framing::Lines => Document::read_log(text),
+            Framing::Records => Document::read_all(text),
         };
-        read.map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })
+        read.map_err(Trouble::from)
     }
 
     /// Reads the transcripts of `document`, each with its dialect.
@@ -57,7 +64,14 @@ impl Reading {
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, Trouble> {
         let rows = rows(document, self.framing, self.messages_key.as_deref())
             .map_err(|(value, what)| Trouble { offset: value.span().start as usize, what })?;
-        rows.iter().map(|row| self.dialect_of(row).map(|dialect| (dialect, assemble(dialect, row)))).collect()
+        let read = |row: &Row<'a>| {
+            let dialect = self.dialect_of(row)?;
+            match document.torn() {
+                Some(fault) if !dialect.is_log() => Err(Trouble::from(fault.clone())),
+                _ => Ok((dialect, assemble(dialect, row))),
+            }
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The dialect that the first transcripts of `head` tell, if they do.
@@ -139,6 +153,9 @@ impl Cutter {
     pub fn cut(&self, reading: &Reading, text: &str) -> Result<Cut, Trouble> {
         let document = reading.document(text)?;
         let mut cut = Cut::default();
+        if document.torn().is_some() {
+            cut.notes.push(String::from("the last line is torn; it stays as it is and counts for nothing"));
+        }
         let mut out = String::new();
         let mut at = 0;
         for (dialect, mut transcript) in reading.transcripts(&document)? {

@@ -72,7 +72,7 @@ fn file(args: &Args, path: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let dialect = crate::dialects::find(&args.input.dialect);
     let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: args.input.messages_key.clone() };
     for (piece, origin) in pieces(&text, framing) {
-        let document = Document::read_all(piece).map_err(|fault| at(&name, origin, piece, fault.offset, fault.what))?;
+        let document = Document::read_log(piece).map_err(|fault| at(&name, origin, piece, fault.offset, fault.what))?;
         let transcripts =
             reading.transcripts(&document).map_err(|fault| at(&name, origin, piece, fault.offset, &fault.what))?;
         for (dialect, transcript) in transcripts {

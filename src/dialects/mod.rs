@@ -54,6 +54,12 @@ pub trait Dialect: Sync {
     /// What tells it from the others, in one line for the user.
     fn marks(&self) -> &'static str;
 
+    /// Whether programs write it line by line while they run: then a last line that was torn when one was killed is no
+    /// reason to refuse the rest.
+    fn is_log(&self) -> bool {
+        false
+    }
+
     /// How well `item` fits, seen by itself.
     fn fit(&self, item: Value<'_>) -> Fit;
 
@@ -95,10 +101,30 @@ pub trait Dialect: Sync {
         None
     }
 
-    /// What else must change when only the messages that `kept` names are kept, such as links between messages.
-    fn mend(&self, _transcript: &Transcript<'_>, _kept: &dyn Fn(usize) -> bool) -> Vec<Patch> {
+    /// What else must change when only `left` is left, such as links between messages; what we wrote is linked in place.
+    fn mend(&self, _transcript: &Transcript<'_>, _left: &mut Left<'_>) -> Vec<Patch> {
         Vec::new()
     }
+}
+
+/// What is left of a transcript.
+#[derive(Debug)]
+pub struct Left<'l> {
+    /// Which of its messages, by index, are written.
+    pub kept: &'l [bool],
+    /// The messages that we wrote, in the order of the output.
+    pub written: Vec<Written>,
+}
+
+/// A message that we wrote, as a dialect spelt it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its spelling.
+    pub text: String,
+    /// Index of the message of the transcript that stands before it in the output, other written ones left out.
+    pub after: Option<usize>,
+    /// Index of the one that stands behind it.
+    pub before: Option<usize>,
 }
 
 /// Bytes that give way to others.

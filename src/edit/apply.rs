@@ -1,40 +1,64 @@
 //! Decisions → bytes: `open ++ (lead ++ message)* ++ close`.
 
 use super::cuts;
-use crate::dialects::{Dialect, Patch};
+use crate::dialects::{Dialect, Left, Patch, Written};
 use crate::json::Span;
 use crate::transcript::{Draft, DraftPart, Message, Origin, Slot, SlotKind, Style, Transcript};
 
 /// Writes `transcript` with `messages`, what the stages left of it, to `out`.
 pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
-    let mut kept = vec![false; slot_count(transcript)];
+    let mut in_place = vec![false; slot_count(transcript)];
+    let mut kept = in_place.clone();
     for message in messages {
-        if let Origin::Source(index) = message.origin {
+        if let Some(index) = message.source_index() {
             kept[index] = true;
+            in_place[index] = matches!(message.origin, Origin::Source(_));
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
-    patches.extend(dialect.mend(transcript, &|index| kept.get(index).copied().unwrap_or(false)));
+    let mut left = Left { kept: &kept, written: written(dialect, messages) };
+    patches.extend(dialect.mend(transcript, &mut left));
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
         transcript,
         out,
         patches: &patches,
-        kept: &kept,
+        kept: &in_place,
         next: 0,
         last: None,
         style: Style::Lines,
         fresh: false,
-        near: messages.iter().find_map(|message| message.value),
+        written: left.written.into_iter(),
     };
     for message in messages {
-        writer.message(message, dialect);
+        writer.message(message);
     }
     writer.finish();
 }
 
 fn slot_count(transcript: &Transcript<'_>) -> usize {
     transcript.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
+}
+
+/// Spells the messages that we write, each near the message that stands before it in the output, or else behind it.
+fn written(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
+    let mut written = Vec::new();
+    let mut before = None;
+    for (at, message) in messages.iter().enumerate() {
+        if message.origin != Origin::Draft {
+            before = Some(message);
+            continue;
+        }
+        let behind = messages[at..].iter().find(|other| other.origin != Origin::Draft);
+        let near = message.value.or_else(|| before.or(behind).and_then(|message| message.value));
+        let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
+        written.push(Written {
+            text: dialect.spell(&Draft { role: message.role, parts }, near),
+            after: before.and_then(Message::source_index),
+            before: behind.and_then(Message::source_index),
+        });
+    }
+    written
 }
 
 struct Writer<'w, 'a> {
@@ -49,12 +73,12 @@ struct Writer<'w, 'a> {
     style: Style,
     /// Whether the row has no element yet.
     fresh: bool,
-    /// A message of the transcript, for dialects that wrap what we write in an envelope.
-    near: Option<crate::json::Value<'a>>,
+    /// What we wrote, in order.
+    written: std::vec::IntoIter<Written>,
 }
 
 impl Writer<'_, '_> {
-    fn message(&mut self, message: &Message<'_>, dialect: &dyn Dialect) {
+    fn message(&mut self, message: &Message<'_>) {
         match message.origin {
             Origin::Source(index) => {
                 while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
@@ -73,9 +97,7 @@ impl Writer<'_, '_> {
             Origin::Draft => {
                 self.settle();
                 self.separate();
-                let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
-                let near = message.value.or(self.near);
-                self.out.push_str(&dialect.spell(&Draft { role: message.role, parts }, near));
+                self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
         }
     }
@@ -123,8 +145,9 @@ impl Writer<'_, '_> {
 
     fn seam(&mut self, span: Span, style: Style, fresh: bool) {
         // A row of lines that lost all its elements leaves no empty line behind.
-        let empty_lines =
-            !fresh && self.fresh && self.style == Style::Lines && self.next == self.transcript.slots.len();
+        let last = !fresh && self.next == self.transcript.slots.len();
+        let blank = span.of(self.transcript.source).trim().is_empty();
+        let empty_lines = last && blank && self.fresh && self.style == Style::Lines;
         if !empty_lines {
             self.copy(span);
         }

@@ -49,6 +49,12 @@ fn cuts(message: &Message<'_>) -> Vec<Patch> {
         gone.push(place.element);
         gone.extend(&place.copies);
     }
+    // A copy of a text that is spelt anew would still say what was taken out.
+    for part in &message.parts {
+        if let PartOrigin::Rewritten(place) = &part.origin {
+            gone.extend(&place.copies);
+        }
+    }
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
         for element in std::iter::once(&place.element).chain(&place.copies) {
             if let Some(shell) = element.parent().filter(|shell| is_emptied(*shell, &gone))

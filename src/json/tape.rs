@@ -37,6 +37,7 @@ pub struct Document<'a> {
     text: &'a str,
     nodes: Vec<Node>,
     roots: Vec<u32>,
+    torn: Option<Fault>,
 }
 
 impl<'a> Document<'a> {
@@ -61,11 +62,38 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::read`], save that any number of values is right.
     pub fn read_all(text: &'a str) -> Result<Self, Fault> {
-        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new() };
+        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None };
         match document.append_all() {
             Ok(()) => Ok(document),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Reads every value of a log of lines as [`Document::read_all`] does, save that its last line may be torn: a value
+    /// that the text ends inside of is no fault, because whoever wrote the log may have been killed while writing it.
+    ///
+    /// # Errors
+    /// As [`Document::read_all`], save for the torn line, which [`Document::torn`] then names.
+    pub fn read_log(text: &'a str) -> Result<Self, Fault> {
+        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None };
+        let Err(fault) = document.append_all() else { return Ok(document) };
+        // What is torn is the last root, whose node was pushed if it was a list or an object.
+        let root = document.roots.pop().unwrap_or(0);
+        let start = document.nodes.get(root as usize).map_or(fault.offset, |node| node.start as usize);
+        let tail = text.get(fault.offset..).unwrap_or_default().trim_end();
+        let inside = ["true", "false", "null", "-"].iter().any(|word| word.starts_with(tail));
+        if !inside || document.roots.is_empty() || text[start..].trim_end().contains('\n') {
+            return Err(fault);
+        }
+        document.nodes.truncate(root as usize);
+        document.torn = Some(fault);
+        Ok(document)
+    }
+
+    /// Where the text ends inside a value, if its last line is torn.
+    #[must_use]
+    pub const fn torn(&self) -> Option<&Fault> {
+        self.torn.as_ref()
     }
 
     fn append_all(&mut self) -> Result<(), Fault> {

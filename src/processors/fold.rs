@@ -1,6 +1,6 @@
 //! Decisions carried out on messages, so that the next stage sees what the last one left.
 
-use super::{Admission, Change, Decision, Insertion, Plan};
+use super::{Admission, Change, Decision, Insert, Insertion, Plan};
 use crate::json::Text;
 use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult};
 
@@ -11,7 +11,7 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
         return messages;
     }
     let inserted: Vec<(usize, Message<'a>)> =
-        plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, &insert.what))).collect();
+        plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, insert))).collect();
     let admitted: Vec<Vec<Part<'a>>> = plan.decisions.iter().map(|decision| admitted(&messages, decision)).collect();
     let count = messages.len();
     let mut inserted = inserted.into_iter().peekable();
@@ -31,8 +31,8 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
     left
 }
 
-fn inserted<'a>(messages: &[Message<'a>], what: &Insertion) -> Message<'a> {
-    match what {
+fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
+    match &insert.what {
         Insertion::Draft(draft) => drafted(draft),
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
@@ -42,6 +42,8 @@ fn inserted<'a>(messages: &[Message<'a>], what: &Insertion) -> Message<'a> {
         Insertion::Results(answers) => {
             let mut message = drafted(&Draft { role: Role::Tool, parts: Vec::new() });
             message.parts = answers.iter().map(|answer| admit(messages, answer)).collect();
+            // They answer calls of the conversation that they are put into.
+            message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
             message
         }
     }

@@ -40,9 +40,11 @@ impl Processor for Strip {
                 leaving.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
                 continue;
             }
-            if message.binds_next && self.kinds.contains(&StripKind::Reasoning) {
-                let next_has_id = view.messages.get(at + 1).is_none_or(|next| next.id.is_some());
-                if !next_has_id && at < open_turn {
+            if message.is_bound_thought() && self.kinds.contains(&StripKind::Reasoning) {
+                // An item with an id of its own refers to the reasoning before it; a piece of the same message does not.
+                let next = view.messages.get(at + 1);
+                let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);
+                if !refers && at < open_turn {
                     lone_reasoning.push(at);
                 }
                 continue;

@@ -150,7 +150,11 @@ fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
 fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Fault> {
     let mut last: HashMap<Id, PartRef> = HashMap::new();
     let mut faults = Vec::new();
+    let mut barriers = (0..messages.len()).filter(|&at| messages[at].barrier).peekable();
     for &call in pairs.calls() {
+        while let Some(barrier) = barriers.next_if(|&at| at <= call.message) {
+            last.retain(|id, _| id.0 != messages[barrier].thread);
+        }
         let Some(id) = id_of(messages, call) else { continue };
         if let Some(earlier) = last.insert(id, call) {
             let open = pairs.other_half(earlier).is_none_or(|result| result > call);

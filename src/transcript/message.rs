@@ -63,7 +63,8 @@ pub struct Message<'a> {
     pub value: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
-    /// Whether it must not be parted from the message after it (reasoning and the call it led to).
+    /// Whether it must not be parted from the message after it: reasoning and the call it led to, or what one message of
+    /// the API says and the call that it makes, where the log spreads them over several.
     pub binds_next: bool,
     /// Whether its calls stay or go together, because only the first of them carries the signature of all.
     pub indivisible: bool,
@@ -95,6 +96,12 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
         self.role == role && self.parts.iter().any(|part| part.content.speaks())
+    }
+
+    /// Whether it is reasoning that must not be parted from the message after it.
+    #[must_use]
+    pub fn is_bound_thought(&self) -> bool {
+        self.binds_next && !self.parts.iter().any(|part| part.content.speaks() || part.content.is_tool())
     }
 
     /// Whether any part is a tool call or a tool result.
@@ -167,7 +174,7 @@ pub enum PartOrigin<'a> {
 pub struct Place<'a> {
     /// The element of a list or the value of a member that goes when the part goes.
     pub element: Value<'a>,
-    /// Copies of the same thing elsewhere in the message, which go too.
+    /// Copies of the same thing elsewhere in the message, which go too, and also when the text is spelt anew.
     pub copies: Vec<Value<'a>>,
     /// Whether the holder of `element` exists only to hold parts like it, and goes with the last of them.
     pub shell: bool,

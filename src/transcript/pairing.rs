@@ -56,7 +56,7 @@ impl Pairs {
         let mut open = Open::default();
         for (at, message) in messages.iter().enumerate() {
             if message.barrier {
-                open = Open::default();
+                open.close(message.thread);
             }
             for (nth, part) in message.parts.iter().enumerate() {
                 let here = PartRef { message: at, part: nth };
@@ -151,6 +151,11 @@ struct Open<'m> {
 }
 
 impl<'m> Open<'m> {
+    fn close(&mut self, thread: u32) {
+        self.by_id.retain(|key, _| key.0 != thread);
+        self.nameless.retain(|call| call.0 != thread);
+    }
+
     fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {
         match &call.id {
             Some(id) => self.by_id.entry((thread, id.decode())).or_default().push((call.family, at)),
