@@ -62,6 +62,15 @@ impl Counting {
         Some(sum.total)
     }
 
+    /// Tokens of one part.
+    #[must_use]
+    pub fn content(&self, content: &Content<'_>) -> usize {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
+        // There is no limit to pass.
+        let _counted = sum.content(content);
+        sum.total
+    }
+
     /// Tokens of what stands outside the messages: preamble, the primed reply, the reserve.
     #[must_use]
     pub fn outside(&self, view: &View<'_, '_>) -> usize {

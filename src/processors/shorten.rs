@@ -44,12 +44,7 @@ pub(super) fn shorten(
     }
 }
 
-fn pieces(
-    messages: &[Message<'_>],
-    own: &[usize],
-    gone: impl Fn(PartRef) -> bool,
-    counting: &Counting,
-) -> Vec<Piece> {
+fn pieces(messages: &[Message<'_>], own: &[usize], gone: impl Fn(PartRef) -> bool, counting: &Counting) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for &at in own {
         for (nth, part) in messages[at].parts.iter().enumerate() {
