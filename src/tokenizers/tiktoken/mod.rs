@@ -8,6 +8,7 @@ mod layout;
 mod merge;
 mod pattern;
 mod vocabulary;
+mod window;
 
 use std::cell::RefCell;
 

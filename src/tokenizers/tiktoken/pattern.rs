@@ -4,10 +4,14 @@
 use super::{
     characters::{classed, run},
     layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER},
+    window::Habits,
 };
 
 /// Finds where the piece ends that starts at a place in the text.
 pub(crate) trait Pattern {
+    /// How windows of ASCII are split by it, if they are.
+    const HABITS: Option<Habits>;
+
     /// `start` is the start of a character of the text, the end that is returned is the end of one.
     fn end(text: &[u8], start: usize) -> usize;
 }
@@ -20,6 +24,11 @@ pub(crate) struct Cl100k;
 pub(crate) struct R50k;
 
 impl Pattern for O200k {
+    const HABITS: Option<Habits> = Some(Habits {
+        cased: true,
+        slash: true,
+    });
+
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
             return start;
@@ -43,6 +52,11 @@ impl Pattern for O200k {
 }
 
 impl Pattern for Cl100k {
+    const HABITS: Option<Habits> = Some(Habits {
+        cased: false,
+        slash: false,
+    });
+
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
             return start;
@@ -64,6 +78,8 @@ impl Pattern for Cl100k {
 }
 
 impl Pattern for R50k {
+    const HABITS: Option<Habits> = None;
+
     fn end(text: &[u8], start: usize) -> usize {
         if let Some(width) =
             contraction(text, start).filter(|width| plain(&text[start..start + width]))
