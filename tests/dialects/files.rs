@@ -46,7 +46,7 @@ pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
 /// Reads every transcript of `text` and hands it to `see`.
 pub(crate) fn read(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, Trouble> {
     let framing = detect(text, None);
-    let reading = Reading { framing, dialect: None, messages_key: None };
+    let reading = Reading { framing, dialect: None, named: false, messages_key: None };
     for piece in pieces(text, framing) {
         let document =
             Document::read_all(piece).map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })?;

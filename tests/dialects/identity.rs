@@ -12,8 +12,9 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
     let chains = [wide_window(), no_such_tool()];
     chains.into_iter().find_map(|chain| {
         let framing = detect(&file.text, None);
-        let cutter = Cutter { reading: Reading { framing, dialect: None, messages_key: None }, chain, explain: false };
-        pieces(&file.text, framing).into_iter().find_map(|piece| match cutter.cut(piece) {
+        let reading = Reading { framing, dialect: None, named: false, messages_key: None };
+        let cutter = Cutter { chain, explain: false };
+        pieces(&file.text, framing).into_iter().find_map(|piece| match cutter.cut(&reading, piece) {
             Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
             Ok(cut) => cut.text.filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
         })
