@@ -159,5 +159,6 @@ fn is_list_of_messages(list: Value<'_>) -> bool {
 
 /// A turn as a list of messages, or as a pair of what the user and the assistant said.
 fn is_exchange(turn: Value<'_>) -> bool {
-    turn.is_array() && (turn.items().all(|message| message.is_object()) || turn.items().all(|said| said.text().is_some()))
+    turn.is_array()
+        && (turn.items().all(|message| message.is_object()) || turn.items().all(|said| said.text().is_some()))
 }

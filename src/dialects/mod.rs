@@ -86,7 +86,7 @@ pub trait Dialect: Sync {
 
     /// What of `record` a model reads besides the messages: instructions and tool definitions.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "instructions", "tools", "functions"])
+        pieces::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
     }
 
     /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.

@@ -91,12 +91,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    if let Some(thought) = item.get("reasoning_content")
-        && let Some(text) = thought.text()
-    {
-        parts.push(Part::read(Content::Reasoning(text), Place::element(thought)));
-    }
+    let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
     parts.extend(pieces::content(item.get("content"), pieces::plain_block));
     if let Some(refusal) = item.some("refusal")
         && let Some(text) = refusal.text()
@@ -104,6 +99,14 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
         parts.push(Part::read(Content::Text(text), Place::element(refusal)));
     }
     parts
+}
+
+/// `reasoning_content`, or `reasoning` as routers call it; where both stand, they say the same.
+fn thought(item: Value<'_>) -> Option<Part<'_>> {
+    let mut keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
+    let first = keys.find(|value| value.text().is_some())?;
+    let copies = keys.filter(|value| value.text().is_some()).collect();
+    Some(Part::read(Content::Reasoning(first.text()?), Place { copies, ..Place::element(first) }))
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {

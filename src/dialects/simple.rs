@@ -12,7 +12,7 @@ pub(super) struct Simple;
 const SPEAKERS: &[&str] = &["role", "from", "speaker", "author", "sender", "type", "source"];
 
 /// Keys that hold what is said.
-const TEXTS: &[&str] = &["content", "text", "value", "message", "body"];
+const TEXTS: &[&str] = &["content", "text", "value", "message", "body", "system_prompt"];
 
 impl Dialect for Simple {
     fn name(&self) -> &'static str {

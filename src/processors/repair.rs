@@ -114,7 +114,12 @@ impl Bench<'_, '_> {
     fn answer(&self, faults: &[Fault]) -> Plan {
         let mut plan = Plan::keep(self.view.messages.len());
         let mut by_call: BTreeMap<usize, Vec<(PartRef, Admission)>> = BTreeMap::new();
-        for fault in faults {
+        let (inside, beside): (Vec<&Fault>, Vec<&Fault>) = faults.iter().partition(|fault| self.holds_result(fault));
+        for fault in inside {
+            let answer = Change::Answer(fault.at.part, INTERRUPTED.to_owned());
+            change(fault.at.message, answer, Reason::Borrowed(fault.kind.name()), &mut plan);
+        }
+        for fault in beside {
             let (call, answer) = match fault.other.filter(|_| fault.kind == FaultKind::DetachedResult) {
                 Some(call) => (call, Some(Admission::Moved(fault.at))),
                 None => (fault.at, self.stub(fault.at).map(Admission::Draft)),
@@ -130,6 +135,12 @@ impl Bench<'_, '_> {
         }
         plan.inserts.sort_by_key(|insert| insert.before);
         plan
+    }
+
+    /// Whether it is about a call that the format answers in the call's own bytes.
+    fn holds_result(&self, fault: &Fault) -> bool {
+        let part = &self.message(fault.at).parts[fault.at.part];
+        part.content.call().is_some() && part.place().is_some_and(|place| place.rewrite.is_some())
     }
 
     fn stub(&self, at: PartRef) -> Option<DraftPart> {

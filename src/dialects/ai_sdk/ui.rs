@@ -53,7 +53,8 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
     let mut parts = vec![Part::read(Content::ToolCall(call), Place { rewrite: open, ..Place::element(part) })];
     if let Some(said) = result {
         let content = pieces::texts(said);
-        let answer = ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
+        let answer =
+            ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
         parts.push(Part::read(Content::ToolResult(answer), Place::element(part).with_text(said)));
     }
     parts

@@ -168,7 +168,8 @@ fn forget_ids(item: &mut Item<'_>) {
 /// An event of the session that `near` is an event of.
 fn event(near: Value<'_>, role: &str, parts: &str) -> String {
     let author = near.get_text("author").filter(|author| !author.is("user"));
-    let author = if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
+    let author =
+        if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
     let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, near.get(key)?)));
     let invocation = invocation.map_or_else(String::new, |(key, id)| format!("\"{key}\":{},", id.raw()));
     format!("{{{invocation}\"author\":{},\"content\":{{\"parts\":[{parts}],\"role\":\"{role}\"}}}}", quote(&author))

@@ -36,7 +36,9 @@ impl Dialect for LangChain {
         match role_of(&kind, body) {
             Ok(_) if kind.starts_with("human") || kind.starts_with("ai") || kind.ends_with("Chunk") => Fit::Certain,
             Ok(Some(Role::Tool)) if body.get("tool_call_id").is_some() && item.get("uuid").is_none() => Fit::Certain,
-            Ok(Some(Role::System)) if item.get("uuid").is_none() && body.get("additional_kwargs").is_some() => Fit::Certain,
+            Ok(Some(Role::System)) if item.get("uuid").is_none() && body.get("additional_kwargs").is_some() => {
+                Fit::Certain
+            }
             Ok(Some(Role::System)) if item.get("uuid").is_none() => Fit::Possible,
             _ => Fit::No,
         }
