@@ -6,6 +6,7 @@
 mod agentkit;
 mod anthropic;
 mod assemble;
+mod claude_code;
 mod framing;
 mod openai;
 mod pieces;
@@ -20,7 +21,8 @@ use crate::json::{Span, Text, Value};
 use crate::transcript::{Draft, DraftPart, Manners, Message, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
-pub const ALL: &[&dyn Dialect] = &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit];
+pub const ALL: &[&dyn Dialect] =
+    &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit, &claude_code::ClaudeCode];
 
 /// The dialect called `name`.
 #[must_use]

@@ -83,7 +83,9 @@ impl<'v, 'a> Leaving<'v, 'a> {
         if at > 0 && self.messages[at - 1].is_bound_thought() {
             self.waiting.push((Target::Message(at - 1), NO_FOLLOWER));
         }
-        if self.messages[at].is_bound_thought() && self.messages.get(at + 1).is_some_and(|next| next.calls().next().is_some()) {
+        if self.messages[at].is_bound_thought()
+            && self.messages.get(at + 1).is_some_and(|next| next.calls().next().is_some())
+        {
             self.waiting.push((Target::Message(at + 1), NO_REASONING));
         }
     }

@@ -12,9 +12,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self {
-            entries: vec![0; ENTRIES].into_boxed_slice(),
-        }
+        Self { entries: vec![0; ENTRIES].into_boxed_slice() }
     }
 
     /// The key of a piece of 1 to 15 bytes.
@@ -42,7 +40,6 @@ impl Cache {
 #[inline]
 fn home(key: u128) -> usize {
     let (low, high) = (key as u64, (key >> 64) as u64);
-    let mixed =
-        (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 49) as usize
 }

@@ -23,11 +23,7 @@ pub(crate) struct Reached {
 
 impl Counter {
     pub(crate) fn new(vocabulary: &'static Vocabulary) -> Self {
-        Self {
-            vocabulary,
-            cache: Cache::new(),
-            merger: Merger::default(),
-        }
+        Self { vocabulary, cache: Cache::new(), merger: Merger::default() }
     }
 
     /// As many whole pieces of the text as hold at most `budget` tokens together.
@@ -35,8 +31,7 @@ impl Counter {
         let mut reached = Reached { at: 0, tokens: 0 };
         while reached.at < text.len() {
             let end = P::end(text, reached.at);
-            let tokens =
-                reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
+            let tokens = reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
             if tokens > budget {
                 break;
             }
@@ -47,9 +42,7 @@ impl Counter {
 
     /// The places in the text where the tokens end of the piece that starts at `at`.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
-        let ends = self
-            .merger
-            .ends(self.vocabulary, &text[at..P::end(text, at)]);
+        let ends = self.merger.ends(self.vocabulary, &text[at..P::end(text, at)]);
         ends.into_iter().map(|end| at + end).collect()
     }
 
