@@ -12,6 +12,7 @@ mod openai;
 mod pieces;
 mod responses;
 mod sniff;
+mod tree;
 
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, detect, find_list, rows};

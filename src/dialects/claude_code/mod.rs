@@ -3,16 +3,25 @@
 //! One message of the API may lie in several records with one `message.id`. What else a record holds (`toolUseResult`,
 //! `progress`) is a copy: never counted, never paired.
 
-mod links;
 mod threads;
 mod writing;
 
+use super::tree::Tree;
 use super::{Dialect, Fit, Item, Left, Patch, anthropic, pieces};
 use crate::json::Value;
 use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
+
+/// The tree that the program resumes a session by.
+const TREE: Tree = Tree {
+    own: "uuid",
+    parent: "parentUuid",
+    others: &["logicalParentUuid", "leafUuid"],
+    open: false,
+    sides: &["isSidechain", "agentId"],
+};
 
 /// Types of records that are no message.
 const METADATA: &[&str] = &[
@@ -105,7 +114,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        links::mend(transcript, left)
+        TREE.mend(transcript, left)
     }
 }
 
