@@ -2,7 +2,7 @@
 
 use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Message, Origin, Slot, SlotKind, Stray, Style, Transcript};
+use crate::transcript::{Message, Origin, Slot, SlotKind, Stray, Style, Transcript, bind_pieces};
 
 /// The items of a transcript as they lie in a text.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         slots: Vec::with_capacity(row.items.len() + 2),
         messages: Vec::with_capacity(row.items.len()),
         strays: Vec::new(),
+        elements: Vec::with_capacity(row.items.len()),
         at: row.span.start,
         ahead: Vec::new(),
     };
@@ -35,12 +36,14 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let close = Span::new(builder.at, row.span.end);
     builder.slots.push(seam(close, row.style, false));
     builder.settle();
+    bind_pieces(&mut builder.messages);
     Transcript {
         source: row.source,
         span: row.span,
         slots: builder.slots,
         messages: builder.messages,
         strays: builder.strays,
+        elements: builder.elements,
         preamble,
         manners: dialect.manners(),
     }
@@ -55,6 +58,7 @@ struct Builder<'d, 'a> {
     slots: Vec<Slot>,
     messages: Vec<Message<'a>>,
     strays: Vec<Stray<'a>>,
+    elements: Vec<Value<'a>>,
     /// Where the bytes begin that no slot has yet.
     at: u32,
     /// Slots of metadata that wait for the message after them.
@@ -80,7 +84,7 @@ impl<'a> Builder<'_, 'a> {
     /// A row inside an element: what stands around it always stays.
     fn nested(&mut self, value: Value<'a>, inner: &[Value<'a>], around: Style) {
         if inner.is_empty() {
-            return self.slot(value.span(), SlotKind::Pinned);
+            return self.slot(value, SlotKind::Pinned);
         }
         self.row(inner, Style::List);
         let end = value.span().end;
@@ -99,7 +103,7 @@ impl<'a> Builder<'_, 'a> {
             Item::Unknown(unknown) => self.stray(value, Some(unknown)),
             Item::Metadata | Item::Nested(_) => self.stray(value, None),
         };
-        self.slot(value.span(), what);
+        self.slot(value, what);
     }
 
     fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
@@ -108,7 +112,7 @@ impl<'a> Builder<'_, 'a> {
         for slot in self.ahead.drain(..) {
             self.slots[slot].what = SlotKind::With(index);
         }
-        self.slot(value.span(), SlotKind::Message(index));
+        self.slot(value, SlotKind::Message(index));
         self.messages.push(message);
     }
 
@@ -119,7 +123,9 @@ impl<'a> Builder<'_, 'a> {
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
     }
 
-    fn slot(&mut self, span: Span, what: SlotKind) {
+    fn slot(&mut self, value: Value<'a>, what: SlotKind) {
+        let span = value.span();
+        self.elements.push(value);
         self.slots.push(Slot { lead: Span::new(self.at, span.start), span, what });
         self.at = span.end;
     }

@@ -8,6 +8,7 @@ mod ai_sdk;
 mod anthropic;
 mod assemble;
 mod bedrock;
+mod claude_code;
 mod framing;
 mod gemini;
 mod langchain;
@@ -17,6 +18,7 @@ mod responses;
 mod sharegpt;
 mod simple;
 mod sniff;
+mod tree;
 
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, detect, find_list, rows};
@@ -36,6 +38,7 @@ pub const ALL: &[&dyn Dialect] = &[
     &ai_sdk::AiSdk,
     &langchain::LangChain,
     &sharegpt::ShareGpt,
+    &claude_code::ClaudeCode,
     // Reads what is left.
     &simple::Simple,
 ];

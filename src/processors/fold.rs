@@ -2,7 +2,7 @@
 
 use super::{Admission, Change, Decision, Insert, Insertion, Plan};
 use crate::json::Text;
-use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult};
+use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
 
 /// The messages that `plan` leaves of `messages`.
 #[must_use]
@@ -28,6 +28,7 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
         }
     }
     left.extend(inserted.map(|(_, message)| message));
+    bind_pieces(&mut left);
     left
 }
 

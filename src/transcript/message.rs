@@ -146,6 +146,13 @@ impl<'a> Part<'a> {
         Self { content, origin: PartOrigin::Source(place) }
     }
 
+    /// Notes that the same thing stands at `value` as well.
+    pub fn add_copy(&mut self, value: Value<'a>) {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.copies.push(value);
+        }
+    }
+
     /// Where the part stands in its message's bytes.
     #[must_use]
     pub const fn place(&self) -> Option<&Place<'a>> {

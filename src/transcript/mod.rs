@@ -17,7 +17,7 @@ pub use faults::{Fault, FaultKind};
 pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Blame, Pairs, PartRef};
-pub use segment::{in_flight, segments, turns};
+pub use segment::{bind_pieces, in_flight, segments, turns};
 
 use crate::json::{Span, Text, Value};
 
@@ -43,6 +43,8 @@ pub struct Transcript<'a> {
     pub messages: Vec<Message<'a>>,
     /// Items that are no message: kept with the message before them.
     pub strays: Vec<Stray<'a>>,
+    /// The values of all slots but the seams, in order: links are mended in them when messages are long gone.
+    pub elements: Vec<Value<'a>>,
     /// Instructions and tool definitions that stand outside the list: counted, never cut.
     pub preamble: Vec<Text<'a>>,
     /// How the wire format wants its messages.

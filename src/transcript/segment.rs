@@ -33,6 +33,18 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     segments
 }
 
+/// Binds the pieces of messages that a log spreads over several: consecutive ones of the assistant with one id. A piece that
+/// calls tools is bound to nothing, because its results may stand before the next piece.
+pub fn bind_pieces(messages: &mut [Message<'_>]) {
+    for at in 0..messages.len() {
+        let (here, next) = (&messages[at], messages.get(at + 1));
+        let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);
+        let assistant = here.role == Role::Assistant && next.is_some_and(|next| next.role == Role::Assistant);
+        let bound = same && assistant && here.calls().next().is_none();
+        messages[at].binds_next = bound || here.is_bound_thought();
+    }
+}
+
 /// The turns of a transcript: from a speaking user message to just before the next. What stands before the first speaking
 /// user message is a turn of its own.
 #[must_use]

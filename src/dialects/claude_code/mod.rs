@@ -1,0 +1,167 @@
+//! Claude Code session logs: a record per line with `uuid` and `parentUuid`, Anthropic blocks in `message`.
+//!
+//! One message of the API may lie in several records with one `message.id`. What else a record holds (`toolUseResult`,
+//! `progress`) is a copy: never counted, never paired.
+
+mod threads;
+mod writing;
+
+use super::tree::Tree;
+use super::{Dialect, Fit, Item, Left, Patch, anthropic, pieces};
+use crate::json::Value;
+use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+
+/// The dialect `claude-code`.
+pub(super) struct ClaudeCode;
+
+/// The tree that the program resumes a session by.
+const TREE: Tree = Tree {
+    own: "uuid",
+    parent: "parentUuid",
+    others: &["logicalParentUuid", "leafUuid"],
+    open: false,
+    sides: &["isSidechain", "agentId"],
+};
+
+/// Types of records that are no message.
+const METADATA: &[&str] = &[
+    "system",
+    "summary",
+    "progress",
+    "attachment",
+    "file-history-snapshot",
+    "queue-operation",
+    "pr-link",
+    "permission-mode",
+    "mode",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "agent-color",
+    "agent-setting",
+    "last-prompt",
+    "tag",
+    "task-summary",
+    "worktree-state",
+    "result",
+];
+
+impl Dialect for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let has = |key: &str| item.get(key).is_some();
+        let kind = kind.decode();
+        let own = match &*kind {
+            "user" | "assistant" => {
+                let said = item.get("message").is_some_and(|message| message.get("content").is_some());
+                said && (has("uuid") || has("parentUuid") || has("sessionId") || has("session_id"))
+            }
+            "summary" => has("leafUuid"),
+            "file-history-snapshot" => has("snapshot"),
+            "system" => has("isSidechain") || has("session_id") && has("claude_code_version"),
+            kind => METADATA.contains(&kind) && (has("isSidechain") || has("sessionId")),
+        };
+        if own { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        // The program gathers the records of a message, and its results, before it sends them.
+        Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+        let role = match kind.as_str() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            kind if METADATA.contains(&kind) => return Item::Metadata,
+            "" => return Item::Unknown(String::from("no type")),
+            _ => return Item::Unknown(kind),
+        };
+        let Some(said) = item.get("message").filter(|said| said.is_object()) else { return Item::Metadata };
+        let mut message = Message::read(role, item);
+        let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
+        message.id = own_id.or_else(|| item.get_text("uuid"));
+        message.parts = pieces::content(said.get("content"), anthropic::read_block);
+        if let Some(copy) = item.get("toolUseResult") {
+            let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
+            results.for_each(|part| part.add_copy(copy));
+        }
+        Item::Message(message)
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        threads::tell_apart(items, &mut read);
+        close_at_compactions(items, &mut read);
+        read
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        writing::spell(draft, near)
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        anthropic::spell_block(part)
+    }
+
+    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+        TREE.mend(transcript, left)
+    }
+}
+
+/// Whether the member `key` is `true`.
+fn is_set(item: Value<'_>, key: &str) -> bool {
+    item.get(key).is_some_and(|flag| flag.raw() == "true")
+}
+
+/// What is open when the log is compacted stays open for ever: the message after the boundary closes it. The boundary, and a
+/// snapshot of the files that a later message names, go with the message after them.
+fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let (mut closing, mut begun) = (false, false);
+    for (at, &item) in items.iter().enumerate() {
+        match &mut read[at] {
+            Item::Message(message) => {
+                begun = true;
+                let summary = is_set(item, "isCompactSummary");
+                if message.thread == 0 && (closing || summary) {
+                    message.barrier = true;
+                    closing = false;
+                }
+            }
+            Item::Metadata if is_boundary(item) => {
+                closing = !preserves_messages(item);
+                read[at] = Item::Ahead;
+            }
+            Item::Metadata if begun && names_next(items, at) => read[at] = Item::Ahead,
+            _ => {}
+        }
+    }
+}
+
+fn is_boundary(item: Value<'_>) -> bool {
+    item.get("type").is_some_and(|kind| kind.is("system"))
+        && item.get("subtype").is_some_and(|kind| kind.is("compact_boundary"))
+}
+
+/// Messages that a compaction preserved may hold calls that are answered behind it.
+fn preserves_messages(boundary: Value<'_>) -> bool {
+    let metadata = boundary.get("compactMetadata");
+    let preserved = metadata.and_then(|metadata| metadata.get("preservedMessages"));
+    preserved.and_then(|preserved| preserved.get("uuids")).is_some_and(|uuids| uuids.items().next().is_some())
+}
+
+/// Whether a snapshot of the files was taken for the next message.
+fn names_next(items: &[Value<'_>], at: usize) -> bool {
+    let Some(named) = items[at].get_text("messageId") else { return false };
+    let next = items[at + 1..].iter().find(|item| item.get("message").is_some());
+    next.and_then(|next| next.get_text("uuid")) == Some(named)
+}

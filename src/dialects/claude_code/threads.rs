@@ -1,0 +1,52 @@
+//! The conversations inside one log: side conversations of sub-agents lie between the records of the main one.
+
+use std::collections::HashMap;
+
+use super::is_set;
+use crate::dialects::Item;
+use crate::json::Value;
+
+/// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
+///
+/// A side conversation is told by its `agentId`, or by the record that it goes back to.
+pub(super) fn tell_apart<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut threads = Threads::default();
+    for (&item, read) in items.iter().zip(read) {
+        if is_set(item, "isSidechain") {
+            let thread = threads.of(item);
+            if let Item::Message(message) = read {
+                message.thread = thread;
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Threads {
+    by_agent: HashMap<String, u32>,
+    by_record: HashMap<String, u32>,
+    count: u32,
+}
+
+impl Threads {
+    fn of(&mut self, item: Value<'_>) -> u32 {
+        let agent = item.get_text("agentId").map(|id| id.decode().into_owned());
+        let parent = item.get_text("parentUuid").map(|id| id.decode().into_owned());
+        let known = match (&agent, &parent) {
+            (Some(agent), _) => self.by_agent.get(agent).copied(),
+            (None, Some(parent)) => self.by_record.get(parent).copied(),
+            (None, None) => None,
+        };
+        let thread = known.unwrap_or_else(|| {
+            self.count += 1;
+            self.count
+        });
+        if let Some(agent) = agent {
+            self.by_agent.insert(agent, thread);
+        }
+        if let Some(uuid) = item.get_text("uuid").map(|uuid| uuid.decode().into_owned()) {
+            self.by_record.insert(uuid, thread);
+        }
+        thread
+    }
+}

@@ -1,0 +1,44 @@
+//! Records that we write: what is said, in the envelope of a record near by.
+
+use super::TREE;
+use crate::dialects::anthropic;
+use crate::json::{Value, quote};
+use crate::transcript::{Draft, DraftPart, Role};
+
+/// What a record keeps of the record near it, in the order in which the program writes it.
+const ENVELOPE: &[&str] = &[
+    "isSidechain",
+    "agentId",
+    "userType",
+    "entrypoint",
+    "cwd",
+    "sessionId",
+    "session_id",
+    "version",
+    "gitBranch",
+    "slug",
+];
+
+/// Spells a record, its links still open.
+pub(super) fn spell(draft: &Draft, near: Option<Value<'_>>) -> String {
+    let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
+    let content = match draft.parts.as_slice() {
+        [DraftPart::Text(text)] if draft.role != Role::Assistant => quote(text),
+        _ => format!("[{}]", blocks.join(",")),
+    };
+    // Results stand in user records; instructions from the application go to the user, who reads them first.
+    let (kind, head) = match draft.role {
+        Role::Assistant => ("assistant", "\"model\":\"<synthetic>\",\"type\":\"message\","),
+        _ => ("user", ""),
+    };
+    let members = |keys: &[&str]| -> String {
+        let found = keys.iter().filter_map(|key| Some((key, near?.get(key)?)));
+        found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
+    };
+    format!(
+        "{}{},\"type\":\"{kind}\",\"message\":{{{head}\"role\":\"{kind}\",\"content\":{content}}}{}}}",
+        TREE.begin(&content),
+        members(ENVELOPE),
+        members(&["timestamp"])
+    )
+}
