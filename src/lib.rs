@@ -1,6 +1,7 @@
 //! Cut LLM transcripts to size without breaking them.
 
 pub mod batch;
+pub mod checks;
 pub mod cli;
 pub mod dialects;
 pub mod edit;
