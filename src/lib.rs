@@ -11,6 +11,7 @@ pub mod json;
 pub mod memory;
 pub mod pipeline;
 pub mod processors;
+pub mod reports;
 pub mod store;
 pub mod summarizers;
 pub mod tokenizers;
