@@ -54,7 +54,7 @@ fn start(path: &Path, times: u32) -> Child {
         .unwrap()
 }
 
-/// The number in the file, after SQLite has looked over every page.
+/// The number in the file, after `SQLite` has looked over every page.
 fn count(path: &Path) -> u32 {
     let Some(store) = Store::open_existing(path).unwrap() else {
         return 0;
@@ -104,19 +104,19 @@ fn what_was_acknowledged_survives_a_kill() {
     let rounds = env::var("CURTAIL_KILL_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
-    let (mut last, mut acknowledged) = (0, 0);
+    let (mut found_before, mut acknowledged) = (0, 0);
     for round in 0..rounds {
         // From before the file is there to well into the writing, in uneven steps.
         let wait = Duration::from_micros(1_000 + u64::from(round) * 7_919 % 60_000);
         let said = killed(&path, wait);
         let found = count(&path);
-        let least = said.unwrap_or(last);
+        let least = said.unwrap_or(found_before);
         // One more may have been committed, with the process killed before it could say so.
         assert!(
             found == least || found == least + 1,
             "round {round}: said {least}, found {found}"
         );
-        last = found;
+        found_before = found;
         acknowledged += u32::from(said.is_some());
     }
     assert!(
