@@ -32,6 +32,19 @@ fn worker() {
     }
 }
 
+/// Changes the file in the middle of a transaction, says so, and waits for the kill.
+#[test]
+#[ignore = "a process of the tests below, not a test"]
+fn worker_that_never_commits() {
+    let path = env::var_os("CURTAIL_TEST_STORE").expect("started by another test");
+    let raw = rusqlite::Connection::open(path).unwrap();
+    // With a cache of one page, pages go to the file before the commit.
+    let sql = "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE entry SET body = body || body;";
+    raw.execute_batch(sql).unwrap();
+    println!("ack 0");
+    thread::sleep(Duration::from_mins(1));
+}
+
 fn add_one(store: &mut Store) -> u32 {
     let change = |record: &mut curtail::store::Record<'_>| -> Result<u32, Error> {
         let count = record.body().map_or(0, |body| body.parse().unwrap()) + 1;
@@ -44,8 +57,12 @@ fn add_one(store: &mut Store) -> u32 {
 }
 
 fn start(path: &Path, times: u32) -> Child {
+    start_worker("worker", path, times)
+}
+
+fn start_worker(name: &str, path: &Path, times: u32) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["--exact", "worker", "--ignored", "--nocapture"])
+        .args(["--exact", name, "--ignored", "--nocapture"])
         .env("CURTAIL_TEST_STORE", path)
         .env("CURTAIL_TEST_TIMES", times.to_string())
         .stdout(Stdio::piped())
@@ -123,4 +140,26 @@ fn what_was_acknowledged_survives_a_kill() {
         acknowledged > rounds / 4,
         "hardly any round came to writing: {acknowledged} of {rounds}"
     );
+}
+
+#[test]
+fn half_a_change_is_rolled_back_by_whoever_looks_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    add_one(&mut Store::open(&path).unwrap());
+    let before = std::fs::read(&path).unwrap();
+    let mut child = start_worker("worker_that_never_commits", &path, 0);
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = out.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.ends_with("ack 0")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(
+        std::fs::read(&path).unwrap(),
+        before,
+        "nothing was half done"
+    );
+    assert!(folder.path().join("state.db-journal").exists());
+    assert_eq!(count(&path), 1);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }

@@ -1,23 +1,24 @@
 //! What a structured state has to look like: a JSON Schema, and what is wrong in the validator's own words.
 //! Nothing outside the schema's own text is ever fetched.
 
+// Without the feature no schema can exist.
+#[cfg(not(feature = "schema"))]
+use std::convert::Infallible as Validator;
 use std::fmt;
 
+#[cfg(feature = "schema")]
+use jsonschema::Validator;
 use serde_json::Value;
 
 use super::State;
 
 /// Faults named in one refusal; more would hide the first.
 const NAMED: usize = 8;
-/// Characters of one fault's words, which may quote a whole state.
-const WORDS: usize = 300;
-
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
 pub struct Schema {
     document: Value,
-    #[cfg(feature = "schema")]
-    validator: jsonschema::Validator,
+    validator: Validator,
 }
 
 /// Why a text is no schema to validate with.
@@ -82,11 +83,11 @@ impl Schema {
         errors.map(|error| Violation::new(&error)).collect()
     }
 
-    /// Nothing: without the validator there is no schema to begin with.
+    /// Everything that is wrong with `state`; without the validator there is no schema to ask.
     #[cfg(not(feature = "schema"))]
     #[must_use]
     pub fn violations(&self, _state: &Value) -> Vec<Violation> {
-        Vec::new()
+        match self.validator {}
     }
 
     /// Whether `state` passes.
@@ -116,6 +117,8 @@ impl Schema {
 #[cfg(feature = "schema")]
 impl Violation {
     fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
+        /// Characters of one fault's words, which may quote a whole state.
+        const WORDS: usize = 300;
         let mut words = error.to_string();
         if let Some((end, _)) = words.char_indices().nth(WORDS) {
             words.truncate(end);
