@@ -16,53 +16,25 @@ fn update(arguments: &str) -> Update<'_> {
 /// A state, an update, and the state after it.
 const RULES: &[(&str, &str, &str)] = &[
     // An object is merged key by key, at every depth; a key that is not named stays.
-    (
-        r#"{"a":{"b":{"x":1,"y":2}},"z":0}"#,
-        r#"{"a":{"b":{"y":3}}}"#,
-        r#"{"a":{"b":{"x":1,"y":3}},"z":0}"#,
-    ),
+    (r#"{"a":{"b":{"x":1,"y":2}},"z":0}"#, r#"{"a":{"b":{"y":3}}}"#, r#"{"a":{"b":{"x":1,"y":3}},"z":0}"#),
     // Lists and plain values replace what was there, whatever it was.
-    (
-        r#"{"a":[1,2,3],"b":{"c":1}}"#,
-        r#"{"a":[4],"b":"text"}"#,
-        r#"{"a":[4],"b":"text"}"#,
-    ),
-    (
-        r#"{"a":"text"}"#,
-        r#"{"a":{"b":null}}"#,
-        r#"{"a":{"b":null}}"#,
-    ),
+    (r#"{"a":[1,2,3],"b":{"c":1}}"#, r#"{"a":[4],"b":"text"}"#, r#"{"a":[4],"b":"text"}"#),
+    (r#"{"a":"text"}"#, r#"{"a":{"b":null}}"#, r#"{"a":{"b":null}}"#),
     // Keys keep their place, new ones come last.
-    (
-        r#"{"b":1,"a":2}"#,
-        r#"{"c":3,"a":4}"#,
-        r#"{"b":1,"a":4,"c":3}"#,
-    ),
+    (r#"{"b":1,"a":2}"#, r#"{"c":3,"a":4}"#, r#"{"b":1,"a":4,"c":3}"#),
     // Names that reach a prototype are left out at every depth, in the update and in the state.
-    (
-        r#"{"a":{"__proto__":1,"k":[{"constructor":2}]}}"#,
-        r#"{"x":1}"#,
-        r#"{"a":{"k":[{}]},"x":1}"#,
-    ),
+    (r#"{"a":{"__proto__":1,"k":[{"constructor":2}]}}"#, r#"{"x":1}"#, r#"{"a":{"k":[{}]},"x":1}"#),
     (
         r"{}",
         r#"{"__proto__":{"admin":true},"a":{"constructor":{"p":1},"l":[[{"__proto__":1}]]},"constructor":1}"#,
         r#"{"a":{"l":[[{}]]}}"#,
     ),
     // Text that an object takes the place of is kept; blank text is no loss.
-    (
-        "dear diary",
-        r#"{"a":1}"#,
-        r#"{"_previous":"dear diary","a":1}"#,
-    ),
+    ("dear diary", r#"{"a":1}"#, r#"{"_previous":"dear diary","a":1}"#),
     ("", r#"{"a":1}"#, r#"{"a":1}"#),
     (" \n", r#"{"a":1}"#, r#"{"a":1}"#),
     // Of a key that comes twice the last counts, as in every JSON parser of a model's client.
-    (
-        r"{}",
-        r#"{"a":1,"b":2,"a":{"c":3}}"#,
-        r#"{"a":{"c":3},"b":2}"#,
-    ),
+    (r"{}", r#"{"a":1,"b":2,"a":{"c":3}}"#, r#"{"a":{"c":3},"b":2}"#),
     // Numbers come back as they were.
     (
         r"{}",
@@ -107,11 +79,7 @@ fn what_is_no_object_is_malformed_and_changes_nothing() {
 
 /// `depth` keys below the top an object with `leaf`.
 fn nested(depth: usize, leaf: &str) -> String {
-    format!(
-        "{}{{\"{leaf}\":1}}{}",
-        "{\"k\":".repeat(depth),
-        "}".repeat(depth)
-    )
+    format!("{}{{\"{leaf}\":1}}{}", "{\"k\":".repeat(depth), "}".repeat(depth))
 }
 
 #[test]
@@ -137,45 +105,23 @@ fn a_read_only_scratchpad_hears_nothing() {
 
 #[test]
 fn updates_are_known_again_by_call_and_what_they_say() {
-    let updates = [
-        ("a", "{\"n\":1}"),
-        ("b", "{\"n\":2}"),
-        ("", "{\"n\":3}"),
-        ("b", "{\"n\":4}"),
-        ("", "{\"n\":3}"),
-    ];
+    let updates = [("a", "{\"n\":1}"), ("b", "{\"n\":2}"), ("", "{\"n\":3}"), ("b", "{\"n\":4}"), ("", "{\"n\":3}")];
     let updates = updates.map(|(call_id, arguments)| Update { call_id, arguments });
     let mut first = scratchpad("");
-    assert!(
-        updates
-            .iter()
-            .all(|update| first.apply(*update) == Outcome::Applied)
-    );
+    assert!(updates.iter().all(|update| first.apply(*update) == Outcome::Applied));
     let known = || first.fresh_marks().iter().cloned().collect();
     let mut again = Scratchpad::new(first.state().clone(), None, false).knowing(known(), "");
-    assert!(
-        updates
-            .iter()
-            .all(|update| again.apply(*update) == Outcome::AlreadyKnown)
-    );
+    assert!(updates.iter().all(|update| again.apply(*update) == Outcome::AlreadyKnown));
     // Once more than before, an id that meant something else, and the same id in another conversation.
     assert_eq!(again.apply(updates[2]), Outcome::Applied);
-    assert_eq!(
-        again.apply(Update {
-            call_id: "a",
-            arguments: "{\"n\":5}"
-        }),
-        Outcome::Applied
-    );
+    assert_eq!(again.apply(Update { call_id: "a", arguments: "{\"n\":5}" }), Outcome::Applied);
     let mut elsewhere = scratchpad("").knowing(known(), "another thread");
     assert_eq!(elsewhere.apply(updates[0]), Outcome::Applied);
 }
 
 /// The merge written anew: down from the top over paths, not over maps.
 fn fold(state: Value, updates: &[Value]) -> Value {
-    updates
-        .iter()
-        .fold(state, |state, update| over(&state, &clean(update), 0))
+    updates.iter().fold(state, |state, update| over(&state, &clean(update), 0))
 }
 
 fn over(old: &Value, new: &Value, keys_down: usize) -> Value {
@@ -190,20 +136,14 @@ fn over(old: &Value, new: &Value, keys_down: usize) -> Value {
         None => (key.clone(), value.clone()),
     });
     let come = b.iter().filter(|(key, _)| !a.contains_key(*key));
-    stay.chain(come.map(|(key, value)| (key.clone(), value.clone())))
-        .collect::<Map<_, _>>()
-        .into()
+    stay.chain(come.map(|(key, value)| (key.clone(), value.clone()))).collect::<Map<_, _>>().into()
 }
 
 fn clean(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let kept = map
-                .iter()
-                .filter(|(key, _)| *key != "__proto__" && *key != "constructor");
-            kept.map(|(key, value)| (key.clone(), clean(value)))
-                .collect::<Map<_, _>>()
-                .into()
+            let kept = map.iter().filter(|(key, _)| *key != "__proto__" && *key != "constructor");
+            kept.map(|(key, value)| (key.clone(), clean(value))).collect::<Map<_, _>>().into()
         }
         Value::Array(items) => items.iter().map(clean).collect(),
         other => other.clone(),
@@ -215,26 +155,13 @@ fn objects() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        any::<f64>()
-            .prop_filter("finite", |number| number.is_finite())
-            .prop_map(Value::from),
+        any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::from),
         ".{0,6}".prop_map(Value::from),
     ];
-    let key = prop_oneof![
-        Just("__proto__"),
-        Just("constructor"),
-        Just("a"),
-        Just("b"),
-        Just(""),
-        Just("_previous")
-    ];
+    let key = prop_oneof![Just("__proto__"), Just("constructor"), Just("a"), Just("b"), Just(""), Just("_previous")];
     let object = move |inner: BoxedStrategy<Value>| {
         prop::collection::vec((key.clone(), inner), 0..4).prop_map(|pairs| {
-            pairs
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect::<Map<_, _>>()
-                .into()
+            pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
         })
     };
     let nest = object.clone();

@@ -26,18 +26,12 @@ fn the_merged_state_must_pass_so_that_an_update_may_be_partial() {
     let schema = Schema::parse(PLAN).unwrap();
     let mut pad = Scratchpad::new(State::empty_object(), Some(&schema), false);
     let steps = r#"{"steps":[{"name":"build"}]}"#;
-    assert_eq!(
-        apply(&mut pad, steps),
-        Outcome::Refused("\"goal\" is a required property".into())
-    );
+    assert_eq!(apply(&mut pad, steps), Outcome::Refused("\"goal\" is a required property".into()));
     assert_eq!(pad.state(), &State::empty_object());
     assert_eq!(apply(&mut pad, r#"{"goal":"ship"}"#), Outcome::Applied);
     // Alone it would fail still; merged with the goal it passes.
     assert_eq!(apply(&mut pad, steps), Outcome::Applied);
-    assert_eq!(
-        pad.state().to_json(),
-        r#"{"goal":"ship","steps":[{"name":"build"}]}"#
-    );
+    assert_eq!(pad.state().to_json(), r#"{"goal":"ship","steps":[{"name":"build"}]}"#);
 }
 
 #[test]
@@ -51,10 +45,7 @@ fn a_refusal_has_the_validators_words_and_paths_and_leaves_the_state() {
             "/steps/0: \"name\" is a required property; /steps/2: 7 is not of type \"object\"",
         ),
         (r#"{"mood":"fine"}"#, "'mood' was unexpected"),
-        (
-            r#"{"owner":{"age":3}}"#,
-            "/owner: \"name\" is a required property",
-        ),
+        (r#"{"owner":{"age":3}}"#, "/owner: \"name\" is a required property"),
     ];
     for (arguments, expected) in cases {
         let Outcome::Refused(reason) = apply(&mut pad, arguments) else {
@@ -68,17 +59,12 @@ fn a_refusal_has_the_validators_words_and_paths_and_leaves_the_state() {
 #[test]
 fn a_refusal_stays_short_however_much_is_wrong() {
     let schema = Schema::parse(r#"{"additionalProperties":{"type":"string"}}"#).unwrap();
-    let wrong: Vec<String> = (0..100)
-        .map(|n| format!("\"k{n}\":[\"{}\"]", "x".repeat(5_000)))
-        .collect();
+    let wrong: Vec<String> = (0..100).map(|n| format!("\"k{n}\":[\"{}\"]", "x".repeat(5_000))).collect();
     let mut pad = Scratchpad::new(State::empty_object(), Some(&schema), false);
     let Outcome::Refused(reason) = apply(&mut pad, &format!("{{{}}}", wrong.join(","))) else {
         panic!("taken");
     };
-    assert!(
-        reason.len() < 4_000 && reason.ends_with("; and 92 more"),
-        "{reason}"
-    );
+    assert!(reason.len() < 4_000 && reason.ends_with("; and 92 more"), "{reason}");
 }
 
 #[test]
@@ -86,22 +72,13 @@ fn a_schema_that_is_none_is_an_error_from_the_start() {
     let deep = format!("{}true{}", "{\"not\":".repeat(200), "}".repeat(200));
     let cases = [
         ("", "not JSON"),
-        (
-            "{\"type\":",
-            "not JSON: EOF while parsing a value at line 1",
-        ),
+        ("{\"type\":", "not JSON: EOF while parsing a value at line 1"),
         ("{\"type\":\"text\"}", "not a valid JSON Schema: /type"),
-        (
-            "{\"required\":\"goal\"}",
-            "not a valid JSON Schema: /required",
-        ),
+        ("{\"required\":\"goal\"}", "not a valid JSON Schema: /required"),
         ("[]", "not a valid JSON Schema"),
         ("{\"pattern\":\"(\"}", "not a valid JSON Schema: /pattern"),
         ("{\"$ref\":\"#/$defs/nowhere\"}", "nowhere"),
-        (
-            "{\"$ref\":\"https://example.com/plan.json\"}",
-            "example.com",
-        ),
+        ("{\"$ref\":\"https://example.com/plan.json\"}", "example.com"),
         ("{\"$ref\":\"file:///etc/hostname\"}", "file"),
         (&deep, "recursion limit"),
     ];
@@ -122,21 +99,13 @@ fn schemas_that_refer_to_themselves_end() {
     // One that says nothing but itself may be taken or not, but must be answered.
     if let Ok(schema) = Schema::parse(r##"{"$ref":"#"}"##) {
         let mut pad = Scratchpad::new(State::empty_object(), Some(&schema), false);
-        assert!(matches!(
-            apply(&mut pad, "{\"k\":1}"),
-            Outcome::Applied | Outcome::Refused(_)
-        ));
+        assert!(matches!(apply(&mut pad, "{\"k\":1}"), Outcome::Applied | Outcome::Refused(_)));
     }
 }
 
 /// Where each provider's tool has its name, its description and its schema.
 const PLACES: [(Shape, &str, &str, &str); 5] = [
-    (
-        Shape::OpenAi,
-        "/function/name",
-        "/function/description",
-        "/function/parameters",
-    ),
+    (Shape::OpenAi, "/function/name", "/function/description", "/function/parameters"),
     (Shape::Responses, "/name", "/description", "/parameters"),
     (Shape::Anthropic, "/name", "/description", "/input_schema"),
     (
@@ -145,12 +114,7 @@ const PLACES: [(Shape, &str, &str, &str); 5] = [
         "/functionDeclarations/0/description",
         "/functionDeclarations/0/parametersJsonSchema",
     ),
-    (
-        Shape::Bedrock,
-        "/toolSpec/name",
-        "/toolSpec/description",
-        "/toolSpec/inputSchema/json",
-    ),
+    (Shape::Bedrock, "/toolSpec/name", "/toolSpec/description", "/toolSpec/inputSchema/json"),
 ];
 
 #[test]

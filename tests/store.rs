@@ -11,11 +11,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 fn key(id: &str) -> Key<'_> {
-    Key {
-        shelf: Shelf::Memory,
-        scope: Scope::Thread,
-        id,
-    }
+    Key { shelf: Shelf::Memory, scope: Scope::Thread, id }
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
@@ -55,16 +51,10 @@ fn refuses_untouched(folder: &TempDir, path: &Path, why: Refusal) {
     let modified = fs::metadata(path).unwrap().modified().unwrap();
     assert_eq!(refusal(path), why);
     if why != Refusal::ReadOnly {
-        assert!(
-            matches!(Store::open_existing(path), Err(Error::Refused { why: again, .. }) if again == why)
-        );
+        assert!(matches!(Store::open_existing(path), Err(Error::Refused { why: again, .. }) if again == why));
     }
     assert_eq!(fs::read(path).unwrap(), bytes, "{why:?}");
-    assert_eq!(
-        fs::metadata(path).unwrap().modified().unwrap(),
-        modified,
-        "{why:?}"
-    );
+    assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), modified, "{why:?}");
     assert_eq!(names(), before, "{why:?}");
 }
 
@@ -73,15 +63,7 @@ fn what_is_written_is_there_when_opened_again() {
     let (_folder, path) = fresh();
     assert!(Store::open_existing(&path).unwrap().is_none());
     assert!(!path.exists(), "looking made a file");
-    let ids = [
-        "",
-        "a",
-        "ä 🦀",
-        "two\nlines",
-        "nul\0nul",
-        "'; DROP TABLE entry; --",
-        " a",
-    ];
+    let ids = ["", "a", "ä 🦀", "two\nlines", "nul\0nul", "'; DROP TABLE entry; --", " a"];
     let mut store = Store::open(&path).unwrap();
     for id in ids {
         write(&mut store, id, &format!("body of {id}"));
@@ -92,15 +74,9 @@ fn what_is_written_is_there_when_opened_again() {
         assert_eq!(store.read(key(id)).unwrap(), Some(format!("body of {id}")));
     }
     assert_eq!(store.read(key("b")).unwrap(), None);
-    let elsewhere = Key {
-        shelf: Shelf::Summary,
-        ..key("a")
-    };
+    let elsewhere = Key { shelf: Shelf::Summary, ..key("a") };
     assert_eq!(store.read(elsewhere).unwrap(), None);
-    let elsewhere = Key {
-        scope: Scope::Resource,
-        ..key("a")
-    };
+    let elsewhere = Key { scope: Scope::Resource, ..key("a") };
     assert_eq!(store.read(elsewhere).unwrap(), None);
     assert_eq!(store.list(Filter::default()).unwrap().len(), ids.len());
 }
@@ -151,11 +127,7 @@ fn marks_outlive_a_cleared_body_and_what_is_set_aside_stays() {
 fn a_replay_of_known_marks_leaves_the_time_of_the_last_change() {
     let (_folder, path) = filled();
     let mut store = Store::open(&path).unwrap();
-    let mark = |store: &mut Store| {
-        store
-            .update(key("a"), |record| record.mark("call_1"))
-            .unwrap()
-    };
+    let mark = |store: &mut Store| store.update(key("a"), |record| record.mark("call_1")).unwrap();
     assert!(mark(&mut store));
     let bytes = fs::read(&path).unwrap();
     assert!(!mark(&mut store));
@@ -183,10 +155,7 @@ fn listing_and_pruning_agree() {
         shelf: Some(Shelf::Memory),
         ..Filter::default()
     };
-    let other_shelf = Filter {
-        shelf: Some(Shelf::Summary),
-        ..older_than(1)
-    };
+    let other_shelf = Filter { shelf: Some(Shelf::Summary), ..older_than(1) };
     assert!(store.prune(other_shelf).unwrap().is_empty());
     let shown = store.list(older_than(1)).unwrap();
     let ids: Vec<_> = shown.iter().map(|entry| entry.id.as_str()).collect();
@@ -196,10 +165,7 @@ fn listing_and_pruning_agree() {
     let left = store.list(Filter::default()).unwrap();
     assert_eq!((left.len(), left[0].id.as_str()), (1, "new"));
     let time = &left[0].updated;
-    assert!(
-        time.len() == 20 && time.ends_with('Z') && time.contains('T'),
-        "{time}"
-    );
+    assert!(time.len() == 20 && time.ends_with('Z') && time.contains('T'), "{time}");
 }
 
 #[test]
@@ -219,9 +185,7 @@ fn files_that_are_no_store_are_refused_and_left_alone() {
         let (folder, path) = fresh();
         let foreign = Connection::open(&path).unwrap();
         foreign.pragma_update(None, "journal_mode", mode).unwrap();
-        foreign
-            .execute_batch("CREATE TABLE places (url TEXT)")
-            .unwrap();
+        foreign.execute_batch("CREATE TABLE places (url TEXT)").unwrap();
         drop(foreign);
         refuses_untouched(&folder, &path, Refusal::Foreign);
     }
@@ -237,37 +201,18 @@ fn a_newer_store_is_refused_and_left_alone() {
     drop(raw);
     refuses_untouched(&folder, &path, Refusal::Newer { found: 7, known: 1 });
     let text = Store::open(&path).unwrap_err().to_string();
-    assert!(
-        text.contains("state.db: version 7") && text.contains("upgrade"),
-        "{text}"
-    );
+    assert!(text.contains("state.db: version 7") && text.contains("upgrade"), "{text}");
 }
 
 #[test]
 fn a_store_cut_off_anywhere_is_refused_and_left_alone() {
     let (_whole, path) = filled();
     let bytes = fs::read(&path).unwrap();
-    for keep in [
-        1,
-        15,
-        50,
-        99,
-        100,
-        4096,
-        5000,
-        bytes.len() / 2,
-        bytes.len() - 1,
-    ] {
+    for keep in [1, 15, 50, 99, 100, 4096, 5000, bytes.len() / 2, bytes.len() - 1] {
         let (folder, path) = fresh();
         fs::write(&path, &bytes[..keep]).unwrap();
         let why = refusal(&path);
-        assert!(
-            matches!(
-                why,
-                Refusal::Truncated | Refusal::Damaged | Refusal::NotSqlite
-            ),
-            "{keep}: {why:?}"
-        );
+        assert!(matches!(why, Refusal::Truncated | Refusal::Damaged | Refusal::NotSqlite), "{keep}: {why:?}");
         refuses_untouched(&folder, &path, why);
     }
 }
@@ -282,31 +227,19 @@ fn a_read_only_store_may_be_read() {
     let mut store = Store::open_existing(&path).unwrap().unwrap();
     assert_eq!(store.read(key("a")).unwrap().as_deref(), Some("{\"n\":1}"));
     let written: Result<(), Error> = store.update(key("a"), |record| record.write("{}"));
-    assert!(
-        matches!(
-            written,
-            Err(Error::Refused {
-                why: Refusal::ReadOnly,
-                ..
-            })
-        ),
-        "{written:?}"
-    );
+    assert!(matches!(written, Err(Error::Refused { why: Refusal::ReadOnly, .. })), "{written:?}");
 }
 
 #[test]
 fn an_older_store_is_brought_up_to_date() {
     let (_folder, path) = fresh();
     let old = Connection::open(&path).unwrap();
-    old.pragma_update(None, "application_id", 0x6375_7274)
-        .unwrap();
+    old.pragma_update(None, "application_id", 0x6375_7274).unwrap();
     old.execute_batch("VACUUM").unwrap();
     drop(old);
     write(&mut Store::open(&path).unwrap(), "a", "{}");
     let raw = Connection::open(&path).unwrap();
-    let version: i32 = raw
-        .pragma_query_value(None, "user_version", |row| row.get(0))
-        .unwrap();
+    let version: i32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, 1);
 }
 
@@ -338,11 +271,7 @@ fn damage_anywhere_is_answered() {
         let Ok(mut store) = Store::open(&path) else {
             continue;
         };
-        let _ = (
-            store.read(key("a")),
-            store.list(Filter::default()),
-            store.set_aside(key("a")),
-        );
+        let _ = (store.read(key("a")), store.list(Filter::default()), store.set_aside(key("a")));
         let _ = store.export(&mut Vec::new());
         let _: Result<(), Error> = store.update(key("b"), |record| record.write("{}"));
     }

@@ -11,11 +11,7 @@ use std::{env, thread};
 
 use curtail::store::{Error, Key, Scope, Shelf, Store};
 
-const COUNTER: Key<'static> = Key {
-    shelf: Shelf::Memory,
-    scope: Scope::Thread,
-    id: "counter",
-};
+const COUNTER: Key<'static> = Key { shelf: Shelf::Memory, scope: Scope::Thread, id: "counter" };
 
 /// Adds one to the counter, `CURTAIL_TEST_TIMES` times, and says so after each.
 #[test]
@@ -79,11 +75,8 @@ fn count(path: &Path) -> u32 {
     let body = store.read(COUNTER).unwrap();
     drop(store);
     let raw = rusqlite::Connection::open(path).unwrap();
-    let sql =
-        "SELECT (SELECT integrity_check FROM pragma_integrity_check), (SELECT count(*) FROM mark)";
-    let (verdict, marks): (String, u32) = raw
-        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap();
+    let sql = "SELECT (SELECT integrity_check FROM pragma_integrity_check), (SELECT count(*) FROM mark)";
+    let (verdict, marks): (String, u32) = raw.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let count = body.map_or(0, |body| body.parse().unwrap());
     assert_eq!((verdict.as_str(), marks), ("ok", count));
     count
@@ -129,17 +122,11 @@ fn what_was_acknowledged_survives_a_kill() {
         let found = count(&path);
         let least = said.unwrap_or(found_before);
         // One more may have been committed, with the process killed before it could say so.
-        assert!(
-            found == least || found == least + 1,
-            "round {round}: said {least}, found {found}"
-        );
+        assert!(found == least || found == least + 1, "round {round}: said {least}, found {found}");
         found_before = found;
         acknowledged += u32::from(said.is_some());
     }
-    assert!(
-        acknowledged > rounds / 4,
-        "hardly any round came to writing: {acknowledged} of {rounds}"
-    );
+    assert!(acknowledged > rounds / 4, "hardly any round came to writing: {acknowledged} of {rounds}");
 }
 
 #[test]
@@ -154,11 +141,7 @@ fn half_a_change_is_rolled_back_by_whoever_looks_next() {
     assert!(lines.any(|line| line.ends_with("ack 0")));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_ne!(
-        std::fs::read(&path).unwrap(),
-        before,
-        "nothing was half done"
-    );
+    assert_ne!(std::fs::read(&path).unwrap(), before, "nothing was half done");
     assert!(folder.path().join("state.db-journal").exists());
     assert_eq!(count(&path), 1);
     assert_eq!(std::fs::read(&path).unwrap(), before);

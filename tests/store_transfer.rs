@@ -9,11 +9,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 fn key(id: &str) -> Key<'_> {
-    Key {
-        shelf: Shelf::Memory,
-        scope: Scope::Thread,
-        id,
-    }
+    Key { shelf: Shelf::Memory, scope: Scope::Thread, id }
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
@@ -62,10 +58,7 @@ fn an_import_is_taken_in_whole_or_not_at_all() {
     let whole = "\"shelf\":\"memory\",\"scope\":\"thread\",\"id\":\"line";
     let broken = text.replacen(whole, "\"id\":\"line", 1);
     assert!(broken != text && fault(&mut copy, &broken).contains("line 3"));
-    assert!(
-        copy.list(Filter::default()).unwrap().is_empty(),
-        "half an import"
-    );
+    assert!(copy.list(Filter::default()).unwrap().is_empty(), "half an import");
     assert_eq!(copy.import(&mut text.as_bytes(), Clash::Refuse).unwrap(), 2);
     assert_eq!(exported(&copy), text);
 }
@@ -79,10 +72,7 @@ fn a_clash_is_settled_as_the_caller_says() {
     write(&mut store, "a", "{\"n\":9}");
     assert_eq!(store.import(&mut text.as_bytes(), Clash::Keep).unwrap(), 0);
     assert_eq!(store.read(key("a")).unwrap().as_deref(), Some("{\"n\":9}"));
-    assert_eq!(
-        store.import(&mut text.as_bytes(), Clash::Replace).unwrap(),
-        2
-    );
+    assert_eq!(store.import(&mut text.as_bytes(), Clash::Replace).unwrap(), 2);
     assert_eq!(exported(&store), text);
 }
 

@@ -29,10 +29,7 @@ pub struct TooSmall {
 impl fmt::Display for TooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { budget, least } = self;
-        write!(
-            f,
-            "a budget of {budget} tokens holds no working memory; give at least {least}"
-        )
+        write!(f, "a budget of {budget} tokens holds no working memory; give at least {least}")
     }
 }
 
@@ -43,11 +40,7 @@ impl std::error::Error for TooSmall {}
 ///
 /// # Errors
 /// [`TooSmall`] where not even an empty block with its marker fits.
-pub fn fit(
-    state: &State,
-    budget: usize,
-    count: &dyn Fn(&str) -> usize,
-) -> Result<Option<Block>, TooSmall> {
+pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Result<Option<Block>, TooSmall> {
     if state.is_empty() {
         return Ok(None);
     }
@@ -64,9 +57,7 @@ pub fn fit(
 #[must_use]
 pub fn is_block(text: &str) -> bool {
     let text = text.trim();
-    let inside = text
-        .strip_prefix(OPEN.trim_end())
-        .and_then(|rest| rest.strip_suffix(CLOSE.trim_start()));
+    let inside = text.strip_prefix(OPEN.trim_end()).and_then(|rest| rest.strip_suffix(CLOSE.trim_start()));
     inside.is_some_and(|inside| !inside.contains(CLOSE.trim_start()))
 }
 
@@ -92,19 +83,11 @@ fn escaped(state: &State) -> String {
 fn closes(text: &str) -> bool {
     let mut signs = text.chars().filter(|sign| !sign.is_whitespace());
     let mut wanted = "</working_memory".chars();
-    wanted.all(|wanted| {
-        signs
-            .next()
-            .is_some_and(|sign| sign.eq_ignore_ascii_case(&wanted))
-    })
+    wanted.all(|wanted| signs.next().is_some_and(|sign| sign.eq_ignore_ascii_case(&wanted)))
 }
 
 /// The longest beginning that fits with its marker, back to the last line break if that keeps most of it.
-fn shortened(
-    content: &str,
-    budget: usize,
-    count: &dyn Fn(&str) -> usize,
-) -> Result<Block, TooSmall> {
+fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Result<Block, TooSmall> {
     let tokens = |end: usize| count(&cut(content, end).text);
     let least = tokens(0);
     if least > budget {
@@ -115,21 +98,11 @@ fn shortened(
     while window < content.len() && tokens(window) <= budget {
         window = content.floor_char_boundary(window.saturating_mul(2).max(8));
     }
-    let ends: Vec<usize> = content
-        .char_indices()
-        .map(|(at, _)| at)
-        .take_while(|at| *at <= window)
-        .collect();
+    let ends: Vec<usize> = content.char_indices().map(|(at, _)| at).take_while(|at| *at <= window).collect();
     let fitting = ends.partition_point(|end| tokens(*end) <= budget);
     // A tokenizer may count less for more text, so what halving found is counted once more.
     let fits = |end: &usize| tokens(*end) <= budget;
-    let end = ends
-        .iter()
-        .take(fitting)
-        .rev()
-        .copied()
-        .find(fits)
-        .unwrap_or(0);
+    let end = ends.iter().take(fitting).rev().copied().find(fits).unwrap_or(0);
     let line = content.get(..end).and_then(|kept| kept.rfind('\n'));
     let line = line.filter(|line| *line > end / 2).filter(fits);
     Ok(cut(content, line.unwrap_or(end)))

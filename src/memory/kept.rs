@@ -85,11 +85,7 @@ pub fn replay(
         let Loaded { state, corrupt } = load(store, owner, rules)?;
         let outcomes = vec![Outcome::Ignored; updates.len()];
         let set_aside = corrupt;
-        return Ok(Replayed {
-            state,
-            outcomes,
-            set_aside,
-        });
+        return Ok(Replayed { state, outcomes, set_aside });
     }
     store.update(owner.key()?, |record| {
         let Loaded { state, corrupt } = judge(record.body(), rules);
@@ -97,18 +93,12 @@ pub fn replay(
             record.set_aside(reason)?;
             record.write(&state.to_json())?;
         }
-        let mut scratchpad = rules
-            .scratchpad(state)
-            .knowing(record.marks()?, owner.origin());
+        let mut scratchpad = rules.scratchpad(state).knowing(record.marks()?, owner.origin());
         let apply = |update: &Update<'_>| scratchpad.apply(*update);
         let outcomes: Vec<Outcome> = updates.iter().map(apply).collect();
         save(record, &scratchpad, &outcomes)?;
         let (state, set_aside) = (scratchpad.into_state(), corrupt);
-        Ok(Replayed {
-            state,
-            outcomes,
-            set_aside,
-        })
+        Ok(Replayed { state, outcomes, set_aside })
     })
 }
 
@@ -116,12 +106,7 @@ pub fn replay(
 ///
 /// # Errors
 /// Where the schema refuses it, the rules are read-only, the owner has no id or the store fails.
-pub fn set(
-    store: &mut Store,
-    owner: Owner<'_>,
-    rules: Rules<'_>,
-    state: &State,
-) -> Result<(), Error> {
+pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State) -> Result<(), Error> {
     if rules.read_only {
         return Err(Error::ReadOnly);
     }
@@ -141,14 +126,8 @@ pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), Error> {
 
 fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     match body.map(|body| rules.admit(body)) {
-        None => Loaded {
-            state: rules.initial(),
-            corrupt: None,
-        },
-        Some(Ok(state)) => Loaded {
-            state,
-            corrupt: None,
-        },
+        None => Loaded { state: rules.initial(), corrupt: None },
+        Some(Ok(state)) => Loaded { state, corrupt: None },
         Some(Err(reason)) => {
             let (state, corrupt) = (State::empty_object(), Some(reason));
             Loaded { state, corrupt }
@@ -156,11 +135,7 @@ fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     }
 }
 
-fn save(
-    record: &mut Record<'_>,
-    scratchpad: &Scratchpad<'_>,
-    outcomes: &[Outcome],
-) -> Result<(), Error> {
+fn save(record: &mut Record<'_>, scratchpad: &Scratchpad<'_>, outcomes: &[Outcome]) -> Result<(), Error> {
     if outcomes.contains(&Outcome::Applied) {
         record.write(&scratchpad.state().to_json())?;
     }

@@ -47,8 +47,7 @@ impl Schema {
     /// # Errors
     /// Where `text` is not JSON, is no valid schema, or refers to another document.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
-        let document =
-            serde_json::from_str(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
+        let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
         Self::compile(document)
     }
 
@@ -58,10 +57,7 @@ impl Schema {
             let violation = Violation::new(&error);
             SchemaError::Invalid(violation.to_string())
         })?;
-        Ok(Schema {
-            document,
-            validator,
-        })
+        Ok(Schema { document, validator })
     }
 
     #[cfg(not(feature = "schema"))]
@@ -102,11 +98,7 @@ impl Schema {
         if violations.is_empty() {
             return Ok(());
         }
-        let mut named: Vec<String> = violations
-            .iter()
-            .take(NAMED)
-            .map(Violation::to_string)
-            .collect();
+        let mut named: Vec<String> = violations.iter().take(NAMED).map(Violation::to_string).collect();
         if violations.len() > NAMED {
             named.push(format!("and {} more", violations.len() - NAMED));
         }
@@ -143,9 +135,7 @@ impl fmt::Display for SchemaError {
         match self {
             SchemaError::NotJson(reason) => write!(f, "not JSON: {reason}"),
             SchemaError::Invalid(reason) => write!(f, "not a valid JSON Schema: {reason}"),
-            SchemaError::NotBuilt => {
-                f.write_str("this curtail was built without the feature `schema`; build it with")
-            }
+            SchemaError::NotBuilt => f.write_str("this curtail was built without the feature `schema`; build it with"),
         }
     }
 }

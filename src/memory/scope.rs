@@ -24,11 +24,7 @@ impl<'a> Owner<'a> {
             Scope::Thread => self.thread,
             Scope::Resource => self.resource,
         };
-        Ok(Key {
-            shelf: Shelf::Memory,
-            scope: self.scope,
-            id: id.ok_or(Error::NoId(self.scope))?,
-        })
+        Ok(Key { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(Error::NoId(self.scope))? })
     }
 
     /// What tells the conversations apart that share the state: the thread, where it is a resource's.
@@ -56,12 +52,7 @@ pub enum Spawned {
 ///
 /// # Errors
 /// [`Error::Taken`] where the child has a state and `replace` is not set, and where the store fails.
-pub fn spawn(
-    store: &mut Store,
-    parent: Owner<'_>,
-    child: &str,
-    replace: bool,
-) -> Result<Spawned, Error> {
+pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, Error> {
     let from = parent.key()?;
     if parent.scope == Scope::Thread {
         return Ok(Spawned::NotInherited);

@@ -132,10 +132,7 @@ impl<'s> Scratchpad<'s> {
 fn arguments(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(arguments)) => Ok(arguments),
-        Ok(other) => Err(format!(
-            "arguments are {}, not an object",
-            state::kind(&other)
-        )),
+        Ok(other) => Err(format!("arguments are {}, not an object", state::kind(&other))),
         Err(_) if text.trim().is_empty() => Err("arguments are empty, not an object".to_owned()),
         Err(error) => Err(format!("arguments are not JSON: {error}")),
     }
@@ -148,7 +145,5 @@ fn digest(parts: &[&str]) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     // 0xff is in no UTF-8 text, so parts cannot run into each other.
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([u8::MAX]));
-    bytes.fold(OFFSET, |hash, byte| {
-        (hash ^ u128::from(byte)).wrapping_mul(PRIME)
-    })
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }

@@ -48,18 +48,11 @@ pub fn definition(shape: Shape, name: &str, schema: Option<&Schema>) -> Value {
 /// What to say of the tool; a state that must be complete has to be so from the first update on.
 fn task(schema: Option<&Schema>) -> String {
     let required = schema.and_then(|schema| schema.document().get("required")?.as_array());
-    let names: Vec<&str> = required
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let names: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
     if names.is_empty() {
         return TASK.to_owned();
     }
-    format!(
-        "{TASK} What is there afterwards must have: {}.",
-        names.join(", ")
-    )
+    format!("{TASK} What is there afterwards must have: {}.", names.join(", "))
 }
 
 fn parameters(schema: Option<&Schema>) -> Value {

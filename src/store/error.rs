@@ -98,10 +98,7 @@ impl Error {
 /// Whether another process holds the file for now.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
-    matches!(
-        code,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 impl fmt::Display for Error {
@@ -110,19 +107,13 @@ impl fmt::Display for Error {
             Error::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
             Error::System { path, source } => write!(f, "store {}: {source}", path.display()),
             Error::Database { path, source } if is_busy(source) => {
-                write!(
-                    f,
-                    "store {}: another process holds it; try again",
-                    path.display()
-                )
+                write!(f, "store {}: another process holds it; try again", path.display())
             }
             Error::Database { path, source } => write!(f, "store {}: {source}", path.display()),
             Error::Import { line: 0, reason } => write!(f, "import: {reason}"),
             Error::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
             Error::Export(source) => write!(f, "export: {source}"),
-            Error::NoPlace => f.write_str(
-                "no place for the store: give --store FILE, or set CURTAIL_STORE or HOME",
-            ),
+            Error::NoPlace => f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME"),
         }
     }
 }
@@ -135,16 +126,11 @@ impl fmt::Display for Refusal {
                 "an empty file, which no store is: it was cut off, or something else made it; \
                  remove it to start anew",
             ),
-            Refusal::NotSqlite => {
-                f.write_str("not a store (not an SQLite file); name another file")
+            Refusal::NotSqlite => f.write_str("not a store (not an SQLite file); name another file"),
+            Refusal::Foreign => f.write_str("the SQLite file of another program; name another file"),
+            Refusal::Newer { found, known } => {
+                write!(f, "version {found}, written by a newer curtail; this one knows version {known}: upgrade it")
             }
-            Refusal::Foreign => {
-                f.write_str("the SQLite file of another program; name another file")
-            }
-            Refusal::Newer { found, known } => write!(
-                f,
-                "version {found}, written by a newer curtail; this one knows version {known}: upgrade it"
-            ),
             Refusal::Truncated => f.write_str("cut off: shorter than it says; restore a copy"),
             Refusal::Damaged => f.write_str("damaged or cut off; restore a copy"),
             Refusal::ReadOnly => f.write_str("read-only; make it writable or name another file"),

@@ -24,8 +24,7 @@ pub(super) enum Access {
 
 /// Whether something lies at `path`.
 pub(super) fn exists(path: &Path) -> Result<bool, Error> {
-    path.try_exists()
-        .map_err(|source| Error::system(path, source))
+    path.try_exists().map_err(|source| Error::system(path, source))
 }
 
 /// Makes an empty store beside `path` and links it there in one step, so that a file with no bytes or half a
@@ -34,17 +33,11 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), Error> {
     if exists(path)? {
         return Ok(());
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let system = |source| Error::system(path, source);
     make_folder(folder).map_err(|source| Error::system(folder, source))?;
-    let blank = tempfile::Builder::new()
-        .prefix(".curtail-")
-        .suffix(".db")
-        .tempfile_in(folder)
-        .map_err(system)?;
+    let blank = tempfile::Builder::new().prefix(".curtail-").suffix(".db").tempfile_in(folder).map_err(system)?;
     fill(blank.path()).map_err(|source| Error::database(path, source))?;
     blank.as_file().sync_all().map_err(system)?;
     match blank.persist_noclobber(path) {
@@ -90,11 +83,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, Error> {
     }
     let database = |source| Error::database(path, source);
     // Writable files are opened so even for reading: a journal left by a killed process must be rolled back.
-    let flags = if writable {
-        OpenFlags::SQLITE_OPEN_READ_WRITE
-    } else {
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-    };
+    let flags = if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     // SQLite takes some names for more than names (`:memory:`), but never absolute ones.
     let absolute = std::path::absolute(path).map_err(|source| Error::system(path, source))?;
     let connection = connect(&absolute, flags).map_err(database)?;
@@ -105,11 +94,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, Error> {
         patiently(|| upgrade(&connection)).map_err(database)?;
     }
     let path = path.to_owned();
-    Ok(Store {
-        connection,
-        path,
-        _header: header,
-    })
+    Ok(Store { connection, path, _header: header })
 }
 
 /// The open file, and whether it may be written. The mode is asked for because root may write to anything.
@@ -122,10 +107,7 @@ fn look(path: &Path) -> Result<(File, bool), Error> {
     let mut file = File::open(path).map_err(system)?;
     let mut head = Vec::with_capacity(HEADER);
     let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
-    (&mut file)
-        .take(limit)
-        .read_to_end(&mut head)
-        .map_err(system)?;
+    (&mut file).take(limit).read_to_end(&mut head).map_err(system)?;
     match judge(&head) {
         Some(why) => Err(Error::refused(path, why)),
         None => Ok((file, !metadata.permissions().readonly())),
@@ -142,11 +124,7 @@ fn judge(head: &[u8]) -> Option<Refusal> {
     }
     if head.get(..MAGIC.len()) != Some(MAGIC) {
         let cut = MAGIC.starts_with(head);
-        return Some(if cut {
-            Refusal::Truncated
-        } else {
-            Refusal::NotSqlite
-        });
+        return Some(if cut { Refusal::Truncated } else { Refusal::NotSqlite });
     }
     let (Some(application), Some(found)) = (number(APPLICATION_AT), number(VERSION_AT)) else {
         return Some(Refusal::Truncated);

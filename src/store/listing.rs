@@ -51,9 +51,7 @@ impl Store {
     /// # Errors
     /// [`Error`] where the file cannot be written.
     pub fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        self.transact(|transaction, path| {
-            remove(transaction, key).map_err(|source| Error::database(path, source))
-        })
+        self.transact(|transaction, path| remove(transaction, key).map_err(|source| Error::database(path, source)))
     }
 
     /// Takes out every entry that [`Store::list`] would show for `filter`, and says which.
@@ -61,9 +59,7 @@ impl Store {
     /// # Errors
     /// [`Error`] where the file cannot be written.
     pub fn prune(&mut self, filter: Filter) -> Result<Vec<Entry>, Error> {
-        self.transact(|transaction, path| {
-            prune(transaction, filter).map_err(|source| Error::database(path, source))
-        })
+        self.transact(|transaction, path| prune(transaction, filter).map_err(|source| Error::database(path, source)))
     }
 }
 

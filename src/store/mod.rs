@@ -169,10 +169,8 @@ impl Store {
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
         let at = |source| Error::database(&self.path, source);
-        let transaction = patiently(|| {
-            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-        })
-        .map_err(at)?;
+        let transaction =
+            patiently(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)).map_err(at)?;
         let result = change(&transaction, &self.path)?;
         // Not `Transaction::commit`, which rolls back when a reader is still in the way.
         patiently(|| transaction.execute_batch("COMMIT")).map_err(at)?;

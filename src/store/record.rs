@@ -30,20 +30,10 @@ pub struct Record<'t> {
 }
 
 impl<'t> Record<'t> {
-    pub(super) fn find(
-        transaction: &'t Transaction<'t>,
-        path: &'t Path,
-        key: Key<'t>,
-    ) -> Result<Record<'t>, Error> {
+    pub(super) fn find(transaction: &'t Transaction<'t>, path: &'t Path, key: Key<'t>) -> Result<Record<'t>, Error> {
         let row = row(transaction, key).map_err(|source| Error::database(path, source))?;
         let (number, body) = row.map_or((None, None), |(number, body)| (Some(number), body));
-        Ok(Record {
-            transaction,
-            path,
-            key,
-            number,
-            body,
-        })
+        Ok(Record { transaction, path, key, number, body })
     }
 
     /// The body; `None` where there is none, or it was cleared.
@@ -114,9 +104,7 @@ impl<'t> Record<'t> {
     /// [`Error`] where the file cannot be read.
     pub fn marks(&self) -> Result<HashSet<String>, Error> {
         let list = || {
-            let mut statement = self
-                .transaction
-                .prepare("SELECT mark FROM mark WHERE entry = ?1")?;
+            let mut statement = self.transaction.prepare("SELECT mark FROM mark WHERE entry = ?1")?;
             let rows = statement.query_map([self.number], |row| row.get(0))?;
             rows.collect::<Result<HashSet<String>>>()
         };
@@ -136,13 +124,7 @@ impl<'t> Record<'t> {
             "INSERT INTO entry (shelf, scope, id, body, updated) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET body = excluded.body, updated = excluded.updated
              RETURNING number",
-            params![
-                self.key.shelf.name(),
-                self.key.scope.name(),
-                self.key.id,
-                body,
-                now()
-            ],
+            params![self.key.shelf.name(), self.key.scope.name(), self.key.id, body, now()],
             |row| row.get(0),
         )?;
         self.number = Some(number);
@@ -162,9 +144,7 @@ pub(super) fn body(connection: &Connection, key: Key<'_>) -> Result<Option<Strin
 fn row(connection: &Connection, key: Key<'_>) -> Result<Option<(i64, Option<String>)>> {
     let sql = "SELECT number, body FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
-    connection
-        .query_row(sql, at, |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    connection.query_row(sql, at, |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
 /// What was set aside at `key`, oldest first.
@@ -184,7 +164,5 @@ pub(super) fn asides(connection: &Connection, key: Key<'_>) -> Result<Vec<Aside>
 /// Milliseconds since 1970 (UTC); a clock before that counts as 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    })
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -110,9 +110,7 @@ fn line(connection: &Connection, number: i64) -> rusqlite::Result<Line> {
         })
     })?;
     let mut marks = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
-    line.marks = marks
-        .query_map([number], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    line.marks = marks.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let (shelf, scope) = (Shelf::named(&line.shelf), Scope::named(&line.scope));
     if let (Some(shelf), Some(scope)) = (shelf, scope) {
         let id = line.id.as_str();
@@ -146,9 +144,7 @@ impl Lines<'_> {
             }
             if !text.trim().is_empty() {
                 let parsed = serde_json::from_str(&text);
-                return parsed
-                    .map(Some)
-                    .map_err(|error| self.fault(error.to_string()));
+                return parsed.map(Some).map_err(|error| self.fault(error.to_string()));
             }
         }
     }
@@ -169,11 +165,7 @@ fn check_head(head: Option<&Head>) -> Result<(), Error> {
 }
 
 /// Writes one entry: `Ok(Ok(true))` if it did, `Ok(Err(reason))` if the line is not to be had.
-fn take(
-    transaction: &Transaction<'_>,
-    line: &Line,
-    clash: Clash,
-) -> rusqlite::Result<Result<bool, String>> {
+fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::Result<Result<bool, String>> {
     let (Some(shelf), Some(scope)) = (Shelf::named(&line.shelf), Scope::named(&line.scope)) else {
         return Ok(Err(format!(
             "unknown shelf or scope: {} {}; known are memory and summary, thread and resource",
@@ -186,9 +178,7 @@ fn take(
     match clash {
         Clash::Refuse if there => {
             let (shelf, scope) = (shelf.name(), scope.name());
-            return Ok(Err(format!(
-                "the {shelf} of {scope} {id:?} is there already; say which one is to stay"
-            )));
+            return Ok(Err(format!("the {shelf} of {scope} {id:?} is there already; say which one is to stay")));
         }
         Clash::Keep if there => return Ok(Ok(false)),
         Clash::Replace => listing::remove(transaction, key)?,
@@ -205,14 +195,7 @@ fn exists(connection: &Connection, key: Key<'_>) -> rusqlite::Result<bool> {
 }
 
 fn insert(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
-    let Line {
-        shelf,
-        scope,
-        id,
-        updated,
-        body,
-        ..
-    } = line;
+    let Line { shelf, scope, id, updated, body, .. } = line;
     transaction.execute(
         "INSERT INTO entry (shelf, scope, id, updated, body) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![shelf, scope, id, updated, body],
