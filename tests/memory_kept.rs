@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use curtail::memory::{
-    Error, Outcome, Owner, Replayed, Rules, Spawned, State, Update, clear, load, replay, set, spawn,
+    Error, Outcome, Owner, Replayed, Rules, Spawned, State, Update, amend, clear, load, replay, set, spawn,
 };
 use curtail::store::{Filter, Scope, Store};
 use tempfile::TempDir;
@@ -157,4 +157,18 @@ fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
     assert_eq!(found.state.to_json(), "{\"n\":1}");
     let refused = set(&mut store, thread("t"), rules, &State::given("text")).unwrap_err();
     assert!(matches!(refused, Error::Refused(_)));
+}
+
+#[test]
+fn an_update_by_hand_counts_however_often_it_comes() {
+    let (_folder, mut store) = fresh();
+    for (arguments, expected) in [("{\"n\":1}", 1), ("{\"n\":2}", 2), ("{\"n\":1}", 1)] {
+        let found = amend(&mut store, thread("t"), Rules::default(), arguments).unwrap();
+        assert_eq!(found.outcomes, [Outcome::Applied]);
+        assert_eq!(json(&store, thread("t")), format!("{{\"n\":{expected}}}"));
+    }
+    assert_eq!(store.list(Filter::default()).unwrap()[0].marks, 0);
+    let read_only = Rules { read_only: true, ..Rules::default() };
+    let found = amend(&mut store, thread("t"), read_only, "{\"n\":3}").unwrap();
+    assert_eq!((found.outcomes, found.state), (vec![Outcome::Ignored], State::given("{\"n\":1}")));
 }

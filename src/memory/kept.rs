@@ -88,17 +88,30 @@ pub fn replay(
         return Ok(Replayed { state, outcomes, set_aside });
     }
     store.update(owner.key()?, |record| {
-        let Loaded { state, corrupt } = judge(record.body(), rules);
-        if let Some(reason) = &corrupt {
-            record.set_aside(reason)?;
-            record.write(&state.to_json())?;
-        }
+        let (state, set_aside) = take(record, rules)?;
         let mut scratchpad = rules.scratchpad(state).knowing(record.marks()?, owner.origin());
-        let apply = |update: &Update<'_>| scratchpad.apply(*update);
-        let outcomes: Vec<Outcome> = updates.iter().map(apply).collect();
-        save(record, &scratchpad, &outcomes)?;
-        let (state, set_aside) = (scratchpad.into_state(), corrupt);
-        Ok(Replayed { state, outcomes, set_aside })
+        let outcomes: Vec<Outcome> = updates.iter().map(|update| scratchpad.apply(*update)).collect();
+        for mark in scratchpad.fresh_marks() {
+            record.mark(mark)?;
+        }
+        save(record, scratchpad, outcomes, set_aside)
+    })
+}
+
+/// Takes one update by hand into the state of `owner`: it has no call id, and counts however often it comes.
+///
+/// # Errors
+/// As [`replay`].
+pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &str) -> Result<Replayed, Error> {
+    let update = Update { call_id: "", arguments };
+    if rules.read_only {
+        return replay(store, owner, rules, &[update]);
+    }
+    store.update(owner.key()?, |record| {
+        let (state, set_aside) = take(record, rules)?;
+        let mut scratchpad = rules.scratchpad(state);
+        let outcomes = vec![scratchpad.apply(update)];
+        save(record, scratchpad, outcomes, set_aside)
     })
 }
 
@@ -135,12 +148,25 @@ fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     }
 }
 
-fn save(record: &mut Record<'_>, scratchpad: &Scratchpad<'_>, outcomes: &[Outcome]) -> Result<(), Error> {
+/// The state in `record`; one that cannot be used is set aside, and why is told.
+fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), Error> {
+    let Loaded { state, corrupt } = judge(record.body(), rules);
+    if let Some(reason) = &corrupt {
+        record.set_aside(reason)?;
+        record.write(&state.to_json())?;
+    }
+    Ok((state, corrupt))
+}
+
+fn save(
+    record: &mut Record<'_>,
+    scratchpad: Scratchpad<'_>,
+    outcomes: Vec<Outcome>,
+    set_aside: Option<String>,
+) -> Result<Replayed, Error> {
     if outcomes.contains(&Outcome::Applied) {
         record.write(&scratchpad.state().to_json())?;
     }
-    for mark in scratchpad.fresh_marks() {
-        record.mark(mark)?;
-    }
-    Ok(())
+    let state = scratchpad.into_state();
+    Ok(Replayed { state, outcomes, set_aside })
 }

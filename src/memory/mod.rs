@@ -13,7 +13,7 @@ mod tool;
 
 pub use block::{Block, TooSmall, fit, is_block};
 pub use error::Error;
-pub use kept::{Loaded, Replayed, Rules, clear, load, replay, set};
+pub use kept::{Loaded, Replayed, Rules, amend, clear, load, replay, set};
 pub use merge::{DEPTH, merge, strip};
 pub use schema::{Schema, SchemaError, Violation};
 pub use scope::{Owner, Spawned, spawn};
