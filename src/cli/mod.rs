@@ -6,7 +6,10 @@ mod dialects;
 mod filter;
 mod input;
 mod limit;
+mod memory;
+mod out;
 mod show;
+mod store;
 mod tokenizers;
 mod window;
 
@@ -29,6 +32,8 @@ enum Command {
     Limit(limit::Args),
     Show(show::Args),
     Dialects(dialects::Args),
+    Memory(memory::Args),
+    Store(store::Args),
 }
 
 /// The whole program: reads the command line, does what it says, tells how it went.
@@ -41,6 +46,8 @@ pub fn main() -> ExitCode {
         Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
+        Command::Memory(args) => args.run(),
+        Command::Store(args) => args.run(),
     };
     match done {
         Ok(status) => status,

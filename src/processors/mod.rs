@@ -16,6 +16,7 @@ mod strip;
 mod token_limit;
 mod tool_filter;
 mod units;
+mod working_memory;
 
 pub use clear_results::ClearResults;
 pub use counting::{Counting, Overhead};
@@ -28,6 +29,7 @@ pub use strip::{Strip, StripKind};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
 pub use units::{Keep, Unit};
+pub use working_memory::{FoundUpdate, Source, WorkingMemory, updates};
 
 /// Decides what becomes of the messages of a transcript.
 pub trait Processor: Send + Sync {
