@@ -78,6 +78,10 @@ impl Processor for WorkingMemory {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
         let mut plan = Plan::keep(view.messages.len());
+        if view.messages.is_empty() {
+            // Nothing that a model could be asked about: an empty transcript stays empty.
+            return Ok(plan);
+        }
         let Some(state) = self.state(view, &mut plan) else { return Ok(plan) };
         let block = fit(&state, self.budget, &|text| self.tokenizer.count(text)).map_err(|error| error.to_string())?;
         let front = view.messages.iter().take_while(|message| message.role.instructs()).count();

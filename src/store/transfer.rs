@@ -178,7 +178,7 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
     match clash {
         Clash::Refuse if there => {
             let (shelf, scope) = (shelf.name(), scope.name());
-            return Ok(Err(format!("the {shelf} of {scope} {id:?} is there already; say which one is to stay")));
+            return Ok(Err(format!("the {shelf} of {scope} {id:?} is there already; --on-clash says which one stays")));
         }
         Clash::Keep if there => return Ok(Ok(false)),
         Clash::Replace => listing::remove(transaction, key)?,

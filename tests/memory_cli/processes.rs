@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use serde_json::Value;
@@ -43,11 +43,15 @@ fn the_last_acknowledged_update_survives_every_kill() {
     let ballast = place.file("ballast.txt", &"x".repeat(300_000));
     let ballast = std::fs::read_to_string(ballast).unwrap();
     let (mut kept, mut acknowledged, mut killed) = (0, 0, 0);
+    // Kills fall between the start and a quarter past what a whole run takes here and now.
+    let begun = Instant::now();
+    place.out(&["memory", "update", "--thread", "other", &format!("{{\"ballast\":\"{}\"}}", &ballast[..90_000])]);
+    let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
     for round in 1..=rounds {
         let update = format!("{{\"round\":{round},\"ballast\":\"{round}{}\"}}", &ballast[..90_000]);
         let mut child =
             place.command(&["memory", "update", "--thread", "t", &update]).stdout(Stdio::piped()).spawn().unwrap();
-        thread::sleep(Duration::from_micros(500 + round * 1_733 % 12_000));
+        thread::sleep(Duration::from_micros(whole * (round * 37 % 125) / 100));
         child.kill().unwrap();
         let mut said = String::new();
         child.stdout.take().unwrap().read_to_string(&mut said).unwrap();

@@ -10,6 +10,7 @@ use crate::cli::input::Cutting;
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Chain;
 use crate::processors::{Source, WorkingMemory};
+use crate::tokenizers::{DEFAULT, find};
 
 /// Write the transcript with the state as a block behind the leading instructions
 ///
@@ -24,6 +25,10 @@ pub(super) struct Args {
     /// The most tokens that the block takes; a longer state is cut, with a marker that says so
     #[arg(long, value_name = "N", default_value_t = BUDGET)]
     budget: usize,
+
+    /// What counts the tokens; `curtail tokenizers` lists them
+    #[arg(long, value_name = "T", default_value = DEFAULT)]
+    tokenizer: String,
 
     #[command(flatten)]
     whose: Whose,
@@ -44,7 +49,7 @@ impl Args {
             read_only: rules.read_only,
             schema: rules.schema.map(Arc::new),
             budget: self.budget,
-            tokenizer: Arc::new(crate::tokenizers::Approximate),
+            tokenizer: find(&self.tokenizer)?,
         };
         cut::run(&self.cutting, self.cutting.with_repair(Chain::default().then(memory)))
     }
