@@ -30,6 +30,26 @@ pub enum Outcome {
     Malformed(String),
 }
 
+impl Outcome {
+    /// Whether the update was dropped for what it says.
+    #[must_use]
+    pub const fn is_fault(&self) -> bool {
+        matches!(self, Outcome::Refused(_) | Outcome::Malformed(_))
+    }
+
+    /// The outcome in a word, and why an update was not taken.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Outcome::Applied => ("applied", None),
+            Outcome::AlreadyKnown => ("known", None),
+            Outcome::Ignored => ("ignored", Some("the memory is read-only")),
+            Outcome::Refused(reason) => ("refused", Some(reason)),
+            Outcome::Malformed(reason) => ("malformed", Some(reason)),
+        }
+    }
+}
+
 /// A state, and what it takes in.
 #[derive(Debug)]
 pub struct Scratchpad<'s> {

@@ -22,7 +22,7 @@ pub use clear_results::ClearResults;
 pub use counting::{Counting, Overhead};
 pub use fold::fold;
 pub use history_window::HistoryWindow;
-pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, View};
+pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, Remark, View};
 pub use repair::{Repair, RepairMode};
 pub use sliding_window::SlidingWindow;
 pub use strip::{Strip, StripKind};

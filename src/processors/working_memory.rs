@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
+use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, Remark, View};
 use crate::memory::{Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Draft, Message, Part, Role};
@@ -118,15 +118,24 @@ impl WorkingMemory {
         for found in &updates {
             let outcome = scratchpad.apply(found.update());
             plan.notes.extend(complaint(found, &outcome));
+            plan.remarks.push(remark(found, &outcome));
         }
         Some(scratchpad.into_state())
     }
 }
 
-/// What to tell the user of an update that was not taken.
+fn remark(found: &FoundUpdate<'_>, outcome: &Outcome) -> Remark {
+    let (action, reason) = outcome.words();
+    let colon = if reason.is_some() { ": " } else { "" };
+    let reason = format!("update by call {:?}{colon}{}", found.call_id, reason.unwrap_or_default());
+    Remark { message: found.message, action, reason: Reason::Owned(reason) }
+}
+
+/// What to tell the user of an update that was dropped.
 fn complaint(found: &FoundUpdate<'_>, outcome: &Outcome) -> Option<String> {
-    let (Outcome::Refused(reason) | Outcome::Malformed(reason)) = outcome else { return None };
-    Some(format!("message {}, call {:?}: the update is dropped: {reason}", found.message + 1, found.call_id))
+    let (word, reason) = outcome.words();
+    let reason = reason.filter(|_| outcome.is_fault())?;
+    Some(format!("message {}, call {:?}: the update is {word}: {reason}", found.message + 1, found.call_id))
 }
 
 fn note(block: &Block, budget: usize, plan: &mut Plan) {

@@ -114,5 +114,5 @@ fn updates_that_are_not_taken_are_told() {
     let schema = place.file("schema.json", r#"{"properties":{"steps":{"type":"string"}}}"#);
     let said = place.pipe(&["memory", "recall", "--schema", &schema], OPENAI);
     assert!(said.code == 0 && said.out.contains("ship v2") && !said.out.contains("\\\"steps\\\": "), "{said:?}");
-    assert!(said.err.contains("call \"call_3\": the update is dropped: /steps: "), "{}", said.err);
+    assert!(said.err.contains("call \"call_3\": the update is refused: /steps: "), "{}", said.err);
 }

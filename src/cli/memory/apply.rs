@@ -123,7 +123,7 @@ impl Args {
 
     fn report(&self, name: &str, found: &[Found], outcomes: &[Outcome]) {
         for (found, outcome) in found.iter().zip(outcomes) {
-            let (word, reason) = words(outcome);
+            let (word, reason) = outcome.words();
             let Found { line, call_id, .. } = found;
             let colon = if reason.is_some() { ": " } else { "" };
             let because = reason.unwrap_or_default();
@@ -135,7 +135,7 @@ impl Args {
                     let json = serde_json::json!({"file": name, "line": line, "call_id": call_id, "outcome": word, "reason": reason});
                     anstream::eprintln!("{json}");
                 }
-                None if reason.is_some() => {
+                None if outcome.is_fault() => {
                     anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {word}: {because}");
                 }
                 None => {}
@@ -171,17 +171,6 @@ fn found(reading: &Reading, text: &str, line: &dyn Fn(usize) -> usize) -> Result
 
 fn lines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
-}
-
-/// What became of an update in a word, and why it was not taken.
-fn words(outcome: &Outcome) -> (&'static str, Option<&str>) {
-    match outcome {
-        Outcome::Applied => ("applied", None),
-        Outcome::AlreadyKnown => ("known from before", None),
-        Outcome::Ignored => ("left unheard (read-only)", None),
-        Outcome::Refused(reason) => ("refused", Some(reason)),
-        Outcome::Malformed(reason) => ("malformed", Some(reason)),
-    }
 }
 
 /// What to tell the user of a state that could not be used.
