@@ -31,6 +31,48 @@ const SPELT: &[(&str, &str)] = &[
 {"type":"tool_call","role":"assistant","tools":[{"type":"tool","id":"a1","name":"updateWorkingMemory","input":{"goal":"ship v2","by":{"day":"Friday"}}},{"type":"tool","id":"a2","name":"working-memory/update","input":{"by":{"hour":5},"steps":["build"]}}]}
 "#,
     ),
+    (
+        "gemini",
+        r#"{"role":"user","parts":[{"text":"Ship v2"}]}
+{"role":"model","parts":[{"functionCall":{"name":"updateWorkingMemory","args":{"goal":"ship v2","by":{"day":"Friday"}}}}]}
+{"role":"user","parts":[{"functionResponse":{"name":"updateWorkingMemory","response":{"output":"ok"}}}]}
+{"role":"model","parts":[{"functionCall":{"name":"working-memory/update","args":{"by":{"hour":5},"steps":["build"]}}}]}
+{"role":"user","parts":[{"functionResponse":{"name":"working-memory/update","response":{"output":"ok"}}}]}
+"#,
+    ),
+    (
+        "bedrock",
+        r#"{"role":"user","content":[{"text":"Ship v2"}]}
+{"role":"assistant","content":[{"toolUse":{"toolUseId":"b1","name":"updateWorkingMemory","input":{"goal":"ship v2","by":{"day":"Friday"}}}}]}
+{"role":"user","content":[{"toolResult":{"toolUseId":"b1","content":[{"text":"ok"}]}}]}
+{"role":"assistant","content":[{"toolUse":{"toolUseId":"b2","name":"working-memory/update","input":{"by":{"hour":5},"steps":["build"]}}}]}
+{"role":"user","content":[{"toolResult":{"toolUseId":"b2","content":[{"text":"ok"}]}}]}
+"#,
+    ),
+    (
+        "ai-sdk",
+        r#"{"role":"user","content":"Ship v2"}
+{"role":"assistant","content":[{"type":"tool-call","toolCallId":"x1","toolName":"updateWorkingMemory","input":{"goal":"ship v2","by":{"day":"Friday"}}},{"type":"tool-call","toolCallId":"x2","toolName":"working-memory/update","input":{"by":{"hour":5},"steps":["build"]}}]}
+{"role":"tool","content":[{"type":"tool-result","toolCallId":"x1","toolName":"updateWorkingMemory","output":{"type":"text","value":"ok"}},{"type":"tool-result","toolCallId":"x2","toolName":"working-memory/update","output":{"type":"text","value":"ok"}}]}
+"#,
+    ),
+    (
+        "langchain",
+        r#"{"type":"human","data":{"content":"Ship v2"}}
+{"type":"ai","data":{"content":"","tool_calls":[{"name":"updateWorkingMemory","args":{"goal":"ship v2","by":{"day":"Friday"}},"id":"l1","type":"tool_call"},{"name":"working-memory/update","args":{"by":{"hour":5},"steps":["build"]},"id":"l2","type":"tool_call"}]}}
+{"type":"tool","data":{"content":"ok","tool_call_id":"l1"}}
+{"type":"tool","data":{"content":"ok","tool_call_id":"l2"}}
+"#,
+    ),
+    (
+        "sharegpt",
+        r#"{"from":"human","value":"Ship v2"}
+{"from":"function_call","value":"{\"name\": \"updateWorkingMemory\", \"arguments\": {\"goal\": \"ship v2\", \"by\": {\"day\": \"Friday\"}}}"}
+{"from":"observation","value":"ok"}
+{"from":"function_call","value":"{\"name\": \"working-memory/update\", \"arguments\": {\"by\": {\"hour\": 5}, \"steps\": [\"build\"]}}"}
+{"from":"observation","value":"ok"}
+"#,
+    ),
 ];
 
 #[test]
@@ -100,7 +142,7 @@ fn explain_tells_of_every_update() {
     assert!(text.out.is_empty() && text.err.lines().all(|line| line.ends_with("ignored: the memory is read-only")));
     let json = place.pipe(&["memory", "apply", "--explain=json", "--thread", "t"], OPENAI);
     let first: serde_json::Value = serde_json::from_str(json.err.lines().next().unwrap()).unwrap();
-    assert_eq!((&first["line"], &first["outcome"]), (&3.into(), &"applied".into()));
+    assert_eq!((&first["line"], &first["action"]), (&3.into(), &"applied".into()));
     let again = place.pipe(&["memory", "apply", "--explain", "--thread", "t"], OPENAI);
     assert!(again.err.lines().all(|line| line.ends_with(": known")), "{}", again.err);
 }
@@ -110,7 +152,7 @@ fn what_is_no_transcript_is_an_error_with_its_place() {
     let place = Place::new();
     let cases = [
         ("{\"role\":\"user\",\"content\":\"Hi\"}\n{\"role\":\n", "broken.jsonl:"),
-        ("{\"a\":1}\n", "broken.jsonl:1: "),
+        ("{\"a\":1}\n", "broken.jsonl:1:1: "),
     ];
     for (text, expected) in cases {
         let file = place.file("broken.jsonl", text);

@@ -1,24 +1,24 @@
-//! `curtail memory apply`: the updates in a transcript become the state.
+//! `curtail memory apply`: the updates in transcripts become the state.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow};
+use serde_json::json;
 
 use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
-use crate::batch::Reading;
+use crate::batch::{Batch, Event, Flow, Trouble, Unit, Wish, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::out::print;
-use crate::dialects::{Framing, detect};
-use crate::json::Document;
+use crate::io::{Wanted, find};
 use crate::memory::{Outcome, Replayed, State, Update, replay};
 use crate::processors::updates;
+use crate::store::Store;
 
-/// Apply the updates in a transcript, and write the state
+/// Apply the updates in transcripts, and write the state
 ///
 /// With --thread or --resource the state in the store is updated; updates that were applied before change nothing.
-/// Without them nothing is kept.
+/// Without them nothing is kept, and every transcript has a state of its own: where there are several, a line of JSON
+/// for each.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The state to begin with: text, or a JSON object
@@ -42,106 +42,124 @@ pub(super) struct Args {
     input: Input,
 }
 
-/// An update and where it stands.
-struct Found {
-    line: usize,
-    call_id: String,
-    arguments: String,
-}
-
 impl Args {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        let kept = self.whose.is_given();
-        if kept {
-            self.whose.owner().key()?;
-        }
         let start = self.state.as_deref().map(|path| state(path, rules.schema.as_ref())).transpose()?;
-        let start = start.unwrap_or_else(|| rules.rules().initial());
-        let (name, text) = self.read()?;
-        let transcripts = self.transcripts(&name, &text)?;
-        if kept {
-            self.keep(&rules, &name, &transcripts)?;
-        } else {
-            let one = transcripts.len() == 1;
-            let format = if one { self.output.output_format } else { Format::Json };
-            for found in &transcripts {
-                let mut scratchpad = rules.rules().scratchpad(start.clone());
-                let outcomes: Vec<Outcome> = found.iter().map(|found| scratchpad.apply(found.update())).collect();
-                self.report(&name, found, &outcomes);
-                print(&format.write(scratchpad.state()))?;
+        let mut sink = self.sink(&rules, start)?;
+        let wanted =
+            Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
+        let (sources, troubles) = find(&wanted)?;
+        let mut failures: Vec<String> = troubles.iter().map(ToString::to_string).collect();
+        let wish = Wish {
+            framing: self.input.framing.framing(),
+            dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
+            messages_key: self.input.messages_key.clone(),
+        };
+        let mut done = Ok(());
+        Batch { wish, ..Batch::default() }.run(sources, &Search, |event| match event {
+            Event::Done { opened, out, .. } => {
+                done = out.drain(..).try_for_each(|found| self.take(&mut sink, &opened.source.name, &found));
+                if done.is_ok() { Flow::Continue } else { Flow::Stop }
             }
+            Event::Failed(failure) => {
+                failures.push(failure.error.to_string());
+                Flow::Continue
+            }
+            Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
+        });
+        done?;
+        if sink.last.is_some() || failures.is_empty() {
+            self.finish(sink)?;
         }
-        Ok(ExitCode::SUCCESS)
+        for failure in &failures {
+            anstream::eprintln!("curtail: {failure}");
+        }
+        Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 
-    fn keep(&self, loaded: &LoadedRules, name: &str, transcripts: &[Vec<Found>]) -> anyhow::Result<()> {
-        let (rules, owner) = (loaded.rules(), self.whose.owner());
-        let mut last: Option<State> = None;
-        let mut store = self.whose.place.open()?;
-        for found in transcripts {
-            let updates: Vec<Update<'_>> = found.iter().map(Found::update).collect();
-            let Replayed { state, outcomes, set_aside } = replay(&mut store, owner, rules, &updates)?;
+    fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {
+        let start = start.unwrap_or_else(|| rules.rules().initial());
+        let store = if self.whose.is_given() {
+            self.whose.owner().key()?;
+            Some(self.whose.place.open()?)
+        } else {
+            None
+        };
+        Ok(Sink { rules, start, store, last: None, several: false })
+    }
+
+    /// Takes in the updates of one transcript.
+    fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[Found]) -> anyhow::Result<()> {
+        let updates: Vec<Update<'_>> = found.iter().map(Found::update).collect();
+        let rules = sink.rules.rules();
+        let (state, outcomes) = if let Some(store) = &mut sink.store {
+            let Replayed { state, outcomes, set_aside } = replay(store, self.whose.owner(), rules, &updates)?;
             if let Some(reason) = set_aside {
                 anstream::eprintln!("curtail: {}", set_aside_words(&reason));
             }
-            self.report(name, found, &outcomes);
-            last = Some(state);
+            (state, outcomes)
+        } else {
+            let mut scratchpad = rules.scratchpad(sink.start.clone());
+            let outcomes = updates.iter().map(|update| scratchpad.apply(*update)).collect();
+            (scratchpad.into_state(), outcomes)
+        };
+        self.report(name, found, &outcomes);
+        let before = sink.last.replace(state);
+        if let (Some(before), None) = (before, &sink.store) {
+            sink.several = true;
+            print(&Format::Json.write(&before))?;
         }
-        last.map_or(Ok(()), |state| print(&self.output.output_format.write(&state)))
+        Ok(())
     }
 
-    fn read(&self) -> anyhow::Result<(String, String)> {
-        if let Some(path) = self.input.paths.first().filter(|path| path.as_os_str() != "-") {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-            return Ok((name, text));
-        }
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text)?;
-        Ok((self.input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin")), text))
-    }
-
-    /// The updates of each transcript in `text`.
-    fn transcripts(&self, name: &str, text: &str) -> anyhow::Result<Vec<Vec<Found>>> {
-        let key = self.input.messages_key.clone();
-        let framing = self.input.framing.framing().unwrap_or_else(|| detect(text, key.as_deref()));
-        let dialect = Some(self.input.dialect.clone()).filter(|name| name != "auto");
-        let reading = Reading { framing, dialect, messages_key: key };
-        let mut transcripts = Vec::new();
-        let mut before = 0;
-        let pieces: Vec<&str> =
-            if framing == Framing::Records { text.split_inclusive('\n').collect() } else { vec![text] };
-        for piece in pieces {
-            let line = |offset: usize| before + 1 + lines(piece.as_bytes().get(..offset).unwrap_or_default());
-            let found = found(&reading, piece, &line);
-            transcripts.extend(found.map_err(|(offset, what)| anyhow!("{name}:{}: {what}", line(offset)))?);
-            before += lines(piece.as_bytes());
-        }
-        Ok(transcripts)
+    fn finish(&self, sink: Sink<'_>) -> anyhow::Result<()> {
+        let format = if sink.several { Format::Json } else { self.output.output_format };
+        let state = match (sink.last, sink.store) {
+            (Some(state), _) => state,
+            (None, None) => sink.start,
+            (None, Some(store)) => crate::memory::load(&store, self.whose.owner(), sink.rules.rules())?.state,
+        };
+        print(&format.write(&state))
     }
 
     fn report(&self, name: &str, found: &[Found], outcomes: &[Outcome]) {
-        for (found, outcome) in found.iter().zip(outcomes) {
+        for (Found { line, call_id, .. }, outcome) in found.iter().zip(outcomes) {
             let (word, reason) = outcome.words();
-            let Found { line, call_id, .. } = found;
-            let colon = if reason.is_some() { ": " } else { "" };
-            let because = reason.unwrap_or_default();
+            let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             match self.explain {
-                Some(ExplainFlag::Text) => {
-                    anstream::eprintln!("{name}:{line}: call {call_id:?}: {word}{colon}{because}");
-                }
+                Some(ExplainFlag::Text) => anstream::eprintln!("{name}:{line}: call {call_id:?}: {word}{because}"),
                 Some(ExplainFlag::Json) => {
-                    let json = serde_json::json!({"file": name, "line": line, "call_id": call_id, "outcome": word, "reason": reason});
-                    anstream::eprintln!("{json}");
+                    let (call, action) = (call_id, word);
+                    let words = json!({"file": name, "line": line, "call": call, "action": action, "reason": reason});
+                    anstream::eprintln!("{words}");
                 }
                 None if outcome.is_fault() => {
-                    anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {word}: {because}");
+                    anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {word}{because}");
                 }
                 None => {}
             }
         }
     }
+}
+
+/// Where the updates go.
+struct Sink<'r> {
+    rules: &'r LoadedRules,
+    /// What each transcript begins with where nothing is kept.
+    start: State,
+    store: Option<Store>,
+    /// The state after the transcript that came last.
+    last: Option<State>,
+    /// Whether states of earlier transcripts were written.
+    several: bool,
+}
+
+/// An update and where it stands.
+struct Found {
+    line: usize,
+    call_id: String,
+    arguments: String,
 }
 
 impl Found {
@@ -150,27 +168,26 @@ impl Found {
     }
 }
 
-/// The updates of each transcript in one document, or what is wrong with it and where.
-fn found(reading: &Reading, text: &str, line: &dyn Fn(usize) -> usize) -> Result<Vec<Vec<Found>>, (usize, String)> {
-    let read = if reading.framing == Framing::Lines { Document::read_all(text) } else { Document::read(text) };
-    let document = read.map_err(|fault| (fault.offset, fault.what.to_owned()))?;
-    let transcripts = reading.transcripts(&document).map_err(|trouble| (trouble.offset, trouble.what))?;
-    let found = transcripts.iter().map(|(_, transcript)| {
-        let messages = &transcript.messages;
-        let offset =
-            |at: usize| messages.get(at).and_then(|message| message.value).map_or(0, |value| value.span().start);
-        let found = updates(messages).into_iter().map(|found| Found {
-            line: line(offset(found.message) as usize),
-            call_id: found.call_id.into_owned(),
-            arguments: found.arguments.into_owned(),
-        });
-        found.collect()
-    });
-    Ok(found.collect())
-}
+/// Finds the updates of every transcript.
+struct Search;
 
-fn lines(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count()
+impl Work for Search {
+    type Out = Vec<Vec<Found>>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), Trouble> {
+        let document = unit.read()?;
+        for (_, transcript) in unit.transcripts(&document)? {
+            let messages = &transcript.messages;
+            let start = |at: usize| messages.get(at).and_then(|message| message.value).map(|value| value.span().start);
+            let found = updates(messages).into_iter().map(|found| Found {
+                line: unit.place(start(found.message).unwrap_or_default() as usize).line,
+                call_id: found.call_id.into_owned(),
+                arguments: found.arguments.into_owned(),
+            });
+            out.push(found.collect());
+        }
+        Ok(())
+    }
 }
 
 /// What to tell the user of a state that could not be used.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::flags::{LoadedRules, RuleFlags, Whose, state};
+use crate::cli::counting::tokens;
 use crate::cli::cut;
 use crate::cli::input::Cutting;
 use crate::memory::{BUDGET, Loaded, load, replay};
@@ -23,11 +24,11 @@ pub(super) struct Args {
     state: Option<PathBuf>,
 
     /// The most tokens that the block takes; a longer state is cut, with a marker that says so
-    #[arg(long, value_name = "N", default_value_t = BUDGET)]
+    #[arg(long, value_name = "N", value_parser = tokens, default_value_t = BUDGET)]
     budget: usize,
 
-    /// What counts the tokens; `curtail tokenizers` lists them
-    #[arg(long, value_name = "T", default_value = DEFAULT)]
+    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER")]
     tokenizer: String,
 
     #[command(flatten)]
