@@ -5,6 +5,7 @@
 mod apply;
 mod damage;
 mod kept;
+mod page;
 mod processes;
 mod recall;
 mod tool;
