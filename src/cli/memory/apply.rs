@@ -9,6 +9,7 @@ use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
 use crate::batch::{Batch, Event, Flow, Trouble, Unit, Wish, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::out::print;
+use crate::error::Error;
 use crate::io::{Wanted, find};
 use crate::memory::{Outcome, Replayed, State, Update, replay};
 use crate::processors::updates;
@@ -47,10 +48,21 @@ impl Args {
         let rules = self.rules.load()?;
         let start = self.state.as_deref().map(|path| state(path, rules.schema.as_ref())).transpose()?;
         let mut sink = self.sink(&rules, start)?;
+        let failures = self.read(&mut sink)?;
+        if sink.last.is_some() || failures.is_empty() {
+            self.finish(sink)?;
+        }
+        for failure in &failures {
+            anstream::eprintln!("curtail: {failure}");
+        }
+        Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    }
+
+    /// Takes in the updates of every transcript that can be read, and says which inputs could not.
+    fn read(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
         let wanted =
             Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
-        let (sources, troubles) = find(&wanted)?;
-        let mut failures: Vec<String> = troubles.iter().map(ToString::to_string).collect();
+        let (sources, mut failures) = find(&wanted)?;
         let wish = Wish {
             framing: self.input.framing.framing(),
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
@@ -59,23 +71,16 @@ impl Args {
         let mut done = Ok(());
         Batch { wish, ..Batch::default() }.run(sources, &Search, |event| match event {
             Event::Done { opened, out, .. } => {
-                done = out.drain(..).try_for_each(|found| self.take(&mut sink, &opened.source.name, &found));
+                done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
                 if done.is_ok() { Flow::Continue } else { Flow::Stop }
             }
             Event::Failed(failure) => {
-                failures.push(failure.error.to_string());
+                failures.push(failure.error.clone());
                 Flow::Continue
             }
             Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
         });
-        done?;
-        if sink.last.is_some() || failures.is_empty() {
-            self.finish(sink)?;
-        }
-        for failure in &failures {
-            anstream::eprintln!("curtail: {failure}");
-        }
-        Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        done.map(|()| failures)
     }
 
     fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {
