@@ -5,7 +5,6 @@
 mod apply;
 mod damage;
 mod kept;
-mod page;
 mod processes;
 mod recall;
 mod tool;
