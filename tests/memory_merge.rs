@@ -1,6 +1,8 @@
 //! How updates become a state: the rules of the merge one by one, and all of them against a fold written anew.
 
-use curtail::memory::{Outcome, Scratchpad, State, Update};
+use curtail::batch::Reading;
+use curtail::dialects::Framing;
+use curtail::memory::{NAMES, Outcome, Scratchpad, State, Update};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -171,6 +173,17 @@ fn objects() -> impl Strategy<Value = Value> {
     object(value.boxed())
 }
 
+fn as_string(name: &str, nth: usize, arguments: &str) -> String {
+    let quoted = Value::from(arguments);
+    let call = format!("{{\"id\":\"c{nth}\",\"function\":{{\"name\":\"{name}\",\"arguments\":{quoted}}}}}");
+    format!("{{\"role\":\"assistant\",\"tool_calls\":[{call}]}}\n")
+}
+
+fn as_object(name: &str, nth: usize, arguments: &str) -> String {
+    let call = format!("{{\"type\":\"tool_use\",\"id\":\"c{nth}\",\"name\":\"{name}\",\"input\":{arguments}}}");
+    format!("{{\"role\":\"assistant\",\"content\":[{call}]}}\n")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -191,5 +204,28 @@ proptest! {
         }
         let json = pad.state().to_json();
         prop_assert_eq!(State::parse(&json).unwrap().to_json(), json);
+    }
+
+    /// The same through a transcript, where arguments stand in a string or as an object, with white space of its own.
+    #[test]
+    fn replaying_a_transcript_is_folding(updates in prop::collection::vec(objects(), 1..5), names in any::<u32>()) {
+        let spelt = |spell: fn(&str, usize, &str) -> String| -> String {
+            let line = |(nth, update): (usize, &Value)| {
+                let loose = format!("{update:#}").replace('\n', " ");
+                spell(NAMES[(names >> nth) as usize % 2], nth, &loose)
+            };
+            updates.iter().enumerate().map(line).collect()
+        };
+        let texts = [spelt(as_string), spelt(as_object)];
+        for text in &texts {
+            let reading = Reading { framing: Framing::Lines, dialect: None, named: false, messages_key: None };
+            let document = reading.document(text).map_err(|trouble| TestCaseError::fail(trouble.what))?;
+            let transcripts = reading.transcripts(&document).map_err(|trouble| TestCaseError::fail(trouble.what))?;
+            let mut pad = scratchpad("");
+            for found in curtail::processors::updates(&transcripts[0].1.messages) {
+                prop_assert_eq!(pad.apply(found.update()), Outcome::Applied);
+            }
+            prop_assert_eq!(pad.state().to_json(), fold(json!({}), &updates).to_string());
+        }
     }
 }
