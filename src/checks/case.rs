@@ -110,11 +110,39 @@ impl<'a> Case<'_, 'a> {
     /// format counts them. A round that is still in flight may lack some.
     #[must_use]
     pub fn miscounted(&self, at: usize) -> Option<usize> {
-        let calls = self.messages[at].calls().count();
-        let next = at + 1;
-        let results = self.messages.get(next)?.results().count();
+        let (calls, next) = (self.calls_of(at), at + 1);
+        let results = if next < self.messages.len() { self.results_of(next) } else { 0 };
         let pending = results < calls && next + 1 == self.messages.len();
         (self.demands.results_together && calls > 0 && results > 0 && results != calls && !pending).then_some(next)
+    }
+
+    /// How many calls of a message are to be answered by another one.
+    #[must_use]
+    pub fn calls_of(&self, at: usize) -> usize {
+        let wanted = self.messages[at].calls().filter(|(_, call)| !call.hosted);
+        wanted.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
+    }
+
+    /// How many results of a message answer another one.
+    #[must_use]
+    pub fn results_of(&self, at: usize) -> usize {
+        let results = self.messages[at].results();
+        results.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
+    }
+
+    fn is_answered_inside(&self, half: PartRef) -> bool {
+        self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
+    }
+
+    /// Whether a call lacks its result because of a fault that is reported by itself: its id is shared, or what would
+    /// answer it comes too early or is of another kind.
+    #[must_use]
+    pub fn is_explained(&self, call: PartRef) -> bool {
+        self.faults.iter().any(|fault| match fault.kind {
+            FaultKind::DuplicateCallId => fault.at == call || fault.other == Some(call),
+            FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => fault.other == Some(call),
+            _ => false,
+        })
     }
 
     /// Whether a half belongs to a round whose results were counted and found wrong: one finding is enough.

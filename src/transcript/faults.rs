@@ -1,6 +1,6 @@
 //! What can be wrong with a pair: the one list that rules report and repair mends.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::pairing::Blame;
 use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role};
@@ -59,11 +59,8 @@ impl Fault {
     #[must_use]
     pub fn find(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Self> {
         let mut faults = duplicate_ids(messages, pairs, manners);
-        // An open call that shares its id lacks its result because of that: one fault, not two.
-        let shared: HashSet<PartRef> =
-            faults.iter().flat_map(|fault| [Some(fault.at), fault.other]).flatten().collect();
         faults.extend(lonely_results(pairs));
-        faults.extend(lonely_calls(messages, pairs, manners).filter(|fault| !shared.contains(&fault.at)));
+        faults.extend(lonely_calls(messages, pairs, manners));
         faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, manners)));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults

@@ -1,8 +1,5 @@
 //! Pieces that were counted before: most pieces of a text are. Exact, because a short piece is its own key.
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "halves of a number, and a few top bits"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "halves of a number, and a few top bits")]
 
 /// Bytes of the longest piece that is kept.
 pub(crate) const LONGEST: usize = 15;
@@ -29,8 +26,7 @@ impl Key {
     #[inline]
     fn home(self) -> usize {
         let [first, second] = self.0;
-        let mixed =
-            first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let mixed = first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93);
         (mixed >> (64 - ENTRIES.trailing_zeros())) as usize
     }
 }
@@ -48,9 +44,7 @@ const MASKS: [u128; 16] = {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self {
-            entries: vec![[0; 2]; ENTRIES].into_boxed_slice(),
-        }
+        Self { entries: vec![[0; 2]; ENTRIES].into_boxed_slice() }
     }
 
     /// The count of a piece, if it is here.
