@@ -2,7 +2,7 @@
 
 use super::Hit;
 use crate::transcript::{
-    Demands, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
+    Demands, Family, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
 };
 
 /// A transcript under examination.
@@ -94,7 +94,6 @@ impl<'a> Case<'_, 'a> {
     /// Whether a half lacks the id that the format wants, so that it could never be paired.
     #[must_use]
     pub fn lacks_id(&self, at: PartRef) -> bool {
-        use crate::transcript::Family;
         let content = &self.part(at).content;
         let (id, family, hosted) = match (content.call(), content.result()) {
             (Some(call), _) => (&call.id, call.family, call.hosted),
@@ -104,6 +103,15 @@ impl<'a> Case<'_, 'a> {
         // Searches among tools may go without; positional calls must.
         let wants = self.manners.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
         wants && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+    }
+
+    /// Whether a half belongs to a tool that the provider runs.
+    #[must_use]
+    pub fn is_hosted(&self, at: PartRef) -> bool {
+        let content = &self.part(at).content;
+        let run = |family| matches!(family, Family::Server | Family::Mcp | Family::Program);
+        let hosted_call = content.call().is_some_and(|call| call.hosted || run(call.family));
+        hosted_call || content.result().is_some_and(|result| result.same_message || run(result.family))
     }
 
     /// The message that answers the calls of message `at` with another number of results than there are calls, where the

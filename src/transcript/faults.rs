@@ -174,12 +174,16 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> V
 fn detached(messages: &[Message<'_>], (call, result): (PartRef, PartRef), manners: Manners) -> Option<Fault> {
     let (calling, answering) = (&messages[call.message], &messages[result.message]);
     let hosted = answering.parts[result.part].content.result()?.same_message;
-    let attached = if hosted || call.message == result.message {
-        call.message == result.message || is_same_reply(calling, answering)
+    let attached = if call.message == result.message {
+        true
     } else {
         let between = &messages[call.message + 1..result.message];
         let mut between = between.iter().filter(|message| message.thread == calling.thread);
         match manners.results {
+            // A tool that the provider runs is answered in its message, or at the head of the reply after that.
+            _ if hosted => {
+                is_same_reply(calling, answering) || calling.role == answering.role && is_next(between, calling)
+            }
             ResultPlace::Anywhere => true,
             ResultPlace::RightAfter => between.all(|message| message.role == Role::Tool),
             ResultPlace::RightAfterTurn => is_next(between, calling),
