@@ -5,10 +5,19 @@
 
 mod agentkit;
 mod anthropic;
+mod antigravity;
 mod assemble;
 mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod events;
 mod framing;
+mod grok;
+mod kimi;
 mod openai;
+mod pi;
 mod pieces;
 mod responses;
 mod sniff;
@@ -22,8 +31,21 @@ use crate::json::{Span, Text, Value};
 use crate::transcript::{Draft, DraftPart, Manners, Message, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
-pub const ALL: &[&dyn Dialect] =
-    &[&openai::OpenAi, &responses::Responses, &anthropic::Anthropic, &agentkit::AgentKit, &claude_code::ClaudeCode];
+pub const ALL: &[&dyn Dialect] = &[
+    &openai::OpenAi,
+    &responses::Responses,
+    &anthropic::Anthropic,
+    &agentkit::AgentKit,
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &pi::Pi,
+    &copilot::Copilot,
+    &droid::Droid,
+    &grok::Grok,
+    &kimi::Kimi,
+    &cursor::Cursor,
+    &antigravity::Antigravity,
+];
 
 /// The dialect called `name`.
 #[must_use]
@@ -56,6 +78,11 @@ pub trait Dialect: Sync {
     /// What of `record` a model reads besides the messages: instructions and tool definitions.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         pieces::preamble(record, &["system", "instructions", "tools", "functions"])
+    }
+
+    /// What a model reads besides the messages that stands in items which are no message: a log's instructions.
+    fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
+        Vec::new()
     }
 
     /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.
