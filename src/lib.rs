@@ -4,6 +4,8 @@ pub mod batch;
 pub mod cli;
 pub mod dialects;
 pub mod edit;
+pub mod error;
+pub mod io;
 pub mod json;
 pub mod memory;
 pub mod pipeline;

@@ -1,5 +1,230 @@
-//! Records through the rooms, many at once: output in the order of the input, memory bounded.
+//! Many inputs at once: all cores, output in the order of the input, bounded memory. It knows no command.
+//!
+//! A command plugs in with two things, and [`Batch::run`] does the rest:
+//!
+//! 1. a [`Work`]: a pure function of one [`Unit`] (the text of one record, or of a whole file that is one transcript or one
+//!    document), called on any thread, that adds what it finds to an `Out` of its own;
+//! 2. a fold: a closure that takes [`Event`]s on the calling thread, strictly in the order of the input, whatever the number
+//!    of jobs.
+//!
+//! ```
+//! use curtail::batch::{Batch, Event, Flow, Trouble, Unit, Work};
+//! use curtail::io::Source;
+//!
+//! struct Messages;
+//!
+//! impl Work for Messages {
+//!     type Out = usize;
+//!
+//!     fn unit(&self, unit: &Unit<'_>, out: &mut usize) -> Result<(), Trouble> {
+//!         let document = unit.read()?;
+//!         for (_, transcript) in unit.transcripts(&document)? {
+//!             *out += transcript.messages.len();
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let mut sum = 0;
+//! let none: Vec<Source> = Vec::new();
+//! Batch::default().run(none, &Messages, |event| {
+//!     match event {
+//!         Event::Done { out, .. } => sum += *out,
+//!         Event::Failed(failure) => assert!(failure.record.is_some(), "curtail: {}", failure.error),
+//!         Event::Opened(_) | Event::Closed { .. } => {}
+//!     }
+//!     Flow::Continue
+//! });
+//! assert_eq!(sum, 0);
+//! ```
+//!
+//! A `records` file is cut into blocks of about half a megabyte at line ends; a small file is one block. Each block has an
+//! `Out`, filled by all its units in order. A unit that fails is an [`Event::Failed`], after the `Done` of what stood before
+//! it in its block; what becomes of the rest of its file is for [`OnError`] to say. A command that makes findings of what is
+//! broken (bytes that are no UTF-8 included) returns `Ok` from [`Work::unit`] and [`Work::garbled`] instead.
 
+mod engine;
+mod feed;
 mod record;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 pub use record::{Cut, Cutter, Reading, Trouble};
+
+use crate::dialects::{Dialect, Framing};
+use crate::error::{Error, Place};
+use crate::io::{Packing, Source};
+use crate::json::Document;
+use crate::transcript::Transcript;
+
+/// How a batch is run.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Threads that work; 0 is one for every core.
+    pub jobs: usize,
+    /// How inputs are read where the user said so.
+    pub wish: Wish,
+    /// What becomes of a unit that fails.
+    pub on_error: OnError,
+    /// Set from outside to end the batch after what is under way.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What the user said about how inputs are read; nothing is decided file by file.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    /// How transcripts lie in a file.
+    pub framing: Option<Framing>,
+    /// The dialect, as [`crate::dialects::find`] knows it.
+    pub dialect: Option<String>,
+    /// Where records keep their messages, if not at a usual place.
+    pub messages_key: Option<String>,
+}
+
+/// What becomes of a unit that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// Its file ends there.
+    #[default]
+    Fail,
+    /// It is left out, and the file goes on.
+    Skip,
+    /// It is passed to [`Work::keep`], and the file goes on.
+    Keep,
+}
+
+/// An input that was opened, and how it is read.
+#[derive(Debug)]
+pub struct Opened {
+    /// The input.
+    pub source: Source,
+    /// Its number among the inputs of the batch, from 0.
+    pub number: usize,
+    /// How it is packed.
+    pub packing: Packing,
+    /// How transcripts lie in it, and their dialect as far as it is known.
+    pub reading: Reading,
+    /// Whether the rest of it is no longer wanted.
+    left: AtomicBool,
+}
+
+impl Opened {
+    fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What is worked on at a time: a record, or a whole file.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit<'u> {
+    /// The text, with its line end or a missing one as it stands.
+    pub text: &'u str,
+    /// The number of its first line in the file, from 1.
+    pub line: usize,
+    /// The file.
+    pub opened: &'u Opened,
+}
+
+impl<'u> Unit<'u> {
+    /// Reads the text as JSON.
+    ///
+    /// # Errors
+    /// What is no JSON.
+    pub fn read(&self) -> Result<Document<'u>, Trouble> {
+        self.opened.reading.document(self.text)
+    }
+
+    /// The transcripts of the document that [`Unit::read`] gave, each with its dialect.
+    ///
+    /// # Errors
+    /// A record without a list of messages, or messages of an unknown dialect or of more than one.
+    pub fn transcripts<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, Trouble> {
+        self.opened.reading.transcripts(document)
+    }
+
+    /// The place of a byte of the text in the file.
+    #[must_use]
+    pub fn place(&self, offset: usize) -> Place {
+        Place::of(self.text.as_bytes(), offset, self.line)
+    }
+}
+
+/// What a command does with every unit. Called on many threads at once, in no order.
+pub trait Work: Sync {
+    /// What comes of a block. It begins as its default.
+    type Out: Default + Send;
+
+    /// Works on one unit. What is added to `out` before an error stays there: add nothing before all went well.
+    ///
+    /// # Errors
+    /// What is wrong with the unit, with its place in the unit's text.
+    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), Trouble>;
+
+    /// Takes a unit that failed as it stands, under [`OnError::Keep`].
+    fn keep(&self, _record: &[u8], _out: &mut Self::Out) {}
+
+    /// Is told of a unit that is no UTF-8 from `trouble.offset` on; `unit` is what stands before.
+    ///
+    /// # Errors
+    /// `trouble`, unless the command makes something of it.
+    fn garbled(&self, _unit: &Unit<'_>, trouble: Trouble, _out: &mut Self::Out) -> Result<(), Trouble> {
+        Err(trouble)
+    }
+
+    /// Is told that `out` holds all that comes of a file, still on the worker's thread: the place to pack it.
+    fn whole(&self, _opened: &Opened, _out: &mut Self::Out) {}
+
+    /// Makes an `Out` that was folded fit for the next block; override it to keep its buffers.
+    fn reset(&self, out: &mut Self::Out) {
+        *out = Self::Out::default();
+    }
+}
+
+/// What happens in a batch, in the order of the input.
+#[derive(Debug)]
+pub enum Event<'e, Out> {
+    /// A file was opened.
+    Opened(&'e Arc<Opened>),
+    /// A block of a file is done.
+    Done {
+        /// The file.
+        opened: &'e Arc<Opened>,
+        /// What came of the block.
+        out: &'e mut Out,
+        /// Whether the block is the whole file.
+        whole: bool,
+    },
+    /// A unit failed, or a file could not be opened or read on.
+    Failed(&'e Failure),
+    /// Nothing more comes of a file.
+    Closed {
+        /// The file.
+        opened: &'e Arc<Opened>,
+        /// Whether it was read to its end.
+        complete: bool,
+    },
+}
+
+/// Something that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// What, and where.
+    pub error: Error,
+    /// The unit that failed; `None` if the file itself could not be opened or read.
+    pub record: Option<Vec<u8>>,
+}
+
+/// What the fold wants next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next event.
+    Continue,
+    /// Nothing more of this file.
+    Leave,
+    /// Nothing more at all.
+    Stop,
+}

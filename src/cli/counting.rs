@@ -44,9 +44,12 @@ impl CountingFlags {
         Ok(Counting { tokenizer, overhead, reserve: self.reserve })
     }
 
-    /// What the user should know about the counts, such as that they are an estimate.
-    pub(super) fn note(&self) -> Option<String> {
-        self.model.as_ref().and_then(|model| tokenizers::for_model(model).ok()).and_then(|picked| picked.note)
+    /// Says on standard error what the user should know about the counts, such as that they are an estimate.
+    pub(super) fn warn(&self) {
+        let picked = self.model.as_ref().and_then(|model| tokenizers::for_model(model).ok());
+        if let Some(note) = picked.and_then(|picked| picked.note) {
+            anstream::eprintln!("curtail: {note}");
+        }
     }
 }
 

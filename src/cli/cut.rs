@@ -1,38 +1,53 @@
 //! What every cutting command does with its chain.
-
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow};
-
 use super::input::Cutting;
-use crate::batch::{Cutter, Reading};
-use crate::dialects::{Framing, detect};
+use crate::batch::{Batch, Cutter, Event, Flow, Trouble, Unit, Wish, Work};
+use crate::error::{Error, Kind};
+use crate::io::{Wanted, find};
 use crate::pipeline::Chain;
+
+struct Cutwork(Cutter);
+impl Work for Cutwork {
+    type Out = String;
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), Trouble> {
+        let cut = self.0.cut(&unit.opened.reading, unit.text)?;
+        out.push_str(cut.text.as_deref().unwrap_or(unit.text));
+        Ok(())
+    }
+    fn reset(&self, out: &mut String) {
+        out.clear();
+    }
+}
 
 /// Reads the input, cuts it with `chain`, writes what is left.
 pub(super) fn run(flags: &Cutting, chain: Chain) -> anyhow::Result<ExitCode> {
-    let mut text = String::new();
-    match flags.input.paths.first() {
-        Some(path) => text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
-        None => drop(std::io::stdin().read_to_string(&mut text)?),
-    }
-    let framing = flags.input.framing.framing().unwrap_or_else(|| detect(&text, flags.input.messages_key.as_deref()));
-    let dialect = Some(flags.input.dialect.clone()).filter(|name| name != "auto");
-    let reading = Reading { framing, dialect, messages_key: flags.input.messages_key.clone() };
-    let cutter = Cutter { reading, chain, explain: flags.explain.is_some() || flags.dry_run };
-    let mut out = std::io::stdout().lock();
-    let mut cut = |piece: &str| -> anyhow::Result<()> {
-        let done = cutter.cut(piece).map_err(|trouble| anyhow!("{}: {}", trouble.offset, trouble.what))?;
-        out.write_all(done.text.as_deref().unwrap_or(piece).as_bytes())?;
-        Ok(())
+    let wanted = Wanted { paths: &flags.input.paths, stdin_name: flags.input.stdin_filename.as_deref(), except: None };
+    let (sources, _) = find(&wanted)?;
+    let wish = Wish {
+        framing: flags.input.framing.framing(),
+        dialect: Some(flags.input.dialect.clone()).filter(|name| name != "auto"),
+        messages_key: flags.input.messages_key.clone(),
     };
-    if framing == Framing::Records {
-        for line in text.split_inclusive('\n') {
-            cut(line)?;
+    let work = Cutwork(Cutter { chain, explain: flags.explain.is_some() || flags.dry_run });
+    let mut failed = None;
+    let mut stdout = std::io::stdout().lock();
+    Batch { wish, ..Batch::default() }.run(sources, &work, |event| {
+        match event {
+            Event::Done { out, .. } => {
+                if let Err(error) = stdout.write_all(out.as_bytes()) {
+                    failed = Some(Error::system("stdout", &error));
+                    return Flow::Stop;
+                }
+            }
+            Event::Failed(failure) => failed = Some(failure.error.clone()),
+            _ => {}
         }
-    } else {
-        cut(&text)?;
+        Flow::Continue
+    });
+    match failed {
+        Some(error) if error.kind != Kind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ mod filter;
 mod input;
 mod limit;
 mod show;
+mod tokenizers;
 mod window;
 
 use std::process::ExitCode;

@@ -3,7 +3,10 @@
 
 use super::{Dialect, Fit, Item, Patch, pieces};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, ResultPlace, Role, ToolCall, ToolResult};
+use crate::transcript::{
+    Content, Demands, Draft, DraftPart, Family, IdFormat, Manners, Message, ResultPlace, Role, ToolCall, ToolResult,
+    Turns,
+};
 
 /// The dialect `anthropic`.
 pub(super) struct Anthropic;
@@ -34,6 +37,10 @@ impl Dialect for Anthropic {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::NextMessageFirst, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        DEMANDS
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -68,6 +75,20 @@ impl Dialect for Anthropic {
         pieces::admit(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
     }
 }
+
+/// What the Messages API refuses, for all who write its blocks.
+pub(super) const DEMANDS: Demands = Demands {
+    provider: "anthropic",
+    log: false,
+    first_speaker: Some(Role::User),
+    turns: Turns::Free,
+    results_together: false,
+    server_state: false,
+    // A redacted thought carries its proof as `data`.
+    signatures: &["signature", "data"],
+    call_signatures: &[],
+    ids: Some(IdFormat { marks: "_-", longest: usize::MAX }),
+};
 
 /// Spells a part as a content block.
 pub(super) fn spell_block(part: &DraftPart) -> String {

@@ -28,8 +28,24 @@ impl Framing {
 }
 
 /// Keys under which records keep their messages, in the order in which they are looked for.
-const LIST_KEYS: &[&str] =
-    &["messages", "conversations", "conversation", "items", "input", "contents", "history", "trajectory", "traj"];
+const LIST_KEYS: &[&str] = &[
+    "messages",
+    "conversations",
+    "conversation",
+    "items",
+    "input",
+    "contents",
+    "history",
+    "trajectory",
+    "traj",
+    // Sessions of the Agent Development Kit.
+    "events",
+    // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
+    "question",
+];
+
+/// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit.
+const RECORD_KEYS: &[&str] = &["eval_cases"];
 
 /// Decides the framing of a text by its first values. `head` begins the text and ends at a line's end, or is all of it.
 #[must_use]
@@ -50,9 +66,12 @@ pub fn detect(head: &str, messages_key: Option<&str>) -> Framing {
 fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
     let mut roots = document.roots();
     match roots.next() {
+        // The events of a stream: a name and what it carries.
+        Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
         Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
         Some(list) if list.is_array() => Framing::Document,
         Some(record) if find_list(record, messages_key).is_some() => Framing::Records,
+        Some(root) if !more && held_records(root, messages_key).is_some() => Framing::Document,
         _ => Framing::Lines,
     }
 }
@@ -78,10 +97,12 @@ pub fn rows<'a>(
         };
         return Ok(vec![row]);
     }
-    let records: Vec<Value<'a>> = match (framing, roots.next()) {
-        (Framing::Document, Some(root)) if holds_records(root, messages_key) => root.items().collect(),
+    let first = roots.next();
+    let held = first.filter(|_| framing == Framing::Document).and_then(|root| held_records(root, messages_key));
+    let records: Vec<Value<'a>> = match held {
+        Some(list) => list.items().collect(),
         // An interrupted write may leave two records on a line.
-        (_, first) => first.into_iter().chain(roots).collect(),
+        None => first.into_iter().chain(roots).collect(),
     };
     records.into_iter().map(|record| row(document, record, messages_key)).collect()
 }
@@ -113,10 +134,13 @@ fn no_list(messages_key: Option<&str>) -> String {
     }
 }
 
-/// Whether a list holds records and not messages; its first element tells.
-fn holds_records(root: Value<'_>, messages_key: Option<&str>) -> bool {
-    let first = root.items().next();
-    first.is_some_and(|first| first.is_array() || first.is_object() && find_list(first, messages_key).is_some())
+/// The list of records that a document is, or holds. Its first element tells whether these are records or messages.
+fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
+    let lists = std::iter::once(root).chain(RECORD_KEYS.iter().filter_map(|key| root.get(key)));
+    lists.into_iter().find(|list| {
+        let first = list.items().next();
+        first.is_some_and(|first| first.is_array() || first.is_object() && find_list(first, messages_key).is_some())
+    })
 }
 
 /// The list of messages of a record.
@@ -130,5 +154,11 @@ pub fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Va
 }
 
 fn is_list_of_messages(list: Value<'_>) -> bool {
-    list.is_array() && list.items().next().is_none_or(|first| first.is_object())
+    list.is_array() && list.items().next().is_none_or(|first| first.is_object() || is_exchange(first))
+}
+
+/// A turn as a list of messages, or as a pair of what the user and the assistant said.
+fn is_exchange(turn: Value<'_>) -> bool {
+    turn.is_array()
+        && (turn.items().all(|message| message.is_object()) || turn.items().all(|said| said.text().is_some()))
 }

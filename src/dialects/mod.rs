@@ -4,9 +4,11 @@
 //! line in [`ALL`], fixtures and a page.
 
 mod agentkit;
+mod ai_sdk;
 mod anthropic;
 mod antigravity;
 mod assemble;
+mod bedrock;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -14,12 +16,16 @@ mod cursor;
 mod droid;
 mod events;
 mod framing;
+mod gemini;
 mod grok;
 mod kimi;
+mod langchain;
 mod openai;
 mod pi;
 mod pieces;
 mod responses;
+mod sharegpt;
+mod simple;
 mod sniff;
 mod tree;
 
@@ -28,14 +34,19 @@ pub use framing::{Framing, detect, find_list, rows};
 pub use sniff::{Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Draft, DraftPart, Manners, Message, Transcript};
+use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[
     &openai::OpenAi,
     &responses::Responses,
     &anthropic::Anthropic,
+    &gemini::Gemini,
+    &bedrock::Bedrock,
     &agentkit::AgentKit,
+    &ai_sdk::AiSdk,
+    &langchain::LangChain,
+    &sharegpt::ShareGpt,
     &claude_code::ClaudeCode,
     &codex::Codex,
     &pi::Pi,
@@ -45,6 +56,8 @@ pub const ALL: &[&dyn Dialect] = &[
     &kimi::Kimi,
     &cursor::Cursor,
     &antigravity::Antigravity,
+    // Reads what is left.
+    &simple::Simple,
 ];
 
 /// The dialect called `name`.
@@ -61,11 +74,27 @@ pub trait Dialect: Sync {
     /// What tells it from the others, in one line for the user.
     fn marks(&self) -> &'static str;
 
+    /// Whether programs write it line by line while they run: then a last line that was torn when one was killed is no
+    /// reason to refuse the rest.
+    fn is_log(&self) -> bool {
+        false
+    }
+
     /// How well `item` fits, seen by itself.
     fn fit(&self, item: Value<'_>) -> Fit;
 
+    /// Whether a record whose list of messages is empty is this dialect's, by its other keys.
+    fn fits_record(&self, _record: Value<'_>) -> bool {
+        false
+    }
+
     /// How the wire wants its messages.
     fn manners(&self) -> Manners;
+
+    /// What whoever takes the format refuses besides. Nothing, where nobody takes it as it is.
+    fn demands(&self) -> Demands {
+        Demands::default()
+    }
 
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
@@ -77,7 +106,7 @@ pub trait Dialect: Sync {
 
     /// What of `record` a model reads besides the messages: instructions and tool definitions.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "instructions", "tools", "functions"])
+        pieces::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
     }
 
     /// What a model reads besides the messages that stands in items which are no message: a log's instructions.

@@ -4,7 +4,7 @@
 use super::{Dialect, Fit, Item, pieces};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+    Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
 };
 
 /// The dialect `openai`.
@@ -36,7 +36,15 @@ impl Dialect for OpenAi {
         Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: true }
     }
 
+    fn demands(&self) -> Demands {
+        Demands { provider: "openai", ..Demands::default() }
+    }
+
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if item.is_array() {
+            // The Berkeley Function Calling Leaderboard keeps a list of messages for every turn.
+            return Item::Nested(item.items().collect());
+        }
         let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
         let Some(role) = role_of(&role) else { return Item::Unknown(role.decode().into_owned()) };
         let mut message = Message::read(role, item);
@@ -83,12 +91,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    if let Some(thought) = item.get("reasoning_content")
-        && let Some(text) = thought.text()
-    {
-        parts.push(Part::read(Content::Reasoning(text), Place::element(thought)));
-    }
+    let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
     parts.extend(pieces::content(item.get("content"), pieces::plain_block));
     if let Some(refusal) = item.some("refusal")
         && let Some(text) = refusal.text()
@@ -98,24 +101,33 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     parts
 }
 
+/// `reasoning_content`, or `reasoning` as routers call it; where both stand, they say the same.
+fn thought(item: Value<'_>) -> Option<Part<'_>> {
+    let mut keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
+    let first = keys.find(|value| value.text().is_some())?;
+    let copies = keys.filter(|value| value.text().is_some()).collect();
+    Some(Part::read(Content::Reasoning(first.text()?), Place { copies, ..Place::element(first) }))
+}
+
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
-    let mut parts: Vec<Part<'_>> = calls.map(|call| Part::read(read_call(call), Place::in_shell(call))).collect();
+    let mut parts: Vec<Part<'_>> =
+        calls.map(|call| Part::read(read_call(call, Family::Function), Place::in_shell(call))).collect();
     if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
-        parts.push(Part::read(read_call(call), Place::element(call)));
+        parts.push(Part::read(read_call(call, Family::Positional), Place::element(call)));
     }
     parts
 }
 
 /// A call as the API spells it (under `function` or `custom`), or with its name and arguments beside the id as tau2-bench does.
-fn read_call(call: Value<'_>) -> Content<'_> {
+fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
     let arguments = inner.get("arguments").or_else(|| inner.get("input"));
     Content::ToolCall(ToolCall {
         id: call.get_text("id"),
         name: inner.get_text("name").unwrap_or(Text::Escaped("")),
         arguments: pieces::arguments(arguments),
-        family: Family::Function,
+        family,
         hosted: false,
     })
 }
@@ -144,7 +156,11 @@ fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<
         name: item.get_text("name"),
         content: pieces::texts(content),
         media: pieces::count_media(content),
-        family: Family::Function,
+        family: if item.get("role").is_some_and(|role| role.is("function")) {
+            Family::Positional
+        } else {
+            Family::Function
+        },
         same_message: false,
     })
 }

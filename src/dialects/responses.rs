@@ -4,7 +4,7 @@
 use super::{Dialect, Fit, Item, pieces};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+    Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
 };
 
 /// The dialect `responses`.
@@ -71,6 +71,10 @@ impl Dialect for Responses {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { provider: "responses", server_state: true, ..Demands::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

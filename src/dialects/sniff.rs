@@ -7,7 +7,7 @@ use crate::json::Value;
 pub enum Sniffed {
     /// Some item fits this dialect alone.
     Told(&'static dyn Dialect),
-    /// Every item fits this dialect, and others as well; all read it alike.
+    /// Every item that fits any dialect can be read as this one, and as others as well; all read it alike.
     Plain(&'static dyn Dialect),
     /// There is no item.
     Empty,
@@ -15,30 +15,56 @@ pub enum Sniffed {
     Unknown(String),
 }
 
-/// Tells the dialect of `items`.
+/// Tells the dialect of `items`; of no items, that of the record that holds the list.
 ///
 /// The first item that fits one dialect alone tells; later items that tell of another make the answer `Unknown`.
 #[must_use]
-pub fn sniff(items: &[Value<'_>]) -> Sniffed {
+pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Sniffed {
+    let flat: Vec<Value<'_>> = items.iter().flat_map(|&item| flattened(item)).collect();
     let mut told: Option<&'static dyn Dialect> = None;
-    let mut plain: Option<&'static dyn Dialect> = None;
-    for &item in items {
-        let certain: Vec<_> = ALL.iter().copied().filter(|dialect| dialect.fit(item) == Fit::Certain).collect();
+    let mut readers: Vec<&'static dyn Dialect> = Vec::new();
+    for &item in &flat {
+        let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
+        let certain: Vec<_> = fits.iter().filter(|(_, fit)| *fit == Fit::Certain).collect();
         match (certain.as_slice(), told) {
-            ([one], None) => told = Some(*one),
-            ([one], Some(before)) if one.name() != before.name() => return mixed(before, *one),
+            ([(one, _)], None) => told = Some(*one),
+            ([(one, _)], Some(before)) if one.name() != before.name() => return mixed(before, *one),
             _ => {}
         }
-        if plain.is_none() {
-            plain = ALL.iter().copied().find(|dialect| dialect.fit(item) == Fit::Possible);
-        }
+        readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
     }
-    match (told, plain, items.first()) {
+    match (told, readers.first(), flat.first()) {
         (Some(dialect), ..) => Sniffed::Told(dialect),
-        (None, Some(dialect), _) => Sniffed::Plain(dialect),
-        (None, None, None) => Sniffed::Empty,
+        (None, Some(&dialect), _) => Sniffed::Plain(dialect),
+        (None, None, None) => by_record(record),
         (None, None, Some(item)) => Sniffed::Unknown(unknown(*item)),
     }
+}
+
+/// A turn that is a list of messages tells by those.
+fn flattened(item: Value<'_>) -> Vec<Value<'_>> {
+    let turn = item.is_array() && item.items().all(Value::is_object);
+    if turn { item.items().collect() } else { vec![item] }
+}
+
+/// Of `readers` those that read one more item, too; all who read it where it is the first, or where nobody reads all.
+fn narrowed(
+    readers: Vec<&'static dyn Dialect>,
+    own: impl Iterator<Item = &'static dyn Dialect>,
+) -> Vec<&'static dyn Dialect> {
+    let own: Vec<_> = own.collect();
+    let both: Vec<_> =
+        readers.iter().copied().filter(|reader| own.iter().any(|other| other.name() == reader.name())).collect();
+    match (readers.is_empty(), both.is_empty()) {
+        (true, _) => own,
+        (false, true) => readers,
+        (false, false) => both,
+    }
+}
+
+fn by_record(record: Option<Value<'_>>) -> Sniffed {
+    let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
+    record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
 }
 
 fn mixed(before: &dyn Dialect, now: &dyn Dialect) -> Sniffed {

@@ -10,7 +10,15 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch
     patches.extend(message.parts.iter().filter_map(rewrite));
     let admitted: Vec<String> = message.parts.iter().filter_map(draft).map(|part| dialect.spell_part(&part)).collect();
     if !admitted.is_empty() {
-        patches.extend(message.value.and_then(|value| dialect.admit(value, &admitted)));
+        let stays = |part: &Part<'_>| matches!(part.origin, PartOrigin::Source(_) | PartOrigin::Rewritten(_));
+        let front = message.value.and_then(|value| dialect.admit(value, &admitted));
+        patches.extend(front.map(|mut patch| {
+            // The comma before what stood there goes with the last of it.
+            if patch.text.ends_with(',') && !message.parts.iter().any(stays) {
+                patch.text.pop();
+            }
+            patch
+        }));
     }
     patches
 }

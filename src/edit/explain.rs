@@ -55,6 +55,7 @@ fn changed(changes: &[Change]) -> String {
     let kinds = [
         ("cut", count(|change| matches!(change, Change::Cut(_)))),
         ("rewritten", count(|change| matches!(change, Change::Rewrite(..)))),
+        ("answered", count(|change| matches!(change, Change::Answer(..)))),
         ("admitted", count(|change| matches!(change, Change::Admit(_)))),
     ];
     let words = kinds.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {

@@ -39,6 +39,18 @@ impl Counting {
         self.message_until(message, usize::MAX).unwrap_or(usize::MAX)
     }
 
+    /// Tokens of `message` without the parts that are `gone`.
+    #[must_use]
+    pub fn message_without(&self, message: &Message<'_>, gone: impl Fn(usize) -> bool) -> usize {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(message), limit: usize::MAX };
+        let stays = message.parts.iter().enumerate().filter(|(nth, _)| !gone(*nth));
+        for (_, part) in stays {
+            // There is no limit to pass.
+            let _counted = sum.content(&part.content);
+        }
+        sum.total
+    }
+
     /// Tokens of `message` if they are at most `limit`; `None` as soon as it is known that they are more.
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
@@ -48,6 +60,15 @@ impl Counting {
             sum.content(&part.content)?;
         }
         Some(sum.total)
+    }
+
+    /// Tokens of one part.
+    #[must_use]
+    pub fn content(&self, content: &Content<'_>) -> usize {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
+        // There is no limit to pass.
+        let _counted = sum.content(content);
+        sum.total
     }
 
     /// Tokens of what stands outside the messages: preamble, the primed reply, the reserve.

@@ -110,10 +110,34 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
     }
     let mut parts = front;
     for (nth, part) in message.parts.into_iter().enumerate() {
-        if changes.contains(&Change::Cut(nth)) { message.cut.push(part) } else { parts.push(part) }
+        let answer = changes.iter().find_map(|change| match change {
+            Change::Answer(at, text) if *at == nth => answered(&part, text),
+            _ => None,
+        });
+        if changes.contains(&Change::Cut(nth)) {
+            message.cut.push(part)
+        } else {
+            parts.push(part)
+        }
+        parts.extend(answer);
     }
     message.parts = parts;
     message
+}
+
+/// The result of an open call, in the bytes of the call.
+fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
+    let call = part.content.call()?;
+    let result = ToolResult {
+        id: call.id.clone(),
+        name: Some(call.name.clone()),
+        content: vec![Text::Owned(text.to_owned())],
+        media: 0,
+        family: call.family,
+        same_message: false,
+    };
+    let origin = PartOrigin::Rewritten(part.place()?.clone());
+    Some(Part { content: Content::ToolResult(result), origin })
 }
 
 fn rewrite(part: &mut Part<'_>, words: &str) {

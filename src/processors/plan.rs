@@ -40,6 +40,8 @@ pub enum Change {
     Cut(usize),
     /// The text of the part with this index is spelt anew.
     Rewrite(usize, String),
+    /// The call with this index, which holds its result in its own bytes, is answered there.
+    Answer(usize, String),
     /// Results come in front of what it holds.
     Admit(Vec<Admission>),
 }

@@ -1,10 +1,10 @@
 //! Broken pairs are mended: dropped with their other half, answered by a stub, or moved to where they belong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::closure::Leaving;
 use super::{Admission, Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
-use crate::transcript::{DraftPart, Fault, FaultKind, Pairs, PartRef, ResultPlace};
+use crate::transcript::{DraftPart, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
 
 /// What to do about a broken pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,9 @@ impl Processor for Repair {
     }
 
     fn passes(&self) -> usize {
-        // What a dropped duplicate uncovers is seen in the next pass; chains of more than a few are not found in real logs.
-        32
+        // A pass uncovers what the next one sees. Each drops a part, answers a call or takes a result to its call, and none
+        // of these makes a new fault of a kind that came before it: the passes end by themselves.
+        usize::MAX
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
@@ -48,119 +49,167 @@ impl Processor for Repair {
         // A duplicate shifts which result belongs to which call: without it the others may be whole.
         let duplicate = |fault: &&Fault| fault.kind == FaultKind::DuplicateCallId;
         if faults.iter().any(|fault| duplicate(&fault)) {
-            return Ok(drop_duplicates(view, faults.iter().filter(duplicate)));
+            // Nothing counts as paired: the results may belong to the call that stays.
+            return Ok(dropped(view, &Pairs::default(), faults.iter().filter(duplicate)));
         }
-        let (moved, rest): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(|fault| self.moves(view, fault));
-        let (stubbed, dropped): (Vec<Fault>, Vec<Fault>) = rest.into_iter().partition(|fault| self.stubs(fault));
-        let mut leaving = Leaving::none(view, &pairs);
-        for fault in &dropped {
-            leaving.drop_part(fault.at, Reason::Borrowed(fault.kind.name()));
-        }
-        if !dropped.is_empty() {
-            return Ok(leaving.into_plan());
-        }
-        let mut plan = leaving.into_plan();
-        answer(view, &moved, &stubbed, &mut plan);
-        Ok(plan)
+        let bench = Bench { view, pairs: &pairs };
+        let mends = |fault: &Fault| match self.mode {
+            RepairMode::Drop => false,
+            RepairMode::Stub => bench.can_answer(fault),
+            RepairMode::Move => bench.can_move(fault),
+        };
+        let (mended, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(mends);
+        if broken.is_empty() { Ok(bench.answer(&mended)) } else { Ok(dropped(view, &pairs, broken.iter())) }
     }
 }
 
-impl Repair {
-    fn moves(&self, view: &View<'_, '_>, fault: &Fault) -> bool {
-        let in_list = matches!(view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst);
-        let can_move = in_list || view.messages[fault.at.message].parts.len() == 1;
-        self.mode == RepairMode::Move && fault.kind == FaultKind::DetachedResult && can_move
-    }
-
-    fn stubs(&self, fault: &Fault) -> bool {
-        self.mode == RepairMode::Stub && matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall)
-    }
-}
-
-/// Drops calls whose id is taken, but not the results: those may belong to the call that stays.
-fn drop_duplicates<'f>(view: &View<'_, '_>, faults: impl Iterator<Item = &'f Fault>) -> Plan {
-    let nothing_paired = Pairs::default();
-    let mut leaving = Leaving::none(view, &nothing_paired);
+fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = &'f Fault>) -> Plan {
+    let mut leaving = Leaving::none(view, pairs);
     for fault in faults {
         leaving.drop_part(fault.at, Reason::Borrowed(fault.kind.name()));
     }
     leaving.into_plan()
 }
 
-/// Puts moved and stub results where the wire wants them.
-fn answer(view: &View<'_, '_>, moved: &[Fault], stubbed: &[Fault], plan: &mut Plan) {
-    let mut by_call: BTreeMap<usize, Vec<(PartRef, Admission)>> = BTreeMap::new();
-    for fault in moved {
-        if let Some(call) = fault.other {
-            by_call.entry(call.message).or_default().push((call, Admission::Moved(fault.at)));
-        }
-    }
-    for fault in stubbed {
-        if let Some(stub) = stub(view, fault.at) {
-            by_call.entry(fault.at.message).or_default().push((fault.at, Admission::Draft(stub)));
-        }
-    }
-    for fault in moved {
-        cut(view, fault.at, plan);
-    }
-    for (message, mut answers) in by_call {
-        answers.sort_by_key(|(call, _)| *call);
-        place(view, message, answers.into_iter().map(|(_, answer)| answer).collect(), plan);
-    }
-    plan.inserts.sort_by_key(|insert| insert.before);
+/// Where results are put to their calls.
+struct Bench<'v, 'a> {
+    view: &'v View<'v, 'a>,
+    pairs: &'v Pairs,
 }
 
-fn stub(view: &View<'_, '_>, at: PartRef) -> Option<DraftPart> {
-    let call = view.messages[at.message].parts[at.part].content.call()?;
-    Some(DraftPart::ToolResult {
-        id: call.id.as_ref().map(|id| id.decode().into_owned()),
-        name: call.name.decode().into_owned(),
-        text: INTERRUPTED.to_owned(),
-        family: call.family,
-    })
-}
+impl Bench<'_, '_> {
+    fn message(&self, part: PartRef) -> &Message<'_> {
+        &self.view.messages[part.message]
+    }
 
-fn place(view: &View<'_, '_>, message: usize, answers: Vec<Admission>, plan: &mut Plan) {
-    let reason = || Reason::Borrowed("answers a call where the format wants it");
-    let in_next = matches!(view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst);
-    let after = answered_until(view, message);
-    let before = after + 1;
-    if in_next {
-        let takes = view
-            .messages
-            .get(before)
-            .is_some_and(|next| next.role != view.messages[message].role && next.value.is_some());
+    fn is_inside(&self) -> bool {
+        matches!(self.view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
+    }
+
+    /// Whether a stub would answer this call and no other. Without ids results are told apart by name and order: a stub
+    /// beside an answer to the same tool could be taken for it.
+    fn can_answer(&self, fault: &Fault) -> bool {
+        let wanted = matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall);
+        let call = self.message(fault.at).parts[fault.at.part].content.call();
+        let Some(call) = call.filter(|_| wanted) else { return false };
+        let twin = |nth: usize| self.pairs.other_half(PartRef { part: nth, ..fault.at }).is_some();
+        call.id.is_some() || !self.message(fault.at).calls().any(|(nth, other)| other.name == call.name && twin(nth))
+    }
+
+    /// Whether the result can be taken to its call: as a part where results stand inside messages, else as a message that
+    /// holds nothing but answers to the same message.
+    fn can_move(&self, fault: &Fault) -> bool {
+        let hosted =
+            self.message(fault.at).parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
+        if fault.kind != FaultKind::DetachedResult || hosted {
+            return false;
+        }
+        let call = fault.other.map(|call| call.message);
+        let parts = 0..self.message(fault.at).parts.len();
+        let mut others = parts.map(|part| self.pairs.other_half(PartRef { part, ..fault.at }));
+        self.is_inside() || others.all(|other| other.map(|other| other.message) == call)
+    }
+
+    /// Puts moved and stub results where the wire wants them.
+    fn answer(&self, faults: &[Fault]) -> Plan {
+        let mut plan = Plan::keep(self.view.messages.len());
+        let mut by_call: BTreeMap<usize, Vec<(PartRef, Admission)>> = BTreeMap::new();
+        let (inside, beside): (Vec<&Fault>, Vec<&Fault>) = faults.iter().partition(|fault| self.holds_result(fault));
+        for fault in inside {
+            let answer = Change::Answer(fault.at.part, INTERRUPTED.to_owned());
+            change(fault.at.message, answer, Reason::Borrowed(fault.kind.name()), &mut plan);
+        }
+        for fault in beside {
+            let (call, answer) = match fault.other.filter(|_| fault.kind == FaultKind::DetachedResult) {
+                Some(call) => (call, Some(Admission::Moved(fault.at))),
+                None => (fault.at, self.stub(fault.at).map(Admission::Draft)),
+            };
+            by_call.entry(call.message).or_default().extend(answer.map(|answer| (call, answer)));
+        }
+        let moved: HashSet<PartRef> =
+            faults.iter().filter(|fault| fault.kind == FaultKind::DetachedResult).map(|fault| fault.at).collect();
+        self.lift(&moved, &mut plan);
+        for (call, mut answers) in by_call {
+            answers.sort_by_key(|(call, _)| *call);
+            self.place(call, answers.into_iter().map(|(_, answer)| answer).collect(), &mut plan);
+        }
+        plan.inserts.sort_by_key(|insert| insert.before);
+        plan
+    }
+
+    /// Whether it is about a call that the format answers in the call's own bytes.
+    fn holds_result(&self, fault: &Fault) -> bool {
+        let part = &self.message(fault.at).parts[fault.at.part];
+        part.content.call().is_some() && part.place().is_some_and(|place| place.rewrite.is_some())
+    }
+
+    fn stub(&self, at: PartRef) -> Option<DraftPart> {
+        let call = self.message(at).parts[at.part].content.call()?;
+        Some(DraftPart::ToolResult {
+            id: call.id.as_ref().map(|id| id.decode().into_owned()),
+            name: call.name.decode().into_owned(),
+            text: INTERRUPTED.to_owned(),
+            family: call.family,
+        })
+    }
+
+    /// Takes the parts that move out of their messages; a message that loses all its parts goes.
+    fn lift(&self, moved: &HashSet<PartRef>, plan: &mut Plan) {
+        const MOVED: Reason = Reason::Borrowed("moved to its call");
+        for part in moved.iter().collect::<std::collections::BTreeSet<_>>() {
+            let mut parts = (0..self.message(*part).parts.len()).map(|nth| PartRef { part: nth, ..*part });
+            if !self.is_inside() || parts.all(|part| moved.contains(&part)) {
+                plan.decisions[part.message] = Decision::Drop(MOVED);
+            } else {
+                change(part.message, Change::Cut(part.part), MOVED, plan);
+            }
+        }
+    }
+
+    fn place(&self, call: usize, answers: Vec<Admission>, plan: &mut Plan) {
+        const ANSWERS: Reason = Reason::Borrowed("answers a call where the format wants it");
+        let (before, takes) = self.after(call);
         if takes && !matches!(plan.decisions[before], Decision::Drop(_)) {
-            return change(before, Change::Admit(answers), reason(), plan);
+            return change(before, Change::Admit(answers), ANSWERS, plan);
         }
-        plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: reason() });
-        return;
+        if self.is_inside() {
+            plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS });
+            return;
+        }
+        let mut last = None;
+        for answer in answers {
+            let what = match answer {
+                Admission::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
+                Admission::Moved(part) => Insertion::Moved(part.message),
+                Admission::Draft(_) => Insertion::Results(vec![answer]),
+            };
+            plan.inserts.push(Insert { before, what, reason: ANSWERS });
+        }
     }
-    for answer in answers {
-        let what = match answer {
-            Admission::Moved(part) if view.messages[part.message].parts.len() == 1 => Insertion::Moved(part.message),
-            other => Insertion::Results(vec![other]),
+
+    /// Index of the message before which answers to `call` stand, and whether that message can take them in.
+    fn after(&self, call: usize) -> (usize, bool) {
+        let messages = self.view.messages;
+        let own = |at: &usize| messages[*at].thread == messages[call].thread;
+        let mut rest = (call + 1..messages.len()).filter(own);
+        let passed = match self.view.manners.results {
+            ResultPlace::Anywhere => return (call + 1, false),
+            ResultPlace::RightAfter => Role::Tool,
+            ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,
         };
-        plan.inserts.push(Insert { before, what, reason: reason() });
-    }
-}
-
-/// The last message of the results that already stand right after the call.
-fn answered_until(view: &View<'_, '_>, call: usize) -> usize {
-    if view.manners.results != ResultPlace::RightAfter {
-        return call;
-    }
-    let rest = view.messages[call + 1..].iter();
-    call + rest.take_while(|message| message.role == crate::transcript::Role::Tool).count()
-}
-
-/// Takes a part out of its message, which goes with its last part.
-fn cut(view: &View<'_, '_>, part: PartRef, plan: &mut Plan) {
-    let reason = || Reason::Borrowed("moved to its call");
-    change(part.message, Change::Cut(part.part), reason(), plan);
-    let Decision::Change(changes, _) = &plan.decisions[part.message] else { return };
-    if (0..view.messages[part.message].parts.len()).all(|nth| changes.contains(&Change::Cut(nth))) {
-        plan.decisions[part.message] = Decision::Drop(reason());
+        let mut before = call + 1;
+        let next = rest.find(|&at| {
+            let passes = messages[at].role == passed;
+            before = if passes { at + 1 } else { before };
+            !passes
+        });
+        // What has no parts has no list to be put into, and what we wrote is spelt only once.
+        let takes = |at: &usize| {
+            let next = &messages[*at];
+            let answers = matches!(next.role, Role::User | Role::Tool);
+            self.is_inside() && answers && next.value.is_some() && !next.parts.is_empty()
+        };
+        next.filter(takes).map_or((before, false), |next| (next, true))
     }
 }
 

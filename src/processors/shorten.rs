@@ -2,7 +2,7 @@
 
 use super::{Change, Counting};
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Content, Message, Part, PartOrigin};
+use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
 /// What stands where the middle was.
 const MARKER: &str = "\n[… shortened …]\n";
@@ -15,15 +15,18 @@ struct Piece {
     tokens: usize,
 }
 
-/// The changes that bring the messages `own` down to `budget` tokens, by message; `None` if that cannot be done.
+/// The changes that bring the messages `own`, without the parts that are `gone`, down to `budget` tokens, by message;
+/// `None` if that cannot be done.
 pub(super) fn shorten(
     messages: &[Message<'_>],
     own: &[usize],
+    gone: impl Fn(PartRef) -> bool,
     budget: usize,
     counting: &Counting,
 ) -> Option<Vec<(usize, Vec<Change>)>> {
-    let total: usize = own.iter().map(|&at| counting.message(&messages[at])).sum();
-    let pieces = pieces(messages, own, counting);
+    let left = |&at: &usize| counting.message_without(&messages[at], |part| gone(PartRef { message: at, part }));
+    let total: usize = own.iter().map(left).sum();
+    let pieces = pieces(messages, own, &gone, counting);
     let texts: usize = pieces.iter().map(|piece| piece.tokens).sum();
     let room = budget.checked_sub(total - texts)?;
     let mut cap = water_level(&pieces, room);
@@ -41,10 +44,13 @@ pub(super) fn shorten(
     }
 }
 
-fn pieces(messages: &[Message<'_>], own: &[usize], counting: &Counting) -> Vec<Piece> {
+fn pieces(messages: &[Message<'_>], own: &[usize], gone: impl Fn(PartRef) -> bool, counting: &Counting) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for &at in own {
         for (nth, part) in messages[at].parts.iter().enumerate() {
+            if gone(PartRef { message: at, part: nth }) {
+                continue;
+            }
             if let Some(text) = shortenable(part) {
                 let tokens = part_tokens(part, counting);
                 pieces.push(Piece { message: at, part: nth, text, tokens });

@@ -2,8 +2,8 @@
 
 use super::closure::Leaving;
 use super::shorten::shorten;
-use super::{Counting, Decision, Keep, Plan, Processor, Reason, View};
-use crate::transcript::{Message, Pairs, segments};
+use super::{Change, Counting, Decision, Keep, Plan, Processor, Reason, View};
+use crate::transcript::{Message, Pairs, PartRef, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,11 +112,19 @@ impl TokenLimit {
         let words = format!("the newest segment alone does not fit into {budget} tokens");
         if self.on_overflow == Overflow::Truncate {
             let mut plan = self.plan(view, pairs, start);
-            let stays = |at: &usize| plan.decisions[*at] == Decision::Keep && !self.preserves(&view.messages[*at]);
+            let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
+            let stays = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
             let own: Vec<usize> = (start..view.messages.len()).filter(stays).collect();
-            if let Some(changes) = shorten(view.messages, &own, left, &self.counting) {
+            let gone = |part: PartRef| match &plan.decisions[part.message] {
+                Decision::Change(changes, _) => changes.contains(&Change::Cut(part.part)),
+                _ => false,
+            };
+            if let Some(changes) = shorten(view.messages, &own, gone, left, &self.counting) {
                 for (at, changes) in changes {
-                    plan.decisions[at] = Decision::Change(changes, Reason::Owned(words.clone()));
+                    match &mut plan.decisions[at] {
+                        Decision::Change(own, _) => own.extend(changes),
+                        decision => *decision = Decision::Change(changes, Reason::Owned(words.clone())),
+                    }
                 }
                 return Ok(plan);
             }

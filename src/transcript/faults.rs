@@ -1,9 +1,9 @@
 //! What can be wrong with a pair: the one list that rules report and repair mends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::pairing::Blame;
-use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role, in_flight};
+use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role};
 
 /// A pairing fault, and the half that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The fault's name, which is also its rule's name.
+    /// The fault's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,9 +58,12 @@ impl Fault {
     /// Finds the faults of `messages`, in the order of the parts they are about.
     #[must_use]
     pub fn find(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Self> {
-        let mut faults: Vec<Self> = lonely_results(pairs).collect();
-        faults.extend(lonely_calls(messages, pairs, manners));
-        faults.extend(duplicate_ids(messages, pairs, manners));
+        let mut faults = duplicate_ids(messages, pairs, manners);
+        // An open call that shares its id lacks its result because of that: one fault, not two.
+        let shared: HashSet<PartRef> =
+            faults.iter().flat_map(|fault| [Some(fault.at), fault.other]).flatten().collect();
+        faults.extend(lonely_results(pairs));
+        faults.extend(lonely_calls(messages, pairs, manners).filter(|fault| !shared.contains(&fault.at)));
         faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, manners)));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
@@ -98,37 +101,49 @@ fn lonely_calls<'m>(
     pairs: &'m Pairs,
     manners: Manners,
 ) -> impl Iterator<Item = Fault> + 'm {
-    let round = last_round(messages, manners);
     let lonely = pairs.calls().iter().filter(|&&call| pairs.other_half(call).is_none());
     let wanted =
         lonely.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
+    let mut rounds: HashMap<u32, usize> = HashMap::new();
     wanted.map(move |&at| {
+        let thread = messages[at.message].thread;
+        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, manners));
         let kind = if at.message >= round { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
     })
 }
 
-/// Where the last round of the messages in flight begins: the calls that nothing but results follows.
+/// Where the last round of a thread's messages in flight begins: the calls that nothing but results follows.
 ///
 /// Formats that answer message by message have one calling message a round; others lay parallel calls side by side.
-fn last_round(messages: &[Message<'_>], manners: Manners) -> usize {
-    let flight = in_flight(messages);
-    let calls = |at: usize| messages[at].calls().next().is_some();
-    let mut start = messages.len();
-    while start > flight && !calls(start - 1) {
-        start -= 1;
+fn last_round(messages: &[Message<'_>], thread: u32, manners: Manners) -> usize {
+    let side_by_side = matches!(manners.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
+    let own = messages.iter().enumerate().rev().filter(|(_, message)| message.thread == thread);
+    let mut round = messages.len();
+    let mut calling: Option<&Message<'_>> = None;
+    for (at, message) in own {
+        let calls = message.calls().next().is_some();
+        let goes_on = match calling {
+            None => calls || message.results().next().is_some(),
+            Some(later) => (calls && (side_by_side || is_same_reply(message, later))) || message.binds_next,
+        };
+        if !goes_on {
+            break;
+        }
+        if calls || calling.is_some() {
+            round = at;
+            calling = Some(message);
+        }
+        if message.barrier {
+            break;
+        }
     }
-    if start == flight {
-        return messages.len();
-    }
-    start -= 1;
-    while manners.results == ResultPlace::Anywhere
-        && start > flight
-        && (calls(start - 1) || messages[start - 1].binds_next)
-    {
-        start -= 1;
-    }
-    start
+    round
+}
+
+/// Whether two messages are pieces of one reply of the provider, as session logs write them.
+fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
+    one.role == other.role && one.id.is_some() && one.id == other.id
 }
 
 /// Calls whose id is taken: by a call still open, or by any earlier call where the format wants ids to be unique.
@@ -152,26 +167,32 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> V
 }
 
 fn detached(messages: &[Message<'_>], (call, result): (PartRef, PartRef), manners: Manners) -> Option<Fault> {
-    let hosted = messages[result.message].parts[result.part].content.result()?.same_message;
+    let (calling, answering) = (&messages[call.message], &messages[result.message]);
+    let hosted = answering.parts[result.part].content.result()?.same_message;
     let attached = if hosted || call.message == result.message {
-        call.message == result.message
+        call.message == result.message || is_same_reply(calling, answering)
     } else {
         let between = &messages[call.message + 1..result.message];
+        let mut between = between.iter().filter(|message| message.thread == calling.thread);
         match manners.results {
             ResultPlace::Anywhere => true,
-            ResultPlace::RightAfter => between.iter().all(|message| message.role == Role::Tool),
-            ResultPlace::NextMessage => is_next(between),
-            ResultPlace::NextMessageFirst => is_next(between) && leads(&messages[result.message], result.part),
+            ResultPlace::RightAfter => between.all(|message| message.role == Role::Tool),
+            ResultPlace::RightAfterTurn => is_next(between, calling),
+            ResultPlace::NextMessage => is_next(between, calling),
+            ResultPlace::NextMessageFirst => is_next(between, calling) && leads(answering, result.part),
         }
     };
     (!attached).then_some(Fault { kind: FaultKind::DetachedResult, at: result, other: Some(call) })
 }
 
-/// Consecutive messages of one role count as one message where results may be spread over several.
-fn is_next(between: &[Message<'_>]) -> bool {
+/// Whether only the rest of the assistant's turn and other results stand between a call and its result: providers join
+/// messages of one role that follow each other.
+fn is_next<'m, 'a: 'm>(between: impl Iterator<Item = &'m Message<'a>>, calling: &Message<'_>) -> bool {
+    let only_answers =
+        |message: &Message<'_>| message.results().next().is_some() && !message.parts.iter().any(|p| p.content.speaks());
     between
-        .iter()
-        .all(|message| message.results().next().is_some() && !message.parts.iter().any(|p| p.content.speaks()))
+        .skip_while(|message| message.role == Role::Assistant)
+        .all(|message| only_answers(message) || is_same_reply(message, calling))
 }
 
 fn leads(message: &Message<'_>, part: usize) -> bool {

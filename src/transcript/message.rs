@@ -185,7 +185,8 @@ pub struct Place<'a> {
     pub copies: Vec<Value<'a>>,
     /// Whether the holder of `element` exists only to hold parts like it, and goes with the last of them.
     pub shell: bool,
-    /// Where the part's text may be spelt anew.
+    /// Where the part's text may be spelt anew. For a call that is still open: where its result is written, in formats that
+    /// keep both halves in one element.
     pub rewrite: Option<Rewrite>,
 }
 
@@ -312,6 +313,8 @@ pub struct ToolResult<'a> {
 pub enum Family {
     /// A function of the caller's.
     Function,
+    /// A function of the caller's, in a form that has no ids: answered by position.
+    Positional,
     /// A tool that takes raw text.
     Custom,
     /// Mouse and keyboard.

@@ -3,6 +3,7 @@
 //! A transcript is its bytes: slots with the separators that stood before them. This layer knows no key of any wire format
 //! and cuts nothing.
 
+mod demands;
 mod draft;
 mod faults;
 mod message;
@@ -10,6 +11,7 @@ mod outline;
 mod pairing;
 mod segment;
 
+pub use demands::{Demands, IdFormat, Turns};
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind};
 pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
@@ -109,6 +111,8 @@ pub enum ResultPlace {
     Anywhere,
     /// In the messages right after the call, before any other role.
     RightAfter,
+    /// As [`ResultPlace::RightAfter`], where the assistant's items in a row count as one message.
+    RightAfterTurn,
     /// In the next message, before any other content.
     NextMessageFirst,
     /// In the next message.

@@ -5,9 +5,15 @@
 #![allow(dead_code, reason = "every test program uses its own part")]
 
 pub mod agentkit;
+pub mod ai_sdk;
 pub mod anthropic;
+pub mod bedrock;
+pub mod gemini;
+pub mod langchain;
 pub mod openai;
 pub mod responses;
+pub mod sharegpt;
+pub mod simple;
 
 use curtail::json::quote;
 use proptest::prelude::*;
@@ -38,6 +44,14 @@ pub const SPELLERS: &[Speller] = &[
     ("responses", responses::spell),
     ("anthropic", anthropic::spell),
     ("agentkit", agentkit::spell),
+    ("gemini", gemini::spell),
+    ("gemini", gemini::spell_recording),
+    ("bedrock", bedrock::spell),
+    ("ai-sdk", ai_sdk::spell),
+    ("ai-sdk", ai_sdk::spell_ui),
+    ("langchain", langchain::spell),
+    ("sharegpt", sharegpt::spell),
+    ("simple", simple::spell),
 ];
 
 /// A JSON string.

@@ -1,45 +1,68 @@
 //! Pieces that were counted before: most pieces of a text are. Exact, because a short piece is its own key.
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "halves of a number, and a few top bits"
+)]
 
 /// Bytes of the longest piece that is kept.
 pub(crate) const LONGEST: usize = 15;
 /// 512 KB of entries, touched one page at a time as pieces come: more made short runs slower.
 const ENTRIES: usize = 1 << 15;
 
-/// A direct-mapped table. An entry is the piece's bytes, above them its length, and in the lowest four bits its count.
+/// A direct-mapped table. An entry is two numbers: the first eight bytes of a piece; the others, its count, its length.
 pub(crate) struct Cache {
-    entries: Box<[u128]>,
+    entries: Box<[[u64; 2]]>,
 }
+
+/// A piece of at most 15 bytes, as an entry with no count.
+#[derive(Clone, Copy)]
+pub(crate) struct Key([u64; 2]);
+
+impl Key {
+    /// The key of the first `len` of some bytes.
+    #[inline]
+    pub(crate) fn new(bytes: &[u8; 16], len: usize) -> Self {
+        let both = u128::from_le_bytes(*bytes) & MASKS[len & 15];
+        Self([both as u64, (both >> 64) as u64 | (len as u64) << 60])
+    }
+
+    #[inline]
+    fn home(self) -> usize {
+        let [first, second] = self.0;
+        let mixed =
+            first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (mixed >> (64 - ENTRIES.trailing_zeros())) as usize
+    }
+}
+
+/// The lowest bytes of a piece by its length.
+const MASKS: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut len = 1;
+    while len < 16 {
+        masks[len] = masks[len - 1] << 8 | 0xFF;
+        len += 1;
+    }
+    masks
+};
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { entries: vec![0; ENTRIES].into_boxed_slice() }
-    }
-
-    /// The key of a piece of 1 to 15 bytes.
-    #[inline]
-    pub(crate) fn key(piece: &[u8]) -> u128 {
-        let mut bytes = [0; 16];
-        bytes[1..=piece.len()].copy_from_slice(piece);
-        bytes[0] = (piece.len() as u8) << 4;
-        u128::from_le_bytes(bytes)
+        Self {
+            entries: vec![[0; 2]; ENTRIES].into_boxed_slice(),
+        }
     }
 
     /// The count of a piece, if it is here.
     #[inline]
-    pub(crate) fn get(&self, key: u128) -> Option<usize> {
-        let differs = self.entries[home(key)] ^ key;
-        (differs < 16).then_some(differs as usize)
+    pub(crate) fn get(&self, key: Key) -> Option<usize> {
+        let [first, second] = self.entries[key.home()];
+        let differs = second ^ key.0[1];
+        (first == key.0[0] && differs & !(0xF << 56) == 0).then_some((differs >> 56) as usize)
     }
 
     #[inline]
-    pub(crate) fn put(&mut self, key: u128, count: usize) {
-        self.entries[home(key)] = key | count as u128;
+    pub(crate) fn put(&mut self, key: Key, count: usize) {
+        self.entries[key.home()] = [key.0[0], key.0[1] | (count as u64) << 56];
     }
-}
-
-#[inline]
-fn home(key: u128) -> usize {
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    let mixed = (low ^ high.wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 49) as usize
 }

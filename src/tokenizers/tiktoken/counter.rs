@@ -1,10 +1,11 @@
 //! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
 
 use super::{
-    cache::{self, Cache},
+    cache::{self, Cache, Key},
     merge::Merger,
     pattern::Pattern,
     vocabulary::Vocabulary,
+    window::{self, Habits, WIDTH},
 };
 
 /// The vocabulary, and the memory that counting with it uses.
@@ -23,26 +24,92 @@ pub(crate) struct Reached {
 
 impl Counter {
     pub(crate) fn new(vocabulary: &'static Vocabulary) -> Self {
-        Self { vocabulary, cache: Cache::new(), merger: Merger::default() }
+        Self {
+            vocabulary,
+            cache: Cache::new(),
+            merger: Merger::default(),
+        }
     }
 
     /// As many whole pieces of the text as hold at most `budget` tokens together.
     pub(crate) fn walk<P: Pattern>(&mut self, text: &[u8], budget: usize) -> Reached {
         let mut reached = Reached { at: 0, tokens: 0 };
         while reached.at < text.len() {
-            let end = P::end(text, reached.at);
-            let tokens = reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
-            if tokens > budget {
-                break;
+            let before = reached;
+            if let Some(habits) =
+                P::HABITS.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at))
+            {
+                self.window(habits, text, &mut reached);
             }
-            reached = Reached { at: end, tokens };
+            if reached == before {
+                let end = P::end(text, reached.at);
+                let tokens =
+                    reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
+                if tokens > budget {
+                    break;
+                }
+                reached = Reached { at: end, tokens };
+            }
         }
         reached
     }
 
+    /// Counts the pieces of a window whose ends are sure.
+    #[inline]
+    fn window(&mut self, habits: Habits, text: &[u8], reached: &mut Reached) {
+        let rest = &text[reached.at..];
+        if let Some(window) = rest.first_chunk() {
+            return self.split(habits, window, WIDTH, false, reached);
+        }
+        let mut window = [0; WIDTH + 16];
+        let len = rest.len().min(WIDTH);
+        window[..rest.len()].copy_from_slice(rest);
+        self.split(habits, &window, len, len < WIDTH, reached);
+    }
+
+    #[inline]
+    fn split(
+        &mut self,
+        habits: Habits,
+        window: &[u8; WIDTH + 16],
+        len: usize,
+        last: bool,
+        reached: &mut Reached,
+    ) {
+        let Some(split) = window.first_chunk() else {
+            return;
+        };
+        let mut starts = window::starts(habits, split, len, last) & !1;
+        let mut from = 0;
+        while starts != 0 {
+            let to = starts.trailing_zeros() as usize;
+            starts &= starts - 1;
+            reached.tokens += self.short(window, from, to);
+            from = to;
+        }
+        reached.at += from;
+    }
+
+    /// The tokens of a piece in a window.
+    #[inline]
+    fn short(&mut self, window: &[u8; WIDTH + 16], from: usize, to: usize) -> usize {
+        let from = from % WIDTH;
+        if let (Some(bytes), true) = (window[from..].first_chunk(), to - from <= cache::LONGEST) {
+            let key = Key::new(bytes, to - from);
+            return self
+                .cache
+                .get(key)
+                .unwrap_or_else(|| self.miss(&window[from..to], key));
+        }
+        self.merger
+            .count(self.vocabulary, &window[from..to], usize::MAX)
+    }
+
     /// The places in the text where the tokens end of the piece that starts at `at`.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
-        let ends = self.merger.ends(self.vocabulary, &text[at..P::end(text, at)]);
+        let ends = self
+            .merger
+            .ends(self.vocabulary, &text[at..P::end(text, at)]);
         ends.into_iter().map(|end| at + end).collect()
     }
 
@@ -51,15 +118,26 @@ impl Counter {
         if piece.len() > cache::LONGEST {
             return self.merger.count(self.vocabulary, piece, limit);
         }
-        let key = Cache::key(piece);
+        let mut bytes = [0; 16];
+        bytes[..piece.len()].copy_from_slice(piece);
+        let key = Key::new(&bytes, piece.len());
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
     }
 
     #[cold]
     #[inline(never)]
-    fn miss(&mut self, piece: &[u8], key: u128) -> usize {
+    fn miss(&mut self, piece: &[u8], key: Key) -> usize {
         let count = self.merger.count(self.vocabulary, piece, usize::MAX);
         self.cache.put(key, count);
         count
     }
+}
+
+/// Whether the text goes on with some ASCII, so that a window is worth its cost.
+#[inline]
+fn ascii(text: &[u8], at: usize) -> bool {
+    let next = text[at..]
+        .first_chunk::<8>()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    next & 0x8080_8080_8080_8080 == 0
 }

@@ -35,7 +35,8 @@ impl Merger {
     /// How many tokens a piece has; it may stop counting above `limit` and then return any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
         if piece.len() > STRETCH {
-            return self.whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}));
+            return self
+                .whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}));
         }
         self.split(vocabulary, piece);
         match self.atoms.len() {
@@ -48,7 +49,9 @@ impl Merger {
     pub(crate) fn ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.whole(|merger, stretch| {
             let mut ends = Vec::new();
-            merger.stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end)).map(|_| ends)
+            merger
+                .stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end))
+                .map(|_| ends)
         })
     }
 
@@ -69,7 +72,8 @@ impl Merger {
         self.starts.clear();
         let mut at = 0;
         while at < piece.len() {
-            let (atom, width) = atom(vocabulary, piece, at).unwrap_or((vocabulary.byte(piece[at]), 1));
+            let (atom, width) =
+                atom(vocabulary, piece, at).unwrap_or((vocabulary.byte(piece[at]), 1));
             self.atoms.push(atom);
             self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));
             at += width;
@@ -109,14 +113,24 @@ impl Merger {
     fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.split(vocabulary, piece);
         let many = self.atoms.len() > FEW;
-        let alive = if many { 0 } else { merge_few(vocabulary, &mut self.atoms, self.starts.len()) };
+        let alive = if many {
+            0
+        } else {
+            merge_few(vocabulary, &mut self.atoms, self.starts.len())
+        };
         if many {
             self.long.merge(vocabulary, &mut self.atoms);
         }
         let lives = |at: &usize| {
-            if many { self.long.lives(*at) } else { alive >> at & 1 == 1 }
+            if many {
+                self.long.lives(*at)
+            } else {
+                alive >> at & 1 == 1
+            }
         };
-        let starts = (1..self.starts.len()).filter(lives).map(|at| self.starts[at] as usize);
+        let starts = (1..self.starts.len())
+            .filter(lives)
+            .map(|at| self.starts[at] as usize);
         starts.chain([piece.len()]).collect()
     }
 }
@@ -154,7 +168,11 @@ fn merge_few(vocabulary: &Vocabulary, atoms: &mut [u32], count: usize) -> u64 {
         alive &= !(1 << gone);
         candidates[gone] = DEAD;
         let next = following(alive, at);
-        candidates[at] = if next < FEW { candidate(vocabulary.merged(atoms[at], atoms[next]), at) } else { DEAD };
+        candidates[at] = if next < FEW {
+            candidate(vocabulary.merged(atoms[at], atoms[next]), at)
+        } else {
+            DEAD
+        };
         let before = alive & ((1 << at) - 1);
         if before != 0 {
             let before = 63 - before.leading_zeros() as usize;
@@ -170,7 +188,11 @@ fn following(alive: u64, at: usize) -> usize {
 
 /// A candidate as one number: lowest id first, then leftmost.
 fn candidate(merged: u32, at: usize) -> u32 {
-    if merged == NONE { DEAD } else { merged << 6 | at as u32 }
+    if merged == NONE {
+        DEAD
+    } else {
+        merged << 6 | at as u32
+    }
 }
 
 impl Long {
@@ -208,7 +230,8 @@ impl Long {
         self.next.clear();
         self.next.extend(1..=count);
         self.previous.clear();
-        self.previous.extend((0..count).map(|at| at.saturating_sub(1)));
+        self.previous
+            .extend((0..count).map(|at| at.saturating_sub(1)));
     }
 
     /// Takes the token after `at` out of the list.

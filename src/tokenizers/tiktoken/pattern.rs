@@ -4,10 +4,14 @@
 use super::{
     characters::{classed, run},
     layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER},
+    window::Habits,
 };
 
 /// Finds where the piece ends that starts at a place in the text.
 pub(crate) trait Pattern {
+    /// How windows of ASCII are split by it, if they are.
+    const HABITS: Option<Habits>;
+
     /// `start` is the start of a character of the text, the end that is returned is the end of one.
     fn end(text: &[u8], start: usize) -> usize;
 }
@@ -20,6 +24,11 @@ pub(crate) struct Cl100k;
 pub(crate) struct R50k;
 
 impl Pattern for O200k {
+    const HABITS: Option<Habits> = Some(Habits {
+        cased: true,
+        slash: true,
+    });
+
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
             return start;
@@ -36,12 +45,18 @@ impl Pattern for O200k {
         match class {
             NUMBER => three_numbers(text, next),
             OTHER => punctuation(text, next, b"\r\n/"),
-            _ => spaced(text, start).map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
+            _ => spaced(text, start)
+                .map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
         }
     }
 }
 
 impl Pattern for Cl100k {
+    const HABITS: Option<Habits> = Some(Habits {
+        cased: false,
+        slash: false,
+    });
+
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
             return start;
@@ -54,17 +69,28 @@ impl Pattern for Cl100k {
             NUMBER => three_numbers(text, next),
             OTHER | MARK | SPACE if at_class(text, next, letter) => run(text, next, letter),
             OTHER | MARK => punctuation(text, next, b"\r\n"),
-            _ => spaced(text, start).map_or_else(|| final_white(text, start), |at| punctuation(text, at, b"\r\n")),
+            _ => spaced(text, start).map_or_else(
+                || final_white(text, start),
+                |at| punctuation(text, at, b"\r\n"),
+            ),
         }
     }
 }
 
 impl Pattern for R50k {
+    const HABITS: Option<Habits> = None;
+
     fn end(text: &[u8], start: usize) -> usize {
-        if let Some(width) = contraction(text, start).filter(|width| plain(&text[start..start + width])) {
+        if let Some(width) =
+            contraction(text, start).filter(|width| plain(&text[start..start + width]))
+        {
             return start + width;
         }
-        let first = if text.get(start) == Some(&b' ') { start + 1 } else { start };
+        let first = if text.get(start) == Some(&b' ') {
+            start + 1
+        } else {
+            start
+        };
         match classed(text, first) {
             Some((UPPER | LOWER | UNCASED, next)) => run(text, next, letter),
             Some((NUMBER, next)) => run(text, next, |class| class == NUMBER),
@@ -95,7 +121,9 @@ fn cased(text: &[u8], start: usize) -> Option<usize> {
             UPPER => {}
             MARK | UNCASED => caseless = Some(end),
             LOWER => {
-                return Some(run(text, end, |class| matches!(class, LOWER | MARK | UNCASED)));
+                return Some(run(text, end, |class| {
+                    matches!(class, LOWER | MARK | UNCASED)
+                }));
             }
             _ => break,
         }
@@ -116,7 +144,9 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
     };
     match rest {
         [b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => Some(2),
-        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] | [b'l' | b'L', b'l' | b'L', ..] | [0xC5, 0xBF, ..] => Some(3),
+        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..]
+        | [b'l' | b'L', b'l' | b'L', ..]
+        | [0xC5, 0xBF, ..] => Some(3),
         _ => None,
     }
 }
@@ -137,25 +167,37 @@ fn three_numbers(text: &[u8], mut at: usize) -> usize {
 
 fn punctuation(text: &[u8], at: usize, after: &[u8]) -> usize {
     let end = run(text, at, other);
-    end + text[end..].iter().take_while(|byte| after.contains(byte)).count()
+    end + text[end..]
+        .iter()
+        .take_while(|byte| after.contains(byte))
+        .count()
 }
 
 /// The end of the character after a space, if that is neither white, nor letter, nor number.
 fn spaced(text: &[u8], at: usize) -> Option<usize> {
-    let after = text.get(at).filter(|byte| **byte == b' ').and_then(|_| classed(text, at + 1));
+    let after = text
+        .get(at)
+        .filter(|byte| **byte == b' ')
+        .and_then(|_| classed(text, at + 1));
     after.filter(|(class, _)| other(*class)).map(|(_, end)| end)
 }
 
 /// All white space at the end of the text; elsewhere as [`white`].
 fn final_white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
-    if end == text.len() { end } else { white(text, start) }
+    if end == text.len() {
+        end
+    } else {
+        white(text, start)
+    }
 }
 
 /// White space up to its last newline; without one as [`blank`].
 fn white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
-    let newline = text[start..end].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
+    let newline = text[start..end]
+        .iter()
+        .rposition(|byte| matches!(byte, b'\r' | b'\n'));
     newline.map_or_else(|| blank(text, start), |at| start + at + 1)
 }
 
@@ -165,5 +207,9 @@ fn blank(text: &[u8], start: usize) -> usize {
     while let Some((SPACE | NEWLINE, end)) = classed(text, at) {
         (last, at) = (at, end);
     }
-    if at == text.len() || last == start { at } else { last }
+    if at == text.len() || last == start {
+        at
+    } else {
+        last
+    }
 }

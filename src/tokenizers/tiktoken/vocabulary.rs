@@ -22,7 +22,8 @@ struct Aligned<T: ?Sized>(T);
 
 macro_rules! in_place {
     ($file:literal) => {{
-        static TABLE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
+        static TABLE: &Aligned<[u8]> =
+            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
         &TABLE.0
     }};
 }
@@ -85,7 +86,9 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn atom(&self, character: u32) -> u32 {
         let block = u16::from_le_bytes(self.blocks[character as usize / ATOM_BLOCK]);
-        u32::from_le_bytes(self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK])
+        u32::from_le_bytes(
+            self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK],
+        )
     }
 
     /// Whether the bytes on both sides of a seam can be joined before `id` is made.

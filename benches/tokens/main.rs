@@ -1,0 +1,127 @@
+//! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
+//! that are hostile. Arguments are files to count instead of the generated texts.
+
+mod texts;
+
+use std::{
+    hint::black_box,
+    io::{Result, Write, stdout},
+    thread,
+    time::Instant,
+};
+
+use curtail::tokenizers::{Tokenizer, find};
+use tiktoken_rs::CoreBPE;
+
+const PAIRS: usize = 7;
+
+fn main() -> Result<()> {
+    let files: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let texts = if files.is_empty() {
+        texts::all(4_000_000)
+    } else {
+        read(files)?
+    };
+    let mut out = stdout().lock();
+    for (encoding, theirs) in [
+        (
+            "o200k_base",
+            tiktoken_rs::o200k_base_singleton as fn() -> &'static CoreBPE,
+        ),
+        ("cl100k_base", tiktoken_rs::cl100k_base_singleton),
+    ] {
+        writeln!(
+            out,
+            "{encoding:12} {:>10} {:>12} {:>8}",
+            "ours MB/s", "tiktoken-rs", "ratio"
+        )?;
+        for (name, text) in &texts {
+            let (ours, ratio) = beside(encoding, theirs(), text);
+            writeln!(
+                out,
+                "{name:12} {ours:>10.1} {:>12.1} {ratio:>8.2}",
+                ours / ratio
+            )?;
+        }
+    }
+    if std::env::args().len() <= 2 {
+        growth(&mut out)?;
+    }
+    Ok(())
+}
+
+/// A text for each file.
+fn read(files: Vec<String>) -> Result<Vec<(String, String)>> {
+    files
+        .into_iter()
+        .map(|file| {
+            Ok((
+                file.rsplit('/').next().unwrap_or_default().to_owned(),
+                std::fs::read_to_string(&file)?,
+            ))
+        })
+        .collect()
+}
+
+/// Median speed in MB/s, and median of the ratios of the pairs.
+fn beside(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
+    let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
+    for _ in 0..PAIRS {
+        let ours = cold(encoding, text);
+        let start = Instant::now();
+        black_box(theirs.count_ordinary(black_box(text)));
+        ratios.push(start.elapsed().as_secs_f64() / ours);
+        speeds.push(text.len() as f64 / 1e6 / ours);
+    }
+    (median(speeds), median(ratios))
+}
+
+/// Seconds to count in documents of some 20 KB on a thread that has counted nothing.
+fn cold(encoding: &str, text: &str) -> f64 {
+    thread::scope(|scope| {
+        let counting = scope.spawn(|| {
+            let tokenizer = find(encoding).expect("an encoding");
+            let start = Instant::now();
+            black_box(tokenizer.count(black_box(text)));
+            start.elapsed().as_secs_f64()
+        });
+        counting.join().expect("counting ends")
+    })
+}
+
+/// Ten times as long should take ten times as long.
+fn growth(out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "{:12} {:>10} {:>12} {:>8}",
+        "runs", "1 MB, ms", "10 MB, ms", "ratio"
+    )?;
+    for (name, text) in texts::runs(10_000_000) {
+        let mut short_end = 1_000_000;
+        while !text.is_char_boundary(short_end) {
+            short_end += 1;
+        }
+        let short = median(
+            (0..PAIRS)
+                .map(|_| cold("o200k_base", &text[..short_end]))
+                .collect(),
+        );
+        let long = median((0..3).map(|_| cold("o200k_base", &text)).collect());
+        writeln!(
+            out,
+            "{name:12} {:>10.1} {:>12.1} {:>8.1}",
+            short * 1e3,
+            long * 1e3,
+            long / short
+        )?;
+    }
+    Ok(())
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}

@@ -1,0 +1,279 @@
+//! Texts as models see them, drawn from the words of the vocabulary: frequent ones often, rare ones rarely, some unheard
+//! of. The same on every run.
+
+/// Draws numbers that look random.
+struct Dice(u64);
+
+/// Words by how frequent they are.
+struct Words {
+    english: Vec<String>,
+    chinese: Vec<String>,
+}
+
+/// One text of each kind, each about that many bytes long.
+pub fn all(bytes: usize) -> Vec<(String, String)> {
+    let words = Words::read();
+    let kinds: [(&str, fn(&Words, &mut Dice) -> String); 5] = [
+        ("chat", chat),
+        ("code", code),
+        ("chinese", chinese),
+        ("logs", log),
+        ("tool json", json),
+    ];
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for (name, kind) in kinds {
+        texts.push((name.to_owned(), grown(bytes, 1, |dice| kind(&words, dice))));
+    }
+    let mixed = grown(bytes, 2, |dice| {
+        let (_, kind) = kinds[[0, 0, 0, 1, 1, 1, 2, 3, 4, 4][dice.below(10)]];
+        (0..20).map(|_| kind(&words, dice)).collect()
+    });
+    texts.push(("mix".to_owned(), mixed));
+    texts
+}
+
+/// Runs that a counter may be slow on.
+pub fn runs(bytes: usize) -> Vec<(String, String)> {
+    let mut dice = Dice(3);
+    let ones = ["a", " ", "\t", "\n", "=", "1", "中", "👍", "\u{301}"];
+    let mut runs: Vec<_> = ones
+        .iter()
+        .map(|one| (format!("{one:?}"), one.repeat(bytes / one.len())))
+        .collect();
+    let mut draw = |alphabet: &[u8]| {
+        (0..bytes)
+            .map(|_| char::from(alphabet[dice.below(alphabet.len())]))
+            .collect::<String>()
+    };
+    runs.push(("letters".to_owned(), draw(b"abcdefghijklmnopqrstuvwxyz")));
+    runs.push((
+        "base64".to_owned(),
+        draw(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+    ));
+    runs.push(("space, b".to_owned(), format!(" {}", "b".repeat(bytes))));
+    runs
+}
+
+fn grown(bytes: usize, seed: u64, mut part: impl FnMut(&mut Dice) -> String) -> String {
+    let (mut dice, mut text) = (Dice(seed), String::new());
+    while text.len() < bytes {
+        text.push_str(&part(&mut dice));
+    }
+    text
+}
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize * end) >> 31
+    }
+
+    fn one_in(&mut self, many: usize) -> bool {
+        self.below(many) == 0
+    }
+
+    /// Each rank about as often as its inverse.
+    fn rank<'a>(&mut self, words: &'a [String]) -> &'a str {
+        let exponent = self.below(1 << 20) as f64 / f64::from(1 << 20);
+        &words[(words.len() as f64).powf(exponent) as usize - 1]
+    }
+}
+
+impl Words {
+    fn read() -> Self {
+        let encoding = tiktoken_rs::o200k_base_singleton();
+        let tokens = (0..199_998)
+            .filter_map(|id| String::from_utf8(encoding.decode_bytes(&[id]).ok()?).ok());
+        let (mut english, mut chinese) = (Vec::new(), Vec::new());
+        for token in tokens {
+            let word = token.strip_prefix(' ').filter(|word| {
+                word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase())
+            });
+            if let Some(word) = word {
+                english.push(word.to_owned());
+            } else if token
+                .chars()
+                .all(|character| ('\u{4E00}'..'\u{A000}').contains(&character))
+            {
+                chinese.push(token);
+            }
+        }
+        Self { english, chinese }
+    }
+
+    /// A word; one in twenty is two words that grew together, as names are.
+    fn english(&self, dice: &mut Dice) -> String {
+        let word = dice.rank(&self.english).to_owned();
+        if dice.one_in(20) {
+            word + dice.rank(&self.english)
+        } else {
+            word
+        }
+    }
+
+    fn capital(&self, dice: &mut Dice) -> String {
+        let word = self.english(dice);
+        word[..1].to_uppercase() + &word[1..]
+    }
+
+    fn name(&self, dice: &mut Dice) -> String {
+        match dice.below(4) {
+            0 => self.english(dice),
+            1 => self.english(dice) + &self.capital(dice),
+            2 => self.capital(dice) + &self.capital(dice),
+            _ => format!("{}_{}", self.english(dice), self.english(dice)),
+        }
+    }
+}
+
+fn chat(words: &Words, dice: &mut Dice) -> String {
+    let mut text = words.capital(dice);
+    for _ in 0..4 + dice.below(14) {
+        let before = [
+            " ", " ", " ", " ", " ", " ", " ", ", ", "; ", " - ", "'s ", "n't ", " (", ") ",
+        ][dice.below(14)];
+        text += before;
+        text += &if dice.one_in(12) {
+            words.capital(dice)
+        } else {
+            words.english(dice)
+        };
+        if dice.one_in(40) {
+            text += &format!(" {}", dice.below(3000));
+        }
+    }
+    text + [". ", ". ", ". ", "? ", "! ", ".\n\n", ":\n\n- ", ".\n"][dice.below(8)]
+}
+
+fn code(words: &Words, dice: &mut Dice) -> String {
+    let indent = "    ".repeat(dice.below(4));
+    let (one, two, three) = (words.name(dice), words.name(dice), words.name(dice));
+    match dice.below(9) {
+        0 => format!("{indent}def {one}(self, {two}: str = None) -> {three}:\n"),
+        1 => format!(
+            "{indent}{one} = {two}.{three}({}, \"{}\")\n",
+            dice.below(500),
+            words.english(dice)
+        ),
+        2 => format!(
+            "{indent}if {one} != {two}[{}] and not {three}:\n{indent}    return None\n\n",
+            dice.below(9)
+        ),
+        3 => format!(
+            "{indent}// {} {} {}\n",
+            words.capital(dice),
+            words.english(dice),
+            words.english(dice)
+        ),
+        4 => format!("{indent}for ({one} = 0; {one} < {two}.len(); {one}++) {{\n"),
+        5 => format!(
+            "{indent}let {one}: Vec<{two}> = {three}::new(&{});\n{indent}}}\n",
+            words.name(dice)
+        ),
+        6 => format!(
+            "use {}::{}::{{{two}, {three}}};\n",
+            words.english(dice),
+            words.english(dice)
+        ),
+        7 => format!(
+            "{indent}self.{one}[\"{}\"] += 0x{:x} * {two}\n",
+            words.english(dice),
+            dice.below(1 << 24)
+        ),
+        _ => format!(
+            "{indent}    \"{one}\": {{\"{}\": {}.{}}},\n",
+            words.english(dice),
+            dice.below(100),
+            dice.below(1000)
+        ),
+    }
+}
+
+fn chinese(words: &Words, dice: &mut Dice) -> String {
+    let mut text = String::new();
+    for _ in 0..3 + dice.below(9) {
+        text += dice.rank(&words.chinese);
+    }
+    if dice.one_in(8) {
+        text += &format!("{}年", 1990 + dice.below(40));
+    }
+    if dice.one_in(10) {
+        text += &words.capital(dice);
+    }
+    text + ["，", "，", "，", "。", "。", "。\n", "、", "：", "？", "“"][dice.below(10)]
+}
+
+fn log(words: &Words, dice: &mut Dice) -> String {
+    let time = format!(
+        "2026-{:02}-{:02}T{:02}:{:02}:{:02}",
+        1 + dice.below(12),
+        1 + dice.below(28),
+        dice.below(24),
+        dice.below(60),
+        dice.below(60)
+    );
+    let level = ["INFO", "INFO", "INFO", "DEBUG", "WARN", "ERROR"][dice.below(6)];
+    let place = format!("{}.{}", words.english(dice), words.english(dice));
+    let id = format!("{:08x}-{:04x}", dice.below(1 << 30), dice.below(1 << 16));
+    let what = match dice.below(4) {
+        0 => format!(
+            "GET /api/v1/{}/{} 200 {}ms",
+            words.english(dice),
+            dice.below(100_000),
+            dice.below(900)
+        ),
+        1 => format!(
+            "{} {} failed: {} (attempt {})",
+            words.english(dice),
+            words.english(dice),
+            words.english(dice),
+            dice.below(5)
+        ),
+        2 => format!(
+            "connection from 10.{}.{}.{}:{}",
+            dice.below(256),
+            dice.below(256),
+            dice.below(256),
+            dice.below(65536)
+        ),
+        _ => format!(
+            "{}={} {}={} took {}.{}s",
+            words.english(dice),
+            dice.below(10000),
+            words.english(dice),
+            dice.below(100),
+            dice.below(60),
+            dice.below(1000)
+        ),
+    };
+    format!(
+        "{time}.{:03}Z {level:5} [{place}] request_id={id} {what}\n",
+        dice.below(1000)
+    )
+}
+
+fn json(words: &Words, dice: &mut Dice) -> String {
+    let mut text = String::from("{\n");
+    for at in 0..4 + dice.below(8) {
+        let key = words.name(dice);
+        let value = match dice.below(7) {
+            0 => dice.below(100_000).to_string(),
+            1 => ["true", "false", "null"][dice.below(3)].to_owned(),
+            2 => format!(
+                "\"{} {} {}\"",
+                words.capital(dice),
+                words.english(dice),
+                words.english(dice)
+            ),
+            3 => format!("[\"{}\", \"{}\"]", words.english(dice), words.english(dice)),
+            4 => format!("{}.{}", dice.below(100), dice.below(10000)),
+            5 => format!("\"/src/{}/{}.py\"", words.english(dice), words.name(dice)),
+            _ => format!("\"{}\"", words.name(dice)),
+        };
+        text += &format!("{}  \"{key}\": {value}", if at == 0 { "" } else { ",\n" });
+    }
+    text + "\n}\n"
+}

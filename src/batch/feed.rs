@@ -1,0 +1,143 @@
+//! What is to be worked on next: blocks of large files, small files whole.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Opened, Reading, Wish};
+use crate::dialects::{Framing, detect, find};
+use crate::error::Error;
+use crate::io::{BLOCK, Blocks, Source};
+use crate::json::Document;
+
+/// Something to work on.
+pub(super) struct Task {
+    /// Its number in the batch, from 0.
+    pub(super) number: usize,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    /// A file that one worker opens, reads and works on alone.
+    File(Source, usize),
+    /// A file of one transcript or document, opened, of which the worker's buffer holds the first block.
+    Whole(Arc<Opened>, Box<Blocks>),
+    /// The worker's buffer holds whole records of a file.
+    Block {
+        opened: Arc<Opened>,
+        /// The number of its first line.
+        line: usize,
+        first: bool,
+        last: bool,
+    },
+    /// A file that could not be opened, or not be read on.
+    Broken(Result<Arc<Opened>, Source>, Error),
+}
+
+/// Hands out the tasks of a batch, one at a time.
+pub(super) struct Feed<'w> {
+    wish: &'w Wish,
+    sources: VecDeque<Source>,
+    tasks: usize,
+    files: usize,
+    /// The `records` file that is being handed out in blocks.
+    current: Option<Current>,
+}
+
+struct Current {
+    opened: Arc<Opened>,
+    blocks: Box<Blocks>,
+    /// The number of the next line.
+    line: usize,
+}
+
+impl<'w> Feed<'w> {
+    pub(super) fn new(wish: &'w Wish, sources: Vec<Source>) -> Self {
+        Self { wish, sources: sources.into(), tasks: 0, files: 0, current: None }
+    }
+
+    /// Whether nothing is left to hand out.
+    pub(super) fn is_done(&self) -> bool {
+        self.current.is_none() && self.sources.is_empty()
+    }
+
+    /// The next task; where it is a block, `buffer` holds its text.
+    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Option<Task> {
+        if self.current.as_ref().is_some_and(|current| current.opened.left.load(Ordering::Relaxed)) {
+            self.current = None;
+        }
+        let what = match self.current.take() {
+            Some(current) => self.block(current, buffer, false),
+            None => self.open(buffer)?,
+        };
+        self.tasks += 1;
+        Some(Task { number: self.tasks - 1, what })
+    }
+
+    fn open(&mut self, buffer: &mut Vec<u8>) -> Option<What> {
+        let source = self.sources.pop_front()?;
+        let number = self.files;
+        self.files += 1;
+        if !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= BLOCK as u64) {
+            return Some(What::File(source, number));
+        }
+        Some(match open(self.wish, &source, number, buffer) {
+            Err(error) => What::Broken(Err(source), error),
+            Ok((opened, blocks)) if opened.reading.framing == Framing::Records => {
+                self.block(Current { opened, blocks, line: 1 }, buffer, true)
+            }
+            Ok((opened, blocks)) => What::Whole(opened, blocks),
+        })
+    }
+
+    fn block(&mut self, mut current: Current, buffer: &mut Vec<u8>, first: bool) -> What {
+        if !first && let Err(error) = current.blocks.next_lines(buffer) {
+            return What::Broken(Ok(current.opened), error);
+        }
+        let line = current.line;
+        current.line += memchr::memchr_iter(b'\n', buffer).count();
+        let opened = Arc::clone(&current.opened);
+        let last = current.blocks.is_done();
+        self.current = (!last).then_some(current);
+        What::Block { opened, line, first, last }
+    }
+}
+
+/// Opens `source`, reads its first block and decides how it is read.
+pub(super) fn open(
+    wish: &Wish,
+    source: &Source,
+    number: usize,
+    buffer: &mut Vec<u8>,
+) -> Result<(Arc<Opened>, Box<Blocks>), Error> {
+    let mut blocks = Box::new(Blocks::open(source)?);
+    blocks.next_lines(buffer)?;
+    let head = valid_prefix(buffer);
+    let mut reading = Reading {
+        framing: wish.framing.unwrap_or_else(|| detect(head, wish.messages_key.as_deref())),
+        dialect: wish.dialect.as_deref().and_then(find),
+        named: wish.dialect.is_some(),
+        messages_key: wish.messages_key.clone(),
+    };
+    if reading.dialect.is_none() {
+        reading.dialect = reading.told(head);
+    }
+    let packing = blocks.packing();
+    Ok((Arc::new(Opened { source: source.clone(), number, packing, reading, left: AtomicBool::new(false) }), blocks))
+}
+
+/// Reads on to the end of a file that is one unit, unless its beginning shows already that it never will be: an endless
+/// stream of what is no JSON must end.
+pub(super) fn read_whole(blocks: &mut Blocks, framing: Framing, buffer: &mut Vec<u8>) -> Result<(), Error> {
+    let hopeless = framing == Framing::Lines
+        && valid_prefix(buffer).lines().next().is_some_and(|line| Document::read_all(line).is_err());
+    if hopeless || blocks.is_done() { Ok(()) } else { blocks.rest(buffer) }
+}
+
+/// What of `bytes` is text.
+pub(super) fn valid_prefix(bytes: &[u8]) -> &str {
+    match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}

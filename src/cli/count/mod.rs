@@ -1,0 +1,110 @@
+//! `curtail count`: how much there is, in tokens, messages and calls.
+
+mod print;
+mod tally;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use super::counting::CountingFlags;
+use super::input::{Global, Input};
+use super::report;
+use crate::batch::{Batch, Event, Flow, OnError, Trouble, Unit, Work};
+use crate::error::Kind;
+use crate::processors::Counting;
+use tally::{Sum, Tally};
+
+/// Count tokens, messages and calls
+///
+/// Counted is the text of every part, with tool names, arguments and results; arguments and results that are no string count
+/// as their JSON without white space between its tokens. An image or a file counts 765 tokens.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What a row stands for
+    #[arg(long, value_enum, default_value = "file")]
+    by: By,
+
+    /// How the counts are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    output_format: Format,
+
+    #[command(flatten)]
+    counting: CountingFlags,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+/// What a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// A file
+    File,
+    /// A transcript
+    Transcript,
+    /// Who speaks
+    Role,
+    /// A tool: its calls and results
+    Tool,
+}
+
+/// How the counts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// One JSON object
+    Json,
+    /// A header and a line for every row
+    Csv,
+}
+
+struct Counter(Counting);
+
+impl Work for Counter {
+    type Out = Vec<Sum>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), Trouble> {
+        let document = unit.read()?;
+        let sums = unit.transcripts(&document)?.into_iter().map(|(_, transcript)| {
+            let line = unit.place(transcript.span.start as usize).line;
+            Sum::of(&transcript, line, &self.0)
+        });
+        out.extend(sums);
+        Ok(())
+    }
+
+    fn reset(&self, out: &mut Vec<Sum>) {
+        out.clear();
+    }
+}
+
+/// Counts what the flags name, and writes the counts.
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let counting = args.counting.counting()?;
+    args.counting.warn();
+    let mut tally = Tally::new(args.by, counting.tokenizer.name(), counting.tokenizer.exact());
+    let (sources, missing) = args.input.sources(None)?;
+    missing.iter().for_each(|error| report::error(error));
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
+    batch.run(sources, &Counter(counting), |event| {
+        match event {
+            Event::Opened(opened) => tally.open(opened.source.name()),
+            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(opened.source.name(), sum)),
+            Event::Failed(failure) => {
+                report::error(&failure.error);
+                status = ExitCode::from(2);
+            }
+            Event::Closed { .. } => {}
+        }
+        Flow::Continue
+    });
+    let text = print::print(&tally, args.output_format);
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if crate::error::Error::system("stdout", &error).kind != Kind::BrokenPipe => Err(error.into()),
+        _ => Ok(status),
+    }
+}

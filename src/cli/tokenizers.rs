@@ -1,0 +1,49 @@
+//! `curtail tokenizers`: what there is to count with.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use comfy_table::{Table, presets};
+
+use crate::tokenizers::all;
+
+/// List the tokenizers, and the models that each is for
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// How the list is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON list
+    Json,
+}
+
+/// Writes the list.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let text = if args.output_format == Format::Json { json() } else { text() };
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text() -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(["name", "counts", "models"]);
+    for listed in all() {
+        let counts = if listed.exact { "exactly" } else { "an estimate" };
+        table.add_row([listed.name, counts, &listed.models.join(", ")]);
+    }
+    table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn json() -> serde_json::Value {
+    let rows = all().into_iter().map(|listed| {
+        serde_json::json!({"name": listed.name, "kind": listed.kind, "exact": listed.exact, "models": listed.models})
+    });
+    rows.collect()
+}

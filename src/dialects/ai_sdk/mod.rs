@@ -1,0 +1,97 @@
+//! The AI SDK: `ModelMessage`s, whose calls and results are parts of their own, and `UIMessage`s, whose tool parts hold a call
+//! and, once it is there, its result.
+
+mod model;
+mod ui;
+
+use super::{Dialect, Fit, Item, Patch, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Draft, DraftPart, Family, Manners, Message, ResultPlace, Role};
+
+/// The dialect `ai-sdk`.
+pub(super) struct AiSdk;
+
+impl Dialect for AiSdk {
+    fn name(&self) -> &'static str {
+        "ai-sdk"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, each with `type`: `text`, `tool-…`, `dynamic-tool`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if item.get("role").is_none() {
+            return Fit::No;
+        }
+        if let Some(parts) = item.get("parts") {
+            return ui::fit(parts);
+        }
+        match item.get("content") {
+            Some(content) if content.items().any(model::is_own_part) => Fit::Certain,
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let role = match &*role.decode() {
+            "system" => Role::System,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            other => return Item::Unknown(other.to_owned()),
+        };
+        let mut message = Message::read(role, item);
+        message.id = item.get_text("id");
+        message.parts = match item.get("parts") {
+            Some(parts) => parts.items().flat_map(ui::read_part).collect(),
+            None => model::read_content(item.get("content")),
+        };
+        Item::Message(message)
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["system", "instructions", "tools"])
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let parts = parts.join(",");
+        let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+        if near.is_some_and(|near| near.get("parts").is_some()) {
+            return format!("{{\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
+        }
+        match draft.parts.as_slice() {
+            [DraftPart::Text(text)] => pieces::role_and_content(role.name(), text),
+            _ => format!("{{\"role\":{},\"content\":[{parts}]}}", quote(role.name())),
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { id, text, family: Family::Approval, .. } => format!(
+                "{{\"type\":\"tool-approval-response\",\"approvalId\":{},\"approved\":false,\"reason\":{}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(text)
+            ),
+            DraftPart::ToolResult { id, name, text, .. } => format!(
+                "{{\"type\":\"tool-result\",\"toolCallId\":{},\"toolName\":{},\"output\":{{\"type\":\"error-text\",\"value\":{}}}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(name),
+                quote(text)
+            ),
+        }
+    }
+
+    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let list = message.get("content").or_else(|| message.get("parts"))?;
+        pieces::admit(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}

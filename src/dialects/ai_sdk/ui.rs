@@ -1,0 +1,80 @@
+//! `UIMessage`: what the AI SDK keeps for the screen. A tool part goes through states; the later ones hold the result.
+
+use crate::dialects::{Fit, pieces};
+use crate::json::{Text, Value};
+use crate::transcript::{Content, Family, Part, Place, Rewrite, ToolCall, ToolResult};
+
+/// How well a list of `parts` fits.
+pub(super) fn fit(parts: Value<'_>) -> Fit {
+    let mut kinds = parts.items().map(|part| part.get("type").and_then(Value::text)).peekable();
+    match (kinds.peek().is_some(), kinds.all(|kind| kind.is_some())) {
+        (true, true) => Fit::Certain,
+        (true, false) => Fit::No,
+        (false, _) => Fit::Possible,
+    }
+}
+
+/// Reads a part: a tool part is a call and, where it has come, a result, and both are the same bytes.
+pub(super) fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let kind = part.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+    if let Some(tool) = part.get("toolInvocation") {
+        let name = tool.get_text("toolName").unwrap_or(Text::Escaped(""));
+        return read_tool(part, tool, name);
+    }
+    let named = kind.strip_prefix("tool-").map(|name| Text::Owned(name.to_owned()));
+    if kind == "dynamic-tool" || named.is_some() && part.get("toolCallId").is_some() {
+        let name = part.get_text("toolName").or(named).unwrap_or(Text::Escaped(""));
+        return read_tool(part, part, name);
+    }
+    match &*kind {
+        "reasoning" => {
+            // Version 4 of the SDK wrote the text under `reasoning`.
+            let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
+            vec![Part::read(Content::Reasoning(text), Place::element(part))]
+        }
+        "text" => vec![pieces::part(part, pieces::plain_block(part))],
+        "file" => vec![Part::read(Content::Media(Text::Json(part.raw())), Place::element(part))],
+        _ => vec![Part::read(Content::Other, Place::element(part))],
+    }
+}
+
+/// `part` is the element, `tool` what holds the state: the same, or a member of it in version 4 of the SDK.
+fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'a>> {
+    let result = result_of(tool);
+    let id = tool.get_text("toolCallId");
+    let call = ToolCall {
+        id: id.clone(),
+        name: name.clone(),
+        arguments: pieces::arguments(tool.some("input").or_else(|| tool.some("args"))),
+        family: Family::Function,
+        hosted: tool.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
+    };
+    let open = if result.is_none() { room_for_result(tool) } else { None };
+    let mut parts = vec![Part::read(Content::ToolCall(call), Place { rewrite: open, ..Place::element(part) })];
+    if let Some(said) = result {
+        let content = pieces::texts(said);
+        let answer =
+            ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
+        parts.push(Part::read(Content::ToolResult(answer), Place::element(part).with_text(said)));
+    }
+    parts
+}
+
+/// What the tool answered, if it did: nothing where the user denied it.
+#[expect(clippy::option_option, reason = "no result, a result without text, and a result with one are three things")]
+fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
+    match &*tool.get_text("state")?.decode() {
+        "output-available" => Some(tool.get("output")),
+        "result" => Some(tool.get("result")),
+        "output-error" => Some(tool.get("errorText")),
+        "output-denied" => Some(None),
+        _ => None,
+    }
+}
+
+/// Where an open call takes its result: its state becomes an error, with the words beside it.
+fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
+    let state = tool.get("state")?;
+    let before = if tool.get("args").is_some() { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };
+    Some(Rewrite { span: state.span(), before, after: "" })
+}

@@ -1,0 +1,154 @@
+//! Bedrock Converse: `role` and `content` blocks without a type, each named by its key; `toolUse` answered by `toolResult` in
+//! the next user message.
+
+use super::{Dialect, Fit, Item, Patch, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Rewrite, Role, ToolCall, ToolResult,
+};
+
+/// The dialect `bedrock`.
+pub(super) struct Bedrock;
+
+/// Keys that name a block.
+const BLOCKS: &[&str] = &[
+    "text",
+    "toolUse",
+    "toolResult",
+    "reasoningContent",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "cachePoint",
+    "guardContent",
+    "citationsContent",
+    "searchResult",
+];
+
+impl Dialect for Bedrock {
+    fn name(&self) -> &'static str {
+        "bedrock"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, `reasoningContent`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(blocks) = item.get("content").filter(|_| item.get("role").is_some()) else { return Fit::No };
+        let mut blocks = blocks.items().peekable();
+        let fits = blocks.peek().is_some() && blocks.all(is_block);
+        if fits { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let role = match &*role.decode() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            other => return Item::Unknown(other.to_owned()),
+        };
+        let mut message = Message::read(role, item);
+        message.parts = match item.get("content") {
+            Some(list) if list.is_array() => list.items().map(read_block).collect(),
+            said => pieces::content(said, pieces::plain_block),
+        };
+        Item::Message(message)
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["system", "toolConfig"])
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { id, text, .. } => format!(
+                "{{\"toolResult\":{{\"toolUseId\":{},\"content\":[{{\"text\":{}}}],\"status\":\"error\"}}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(text)
+            ),
+        }
+    }
+
+    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        pieces::admit(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
+    }
+}
+
+/// A block has no type: the key of its one member tells.
+fn is_block(block: Value<'_>) -> bool {
+    block.get("type").is_none() && block.members().any(|member| BLOCKS.iter().any(|key| member.key.is(key)))
+}
+
+fn read_block(block: Value<'_>) -> Part<'_> {
+    let Some(member) = block.members().next() else { return Part::read(Content::Other, Place::element(block)) };
+    let value = member.value;
+    let content = match &*member.key.decode() {
+        "text" => return pieces::part(block, pieces::plain_block(block)),
+        "toolUse" => Content::ToolCall(read_call(value)),
+        "toolResult" => return read_result(block, value),
+        "reasoningContent" => Content::Reasoning(reasoning(value)),
+        "citationsContent" => Content::Text(cited(value)),
+        "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
+        _ => Content::Other,
+    };
+    Part::read(content, Place::element(block))
+}
+
+fn read_call(call: Value<'_>) -> ToolCall<'_> {
+    let hosted = is_servers(call);
+    ToolCall {
+        id: call.get_text("toolUseId"),
+        name: call.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(call.get("input")),
+        family: if hosted { Family::Server } else { Family::Function },
+        hosted,
+    }
+}
+
+/// Whether the provider runs the tool: `server_tool_use`, `web_search_tool_result` and the like.
+fn is_servers(half: Value<'_>) -> bool {
+    half.get_text("type").is_some_and(|kind| !kind.is("tool_use") && !kind.is("tool_result"))
+}
+
+fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
+    let content = result.get("content");
+    let hosted = is_servers(result);
+    let answer = ToolResult {
+        id: result.get_text("toolUseId"),
+        name: None,
+        content: content.into_iter().flat_map(Value::items).filter_map(answer_text).collect(),
+        media: content.map_or(0, |content| content.items().filter(|block| answer_text(*block).is_none()).count()),
+        family: if hosted { Family::Server } else { Family::Function },
+        same_message: hosted,
+    };
+    let rewrite = content.map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
+    Part::read(Content::ToolResult(answer), Place { rewrite, ..Place::element(block) })
+}
+
+fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
+    block.get_text("text").or_else(|| block.get("json").map(|json| Text::Json(json.raw())))
+}
+
+fn reasoning(value: Value<'_>) -> Text<'_> {
+    value.get("reasoningText").and_then(|inner| inner.get_text("text")).unwrap_or(Text::Escaped(""))
+}
+
+fn cited(value: Value<'_>) -> Text<'_> {
+    let pieces = value.get("content").into_iter().flat_map(Value::items).filter_map(|piece| piece.get_text("text"));
+    Text::Owned(pieces.map(|text| text.decode().into_owned()).collect())
+}

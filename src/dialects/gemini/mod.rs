@@ -1,0 +1,176 @@
+//! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings of
+//! the Gemini CLI, where a call and its result are one record. Keys in camel case or snake case.
+
+mod parts;
+mod recording;
+
+use super::{Dialect, Fit, Item, Patch, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+
+/// The dialect `gemini`.
+pub(super) struct Gemini;
+
+impl Dialect for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if is_event(item) || is_exchange(item) || recording::is_header(item) {
+            return Fit::Certain;
+        }
+        if item.get("parts").is_some_and(|list| list.items().any(parts::is_part)) {
+            return if item.get("uuid").is_none() { Fit::Certain } else { Fit::No };
+        }
+        recording::fit(item)
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        record.get("contents").is_some() || record.get("events").is_some() && record.get("app_name").is_some()
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if is_exchange(item) {
+            return read_exchange(item);
+        }
+        if recording::is_metadata(item) {
+            return Item::Metadata;
+        }
+        let content = match item.get("author") {
+            Some(_) => item.some("content"),
+            None => Some(item),
+        };
+        // An event without content only changes the session's state.
+        let Some(content) = content else { return Item::Metadata };
+        match role(item, content) {
+            Ok(role) => Item::Message(read_content(role, item, content)),
+            Err(unknown) => Item::Unknown(unknown),
+        }
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        if items.iter().any(lacks_id) {
+            items.iter_mut().for_each(forget_ids);
+        }
+        items
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        let instruction = record.some("systemInstruction").or_else(|| record.some("system_instruction"));
+        let said = instruction.map(|content| content.get("parts").unwrap_or(content));
+        pieces::texts(said).into_iter().chain(pieces::preamble(record, &["tools"])).collect()
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let spelt: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let spelt = spelt.join(",");
+        let model = draft.role == Role::Assistant;
+        let role = if model { "model" } else { "user" };
+        match near {
+            Some(near) if near.get("author").is_some() => event(near, role, &spelt),
+            Some(near) if near.get("role").is_none() && near.get("type").is_some() => {
+                let kind = if model { "gemini" } else { "user" };
+                format!("{{\"type\":\"{kind}\",\"content\":[{spelt}]}}")
+            }
+            _ => format!("{{\"role\":\"{role}\",\"parts\":[{spelt}]}}"),
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        parts::spell(part)
+    }
+
+    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let content = message.some("content").filter(|content| content.is_object()).unwrap_or(message);
+        let list = content.get("parts").or_else(|| content.get("content"))?;
+        pieces::admit(list, parts, |json| format!("{{\"text\":{json}}}"))
+    }
+}
+
+/// An event of the Agent Development Kit.
+fn is_event(item: Value<'_>) -> bool {
+    let invocation = item.get("invocation_id").or_else(|| item.get("invocationId"));
+    let content = item.get("content").and_then(|content| content.get("parts"));
+    item.get("author").is_some() && (invocation.is_some() || content.is_some())
+}
+
+/// What an evaluation of the Agent Development Kit keeps of a turn: what was asked, the tools used, and the last answer.
+fn is_exchange(item: Value<'_>) -> bool {
+    item.get("user_content").or_else(|| item.get("userContent")).is_some_and(Value::is_object)
+        || item.get("query").is_some() && (item.get("expected_tool_use").is_some() || item.get("reference").is_some())
+}
+
+/// The turn is one message of the user's: it cannot be parted, and the tool calls in it are expectations.
+fn read_exchange(item: Value<'_>) -> Item<'_> {
+    let mut message = Message::read(Role::User, item);
+    let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
+    for value in keys.iter().filter_map(|key| item.some(key)) {
+        let said = value.get("parts").unwrap_or(value);
+        message.parts.extend(pieces::content(Some(said), parts::plain));
+    }
+    let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
+    message.parts.extend(uses.map(|uses| Part::read(Content::Other, Place::element(uses))));
+    Item::Message(message)
+}
+
+/// Who speaks, or the role that nobody knows. A content without a role is the user's, an event without one its author's.
+fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
+    let named = content.get_text("role").or_else(|| item.get_text("type")).or_else(|| item.get_text("author"));
+    let Some(named) = named else { return Ok(Role::User) };
+    match &*named.decode() {
+        "user" => Ok(Role::User),
+        "model" | "gemini" | "assistant" => Ok(Role::Assistant),
+        "system" => Ok(Role::System),
+        "function" | "tool" => Ok(Role::Tool),
+        _ if content.get("role").is_none() && item.get("author").is_some() => Ok(Role::Assistant),
+        other => Err(other.to_owned()),
+    }
+}
+
+fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<'a> {
+    let mut message = Message::read(role, item);
+    message.id = item.get_text("id");
+    message.parts = recording::thoughts(item);
+    let list = content.some("parts").or_else(|| content.some("content"));
+    message.parts.extend(pieces::content(list, parts::plain).into_iter().map(parts::with_place));
+    message.indivisible = parts::only_first_is_signed(list);
+    message.parts.extend(recording::tool_calls(item));
+    message
+}
+
+fn lacks_id(item: &Item<'_>) -> bool {
+    let Item::Message(message) = item else { return false };
+    message.results().any(|(_, result)| result.id.is_none() && result.family == Family::Function)
+}
+
+/// Where results lack the ids that calls have, position and name tell.
+fn forget_ids(item: &mut Item<'_>) {
+    let Item::Message(message) = item else { return };
+    for part in &mut message.parts {
+        match &mut part.content {
+            Content::ToolCall(call) => call.id = None,
+            Content::ToolResult(result) => result.id = None,
+            _ => {}
+        }
+    }
+}
+
+/// An event of the session that `near` is an event of.
+fn event(near: Value<'_>, role: &str, parts: &str) -> String {
+    let author = near.get_text("author").filter(|author| !author.is("user"));
+    let author =
+        if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
+    let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, near.get(key)?)));
+    let invocation = invocation.map_or_else(String::new, |(key, id)| format!("\"{key}\":{},", id.raw()));
+    format!("{{{invocation}\"author\":{},\"content\":{{\"parts\":[{parts}],\"role\":\"{role}\"}}}}", quote(&author))
+}

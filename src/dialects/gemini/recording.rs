@@ -1,0 +1,105 @@
+//! What only recordings of the Gemini CLI have: headers and changes to them, thoughts beside the content, and `toolCalls` that
+//! hold a call and its result in one record.
+
+use super::parts;
+use crate::dialects::{Fit, pieces};
+use crate::json::{Span, Text, Value};
+use crate::transcript::{Content, Family, Part, Place, Rewrite, ToolCall, ToolResult};
+
+/// Whether a line is the header of a recording, or a change to it.
+pub(super) fn is_header(item: Value<'_>) -> bool {
+    let header = item.get("sessionId").is_some() && item.get("projectHash").is_some();
+    header || item.members().next().is_some_and(|member| member.key.is("$set") || member.key.is("$rewindTo"))
+}
+
+/// Whether a record is no message: a header, or what the program told the user.
+pub(super) fn is_metadata(item: Value<'_>) -> bool {
+    const NOTICES: &[&str] = &["info", "warning", "error"];
+    let notice = item.get_text("type").is_some_and(|kind| NOTICES.iter().any(|name| kind.is(name)));
+    is_header(item) || notice && item.get("role").is_none()
+}
+
+/// How well a record fits by itself.
+pub(super) fn fit(item: Value<'_>) -> Fit {
+    let Some(kind) = item.get_text("type") else { return Fit::No };
+    let enveloped = ["role", "message", "uuid", "payload", "data"].iter().any(|key| item.get(key).is_some());
+    if enveloped || item.get("content").is_none() {
+        return Fit::No;
+    }
+    match &*kind.decode() {
+        "gemini" => Fit::Certain,
+        "user" | "info" | "warning" | "error" if item.get("timestamp").is_some() => Fit::Possible,
+        _ => Fit::No,
+    }
+}
+
+/// What the model thought, beside the content.
+pub(super) fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
+    let thoughts = item.get("thoughts").into_iter().flat_map(Value::items);
+    thoughts.map(|thought| Part::read(Content::Reasoning(thought_text(thought)), Place::in_shell(thought))).collect()
+}
+
+fn thought_text(thought: Value<'_>) -> Text<'_> {
+    match (thought.get_text("subject"), thought.get_text("description")) {
+        (Some(subject), Some(description)) => Text::Owned(format!("{}\n{}", subject.decode(), description.decode())),
+        (only, None) | (None, only) => only.unwrap_or(Text::Escaped("")),
+    }
+}
+
+/// A call for every record, and a result where there is one: both are the same bytes.
+pub(super) fn tool_calls(item: Value<'_>) -> Vec<Part<'_>> {
+    let records = item.get("toolCalls").into_iter().flat_map(Value::items);
+    records.flat_map(|record| std::iter::once(read_call(record)).chain(read_result(record))).collect()
+}
+
+fn read_call(record: Value<'_>) -> Part<'_> {
+    let call = ToolCall {
+        id: record.get_text("id"),
+        name: record.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(record.some("args")),
+        family: Family::Function,
+        hosted: false,
+    };
+    Part::read(Content::ToolCall(call), Place { rewrite: room_for_result(record), ..Place::in_shell(record) })
+}
+
+/// Where an open call takes its result: the CLI reads a string as the output.
+fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
+    if let Some(result) = record.get("result") {
+        return result_of(record).is_none().then(|| Rewrite { span: result.span(), before: "", after: "" });
+    }
+    let end = record.members().last()?.span.end;
+    Some(Rewrite { span: Span::new(end, end), before: ",\"result\":", after: "" })
+}
+
+fn result_of(record: Value<'_>) -> Option<Value<'_>> {
+    record.some("result").filter(|result| !result.is_array() || result.items().next().is_some())
+}
+
+fn read_result(record: Value<'_>) -> Option<Part<'_>> {
+    let result = result_of(record)?;
+    let (content, rewrite) = read_answer(result);
+    let media = result.items().filter(|&part| matches!(parts::plain(part), Content::Media(_))).count();
+    let answer = ToolResult {
+        id: record.get_text("id"),
+        name: record.get_text("name"),
+        content,
+        media,
+        family: Family::Function,
+        same_message: false,
+    };
+    Some(Part::read(Content::ToolResult(answer), Place { rewrite, ..Place::in_shell(record) }))
+}
+
+/// A string, or parts: where one response is all, its text is what may be spelt anew.
+fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+    let responses: Vec<Value<'_>> =
+        result.items().filter_map(|part| parts::either(part, "functionResponse", "function_response")).collect();
+    if let ([only], 1) = (responses.as_slice(), result.items().count()) {
+        return parts::answer(only.some("response"));
+    }
+    let texts = result.items().filter_map(|part| part.get_text("text"));
+    let said = responses.iter().flat_map(|response| parts::answer(response.some("response")).0).chain(texts);
+    let content = if result.is_array() { said.collect() } else { pieces::texts(Some(result)) };
+    (content, Some(Rewrite { span: result.span(), before: "", after: "" }))
+}

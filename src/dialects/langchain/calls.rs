@@ -1,0 +1,106 @@
+//! The calls of a message. LangChain keeps each up to five times over: as a call of its own, as a block of the content, as the
+//! provider spelt it, as chunks, and in the raw reply. All copies go with the call.
+
+use crate::dialects::pieces;
+use crate::json::{Text, Value};
+use crate::transcript::{Content, Family, Part, Place, ToolCall};
+
+/// Whether a block of the content is a call.
+pub(super) fn is_call(block: Value<'_>) -> bool {
+    const TYPES: &[&str] = &["tool_use", "tool_call", "function_call"];
+    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+}
+
+/// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and any that stand only elsewhere.
+pub(super) fn read(body: Value<'_>) -> Vec<Part<'_>> {
+    let mut calls: Vec<(Value<'_>, Vec<Value<'_>>)> = Vec::new();
+    for value in own(body) {
+        calls.push((value, Vec::new()));
+    }
+    for value in elsewhere(body) {
+        match calls.iter_mut().find(|(first, _)| same_call(*first, value)) {
+            Some((_, copies)) => copies.push(value),
+            None => calls.push((value, Vec::new())),
+        }
+    }
+    for nth in 0..calls.len() {
+        let call = calls[nth].0;
+        if !calls[..nth].iter().any(|(earlier, _)| same_call(*earlier, call)) {
+            calls[nth].1.extend(traces(body, call));
+        }
+    }
+    calls.into_iter().map(|(first, copies)| part(first, copies)).collect()
+}
+
+fn list<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
+    holder.and_then(|holder| holder.get(key)).into_iter().flat_map(Value::items)
+}
+
+fn own(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    list(Some(body), "tool_calls").chain(list(Some(body), "invalid_tool_calls"))
+}
+
+/// Where calls are repeated, in the order in which they count where they are not.
+fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let extra = body.get("additional_kwargs");
+    let blocks = list(Some(body), "content").filter(|block| is_call(*block));
+    let legacy = extra.and_then(|extra| extra.some("function_call"));
+    blocks.chain(list(extra, "tool_calls")).chain(legacy)
+}
+
+/// What is left of a call in places that never make one: chunks, the provider's ids, and the raw reply.
+fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
+    let Some(id) = id_of(call) else { return Vec::new() };
+    let id = id.decode();
+    let chunks = list(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
+    let output = list(body.get("response_metadata"), "output");
+    let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
+    let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
+    let named = ids.into_iter().flat_map(Value::members).filter(|member| member.key.is(&id)).map(|member| member.value);
+    chunks.chain(raw).chain(named).collect()
+}
+
+/// Blocks of Responses items have an `id` of their own besides the call's.
+fn id_of(call: Value<'_>) -> Option<Text<'_>> {
+    call.get_text("call_id").or_else(|| call.get_text("id"))
+}
+
+fn name_of(call: Value<'_>) -> Option<Text<'_>> {
+    call.get("function").unwrap_or(call).get_text("name")
+}
+
+/// Calls without an id, as in the legacy `function_call`, are known by their name.
+fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
+    match (id_of(one), id_of(other)) {
+        (Some(one), Some(other)) => one.decode() == other.decode(),
+        (_, None) => name_of(one).zip(name_of(other)).is_some_and(|(one, other)| one.decode() == other.decode()),
+        (None, Some(_)) => false,
+    }
+}
+
+fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
+    let inner = call.get("function").unwrap_or(call);
+    let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
+    let content = Content::ToolCall(ToolCall {
+        id: id_of(call),
+        name: name_of(call).unwrap_or(Text::Escaped("")),
+        arguments: pieces::arguments(arguments),
+        family: Family::Function,
+        hosted: false,
+    });
+    Part::read(content, Place { copies, ..Place::in_shell(call) })
+}
+
+/// What the model thought, where the content does not hold it: a summary in blocks, or a text.
+pub(super) fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
+    let Some(extra) = body.get("additional_kwargs") else { return Vec::new() };
+    let thought = extra.some("reasoning").or_else(|| extra.some("reasoning_content"));
+    let Some(thought) = thought else { return Vec::new() };
+    let blocks = thought.get("summary").into_iter().flat_map(Value::items);
+    let text = thought.text().unwrap_or_else(|| {
+        let texts: Vec<String> =
+            blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
+        Text::Owned(texts.join("\n"))
+    });
+    vec![Part::read(Content::Reasoning(text), Place::element(thought))]
+}

@@ -1,0 +1,90 @@
+//! Calls that are a JSON text inside a string, and results that answer them by position, sometimes all at once.
+
+use crate::dialects::{Item, pieces};
+use crate::json::{Document, Text, Value};
+use crate::transcript::{Content, Family, Message, Part, Place, Role, ToolCall, ToolResult};
+
+/// Reads the calls that `said` spells; they all stand and fall with `element`.
+pub(super) fn read<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
+    let calls = match said {
+        Some(said) if said.text().is_none() => each(said).map(|call| owned(call)).collect(),
+        Some(said) => spelt(&said.text().map(|text| text.decode().into_owned()).unwrap_or_default()),
+        None => vec![call(String::new(), String::new())],
+    };
+    calls.into_iter().map(|call| Part::read(Content::ToolCall(call), Place::element(element))).collect()
+}
+
+/// `{"name": …, "arguments": …}`, a list of these, or a text that names its function in a tag.
+fn spelt<'a>(text: &str) -> Vec<ToolCall<'a>> {
+    match Document::read(text) {
+        Ok(document) => {
+            let calls: Vec<ToolCall<'a>> = document.roots().flat_map(each).map(owned).collect();
+            if calls.is_empty() { vec![call(String::new(), text.to_owned())] } else { calls }
+        }
+        Err(_) => vec![call(tagged(text).to_owned(), text.to_owned())],
+    }
+}
+
+fn each<'v>(value: Value<'v>) -> impl Iterator<Item = Value<'v>> {
+    let alone = (!value.is_array()).then_some(value);
+    value.items().chain(alone)
+}
+
+fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
+    let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
+    let name = inner.get_text("name").map(|name| name.decode().into_owned());
+    let arguments = pieces::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
+    call(name.unwrap_or_default(), arguments.decode().into_owned())
+}
+
+fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
+    let (name, arguments) = (Text::Owned(name), Text::Owned(arguments));
+    ToolCall { id: None, name, arguments, family: Family::Function, hosted: false }
+}
+
+/// The name in `<function=NAME>`.
+fn tagged(text: &str) -> &str {
+    let rest = text.split_once("<function=").map_or("", |(_, rest)| rest);
+    rest.split_once('>').map_or("", |(name, _)| name)
+}
+
+/// Reads a message that answers a call.
+pub(super) fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
+    Part::read(Content::ToolResult(result(pieces::texts(said))), Place::element(item).with_text(said))
+}
+
+fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
+    ToolResult { id: None, name: None, content, media: 0, family: Family::Function, same_message: false }
+}
+
+/// Where one message answers several calls, it holds a result for each: all that is said stands in the first. Such calls
+/// stay or go together.
+pub(super) fn share_answers(items: &mut [Item<'_>]) {
+    let mut open = None;
+    for at in 0..items.len() {
+        let Item::Message(message) = &items[at] else { continue };
+        let calls = message.calls().count();
+        let next_answers = items[at + 1..].iter().find_map(as_message).is_some_and(|next| next.role == Role::Tool);
+        match (message.role, open.take()) {
+            (Role::Tool, Some((asked, calls))) if !next_answers => share(items, asked, at, calls),
+            (Role::Assistant, _) if calls > 1 => open = Some((at, calls)),
+            _ => {}
+        }
+    }
+}
+
+fn as_message<'i, 'a>(item: &'i Item<'a>) -> Option<&'i Message<'a>> {
+    if let Item::Message(message) = item { Some(message) } else { None }
+}
+
+fn share(items: &mut [Item<'_>], asked: usize, answered: usize, calls: usize) {
+    if let Item::Message(message) = &mut items[asked] {
+        message.indivisible = true;
+    }
+    if let Item::Message(message) = &mut items[answered]
+        && let Some(element) = message.parts.first().and_then(Part::place).map(|place| place.element)
+    {
+        let more = (1..calls).map(|_| Part::read(Content::ToolResult(result(Vec::new())), Place::element(element)));
+        message.parts.extend(more);
+    }
+}

@@ -1,0 +1,162 @@
+//! ShareGPT and its kin, whose calls are answered by position: `from` and `value`; LLaMA-Factory's `role` with blocks of `type`
+//! and `value`; Alpaca's `history` of pairs.
+
+mod calls;
+
+use super::{Dialect, Fit, Item, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role};
+
+/// The dialect `sharegpt`.
+pub(super) struct ShareGpt;
+
+impl Dialect for ShareGpt {
+    fn name(&self) -> &'static str {
+        "sharegpt"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`from` and `value`; `role` and `content` blocks with `type` and `value`; `history` of pairs beside `instruction`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let told = item.get_text("from").is_some() && item.get_text("value").is_some()
+            || item.get("role").is_some() && blocks(item).is_some()
+            || is_pair(item);
+        if told { Fit::Certain } else { Fit::No }
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        record.get("instruction").is_some() && record.get("history").is_some()
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if item.is_array() {
+            return read_pair(item);
+        }
+        let Some(name) = item.get_text("from").or_else(|| item.get_text("role")) else {
+            return Item::Unknown(String::from("neither `from` nor `role`"));
+        };
+        let name = name.decode();
+        let Some(role) = role_of(&name) else { return Item::Unknown(name.into_owned()) };
+        let mut message = Message::read(role, item);
+        let said = item.get("value").or_else(|| item.get("content"));
+        message.parts = match (&*name, role) {
+            ("function_call" | "tool_call", _) => calls::read(said, item),
+            (_, Role::Tool) => vec![calls::read_result(item, said.map(text_value))],
+            _ => blocks(item).map_or_else(|| pieces::content(said, pieces::plain_block), read_blocks),
+        };
+        message.indivisible = message.calls().count() > 1 && blocks(item).is_none();
+        Item::Message(message)
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        calls::share_answers(&mut items);
+        items
+    }
+
+    /// Beside a history of pairs stands the exchange that it leads to.
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["system", "instruction", "input", "output", "tools"])
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let words = quote(&spoken(draft));
+        if near.is_some_and(Value::is_array) {
+            return if draft.role == Role::Assistant { format!("[\"\",{words}]") } else { format!("[{words},\"\"]") };
+        }
+        if near.is_some_and(|near| near.get("from").is_none()) {
+            return format!(
+                "{{\"role\":{},\"content\":[{{\"type\":\"text\",\"value\":{words}}}]}}",
+                quote(draft.role.name())
+            );
+        }
+        let from = match draft.role {
+            Role::System | Role::Developer => "system",
+            Role::User => "human",
+            Role::Assistant => "gpt",
+            Role::Tool => "observation",
+        };
+        format!("{{\"from\":\"{from}\",\"value\":{words}}}")
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => {
+                format!("{{\"type\":\"text\",\"value\":{}}}", quote(text))
+            }
+        }
+    }
+}
+
+/// All that a message of ours says, results included: the format has no other place for them.
+fn spoken(draft: &Draft) -> String {
+    let texts = draft.parts.iter().filter_map(|part| match part {
+        DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => Some(text.as_str()),
+        DraftPart::Verbatim(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn role_of(name: &str) -> Option<Role> {
+    match name {
+        "system" => Some(Role::System),
+        "human" | "user" => Some(Role::User),
+        "gpt" | "assistant" | "chatgpt" | "model" | "bot" | "bing" | "bard" => Some(Role::Assistant),
+        "function_call" | "tool_call" => Some(Role::Assistant),
+        "observation" | "tool" | "function_response" | "tool_response" | "function" => Some(Role::Tool),
+        _ => None,
+    }
+}
+
+/// The blocks of a LLaMA-Factory message.
+fn blocks(item: Value<'_>) -> Option<Value<'_>> {
+    let list = item.get("content").filter(|list| list.is_array())?;
+    let own = |block: Value<'_>| block.get("type").is_some() && block.get("value").is_some();
+    (list.items().next().is_some() && list.items().all(own)).then_some(list)
+}
+
+fn read_blocks(list: Value<'_>) -> Vec<Part<'_>> {
+    list.items().flat_map(read_block).collect()
+}
+
+fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
+    let kind = block.get_text("type").map(|kind| kind.decode().into_owned());
+    let text = || block.get_text("value").unwrap_or(Text::Escaped(""));
+    let (content, said) = match kind.as_deref() {
+        Some("tool_call") => return calls::read(block.get("value"), block),
+        Some("reasoning") => (Content::Reasoning(text()), None),
+        Some("text") => (Content::Text(text()), block.get("value")),
+        Some("image_url" | "image" | "video_url" | "video" | "audio_url" | "audio") => {
+            (Content::Media(Text::Json(block.raw())), None)
+        }
+        _ => (Content::Other, None),
+    };
+    vec![Part::read(content, Place::element(block).with_text(said))]
+}
+
+/// Where a message says what it says: the string itself, or the value of its first block.
+fn text_value(said: Value<'_>) -> Value<'_> {
+    said.items().next().and_then(|block| block.get("value")).unwrap_or(said)
+}
+
+/// What the user and the assistant said, as Alpaca keeps it.
+fn is_pair(item: Value<'_>) -> bool {
+    item.is_array() && item.items().count() == 2 && item.items().all(|said| said.text().is_some())
+}
+
+/// A pair is one element with two speakers: it stays or goes whole, as a message of the user's that holds its answer.
+fn read_pair(item: Value<'_>) -> Item<'_> {
+    if !is_pair(item) {
+        return Item::Unknown(String::from("no pair of texts"));
+    }
+    let mut message = Message::read(Role::User, item);
+    message.parts = pieces::content(Some(item), pieces::plain_block);
+    Item::Message(message)
+}

@@ -1,0 +1,83 @@
+//! Anything that says who speaks and what: a role under one of the usual keys, a text under another. It has no calls, and it
+//! leaves to other dialects whatever they know for certain.
+
+use super::{Dialect, Fit, Item, pieces};
+use crate::json::{Value, quote};
+use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role};
+
+/// The dialect `simple`.
+pub(super) struct Simple;
+
+/// Keys that name the speaker.
+const SPEAKERS: &[&str] = &["role", "from", "speaker", "author", "sender", "type", "source"];
+
+/// Keys that hold what is said.
+const TEXTS: &[&str] = &["content", "text", "value", "message", "body", "system_prompt"];
+
+impl Dialect for Simple {
+    fn name(&self) -> &'static str {
+        "simple"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; no tool calls"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let says = text(item).is_some_and(|(_, text)| text.text().is_some());
+        if says && speaker(item).is_some() { Fit::Possible } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: true }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some((_, role)) = speaker(item) else {
+            let named = SPEAKERS.iter().find_map(|key| item.get_text(key));
+            return Item::Unknown(named.map_or_else(|| String::from("no role"), |name| name.decode().into_owned()));
+        };
+        let mut message = Message::read(role, item);
+        message.id = item.get_text("id");
+        message.parts = pieces::content(text(item).map(|(_, text)| text), pieces::plain_block);
+        Item::Message(message)
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let text_key = near.and_then(text).map_or("content", |(key, _)| key);
+        let (role_key, role) = near.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
+        let named = near.and_then(|near| near.get_text(role_key)).filter(|_| role == draft.role);
+        let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
+        format!("{{\"{role_key}\":{},\"{text_key}\":{}}}", quote(&name), quote(&draft.words()))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => quote(text),
+            DraftPart::Verbatim(raw) => raw.clone(),
+        }
+    }
+}
+
+/// Who speaks, by a name that is known, and the key that says so.
+fn speaker(item: Value<'_>) -> Option<(&'static str, Role)> {
+    SPEAKERS.iter().find_map(|key| Some((*key, role_of(&item.get_text(key)?.decode())?)))
+}
+
+fn text(item: Value<'_>) -> Option<(&'static str, Value<'_>)> {
+    TEXTS.iter().find_map(|key| {
+        let value = item.get(key)?;
+        (value.text().is_some() || value.is_array()).then_some((*key, value))
+    })
+}
+
+fn role_of(name: &str) -> Option<Role> {
+    match name.to_ascii_lowercase().as_str() {
+        "system" => Some(Role::System),
+        "developer" => Some(Role::Developer),
+        "user" | "human" | "customer" | "prompter" | "user_explicit" => Some(Role::User),
+        "assistant" | "ai" | "bot" | "gpt" | "model" | "agent" | "chatbot" => Some(Role::Assistant),
+        "tool" | "function" | "observation" | "environment" => Some(Role::Tool),
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! What went wrong, where, and in which voice it is said.
+//!
+//! An [`Error`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
+
+use std::fmt;
+
+/// Where in a text something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Number of the column in characters, from 1.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of byte `offset` in `text`, whose first line has the number `first_line`.
+    ///
+    /// An offset inside a character is the place of that character; a byte order mark takes no column.
+    #[must_use]
+    pub fn of(text: &[u8], offset: usize, first_line: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        let line = memchr::memchr_iter(b'\n', &before[..line_start]).count();
+        let own = before[line_start..].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&before[line_start..]);
+        Self { line: first_line + line, column: String::from_utf8_lossy(own).chars().count() + 1 }
+    }
+}
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The wish cannot be granted as it stands: clashing outputs, an unknown name, an empty set of inputs.
+    Usage,
+    /// The system would not read or write.
+    System,
+    /// A compressed stream is corrupt or ends early.
+    Compression,
+    /// Bytes that are no UTF-8, text that is no JSON, JSON that is no transcript, a budget that nothing fits.
+    Content,
+    /// Nobody reads the output any more.
+    BrokenPipe,
+}
+
+/// Something that could not be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// The file, as the user named it; empty where no file is meant.
+    pub name: String,
+    /// Where in the file.
+    pub place: Option<Place>,
+    /// What is wrong and what would be right.
+    pub what: String,
+}
+
+impl Error {
+    /// An error of `kind` about the file `name`.
+    #[must_use]
+    pub fn new(kind: Kind, name: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), place: None, what: what.into() }
+    }
+
+    /// What the system said about the file `name`.
+    #[must_use]
+    pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
+        let kind = if error.kind() == std::io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::System };
+        Self::new(kind, name, words(error))
+    }
+
+    /// The same, at `place`.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name.is_empty() {
+            write!(f, "{}:", self.name)?;
+            if let Some(Place { line, column }) = self.place {
+                write!(f, "{line}:{column}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The system's words in our voice: lower case, without its number.
+fn words(error: &std::io::Error) -> String {
+    let said = error.to_string();
+    let said = said.split(" (os error").next().unwrap_or(&said);
+    let mut rest = said.chars();
+    let first = rest.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Kind, Place};
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let cases: [(&str, usize, usize, usize); 6] = [
+            ("", 0, 1, 1),
+            ("abc", 2, 1, 3),
+            ("é\"x", 3, 1, 3),
+            ("\u{feff}x", 3, 1, 1),
+            ("a\nbc\n", 3, 2, 2),
+            ("a\nbc\n", 99, 3, 1),
+        ];
+        for (text, offset, line, column) in cases {
+            assert_eq!(Place::of(text.as_bytes(), offset, 1), Place { line, column }, "{text:?} at {offset}");
+        }
+    }
+
+    #[test]
+    fn errors_say_file_line_and_column() {
+        let error = Error::new(Kind::Content, "chat.jsonl", "expected ',' or ']'").at(Place { line: 41, column: 1032 });
+        assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
+        let missing = std::io::Error::from_raw_os_error(2);
+        assert_eq!(Error::system("x", &missing).to_string(), "x: no such file or directory");
+    }
+}

@@ -1,0 +1,11 @@
+//! Bytes in, bytes out: where inputs come from, how they are packed, where outputs go.
+//!
+//! This layer knows files, streams and lines; it knows nothing of messages.
+
+mod blocks;
+mod compression;
+mod source;
+
+pub use blocks::{BLOCK, Blocks};
+pub use compression::Packing;
+pub use source::{Source, Wanted, find};

@@ -1,0 +1,266 @@
+//! Splits 64 bytes of ASCII at once: one bit for each byte and class, and from these one bit for each start of a piece.
+//! Sees a window that starts with a piece, so nothing before it matters; says nothing where it would have to see further.
+
+/// Bytes of a window that are split.
+pub(crate) const WIDTH: usize = 64;
+
+/// How a pattern differs from the others, where ASCII is concerned.
+#[derive(Clone, Copy)]
+pub(crate) struct Habits {
+    /// A capital after a small letter starts a word, and a contraction belongs to the word before it; otherwise words have
+    /// any case, and a contraction is a piece.
+    pub(crate) cased: bool,
+    /// A slash goes on with the newlines after punctuation.
+    pub(crate) slash: bool,
+}
+
+/// One bit for each byte of a window.
+#[derive(Clone, Copy, Default)]
+struct Classes {
+    upper: u64,
+    lower: u64,
+    digit: u64,
+    /// The space alone.
+    space: u64,
+    /// White space with it, but newlines.
+    blank: u64,
+    newline: u64,
+    quote: u64,
+    slash: u64,
+    foreign: u64,
+}
+
+/// Where pieces start: bit n for byte n of a window, always with bit 0. Splits the first `len` bytes, at most 64. The last
+/// bit starts a piece whose end is not known; if the text ends `last` in the window, it may be the end of the text.
+#[inline]
+pub(crate) fn starts(habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
+    let mut classes = Classes::of(window);
+    let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
+    classes.keep(below(ascii));
+    let other = below(ascii) & !classes.known();
+    let mut split = Split {
+        habits,
+        window,
+        classes,
+        other,
+        len: ascii,
+        limit: ascii,
+        bits: 0,
+    };
+    split.close(last && ascii == len);
+    split.find();
+    split.bits & below(split.limit) | 1
+}
+
+/// The lowest bits, at most 64.
+#[inline]
+fn below(bits: usize) -> u64 {
+    if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+impl Classes {
+    #[inline]
+    fn of(window: &[u8; WIDTH]) -> Self {
+        let mut classes = Self::default();
+        let (words, _) = window.as_chunks::<8>();
+        for (at, word) in words.iter().enumerate() {
+            classes.add(u64::from_le_bytes(*word), 8 * at as u32);
+        }
+        classes
+    }
+
+    /// Eight bytes at once, each in seven bits with the answer in the eighth.
+    #[inline]
+    fn add(&mut self, word: u64, at: u32) {
+        let bytes = word & !TOPS;
+        let from = |first: u8| bytes + ONES * u64::from(0x80 - first);
+        let is = |byte: u8| !((bytes ^ (ONES * u64::from(byte))) + !TOPS);
+        let folded = bytes | (ONES * 0x20);
+        let letter = (folded + ONES * u64::from(0x80 - b'a'))
+            & !(folded + ONES * u64::from(0x80 - b'z' - 1));
+        let small = bytes << 2;
+        self.lower |= gather(letter & small) << at;
+        self.upper |= gather(letter & !small) << at;
+        self.digit |= gather(from(b'0') & !from(b'9' + 1)) << at;
+        let (space, newline) = (is(b' '), is(b'\n') | is(b'\r'));
+        self.space |= gather(space) << at;
+        self.newline |= gather(newline) << at;
+        self.blank |= gather(space | from(b'\t') & !from(b'\r' + 1) & !newline) << at;
+        self.quote |= gather(is(b'\'')) << at;
+        self.slash |= gather(is(b'/')) << at;
+        self.foreign |= gather(word) << at;
+    }
+
+    #[inline]
+    fn keep(&mut self, known: u64) {
+        for class in [
+            &mut self.upper,
+            &mut self.lower,
+            &mut self.digit,
+            &mut self.space,
+        ] {
+            *class &= known;
+        }
+        for class in [
+            &mut self.blank,
+            &mut self.newline,
+            &mut self.quote,
+            &mut self.slash,
+        ] {
+            *class &= known;
+        }
+    }
+
+    #[inline]
+    fn known(&self) -> u64 {
+        self.upper | self.lower | self.digit | self.blank | self.newline
+    }
+}
+
+/// The top bits of eight bytes as the low eight bits of a number.
+#[inline]
+fn gather(tops: u64) -> u64 {
+    ((tops & TOPS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// A window on the way to its starts.
+struct Split<'a> {
+    habits: Habits,
+    window: &'a [u8; WIDTH],
+    classes: Classes,
+    /// Punctuation, controls and the like.
+    other: u64,
+    len: usize,
+    /// Starts below this are sure.
+    limit: usize,
+    bits: u64,
+}
+
+impl Split<'_> {
+    /// White space at the end may go on, and a quote may belong to what follows: only what is before is sure, and where the
+    /// white space starts.
+    #[inline]
+    fn close(&mut self, last: bool) {
+        let white = self.classes.blank | self.classes.newline;
+        let before = 64 - (below(self.len) & !white).leading_zeros() as usize;
+        if before < self.len {
+            self.limit = before + 1;
+        } else if self.classes.quote << (64 - self.len.max(1)) >> 63 == 1 {
+            self.limit = self.len - 1;
+        } else if last {
+            self.bits |= 1 << self.len;
+            self.limit = self.len + 1;
+        }
+    }
+
+    #[inline]
+    fn find(&mut self) {
+        let Classes {
+            upper,
+            lower,
+            digit,
+            space,
+            blank,
+            newline,
+            ..
+        } = self.classes;
+        let (letter, other) = (upper | lower, self.other);
+        let run = |class: u64| class & !(class << 1);
+        let punctuation = run(other) & !(space << 1);
+        let prefix = punctuation & letter >> 1;
+        self.bits |= run(letter) & !(blank << 1) & !(prefix << 1) | punctuation;
+        if self.habits.cased {
+            self.bits |= upper & (lower << 1);
+        }
+        self.bits |= run(newline) & !((blank | other) << 1);
+        self.bits |= run(blank) | blank & !((blank | newline) >> 1);
+        self.number(run(digit));
+        self.lines(run(newline) & (other << 1));
+        self.contractions(self.classes.quote & (letter >> 1));
+    }
+
+    /// Numbers go by threes.
+    #[inline]
+    fn number(&mut self, mut starts: u64) {
+        let digit = self.classes.digit;
+        let fourth = digit & digit << 1 & digit << 2 & digit << 3;
+        while starts != 0 {
+            self.bits |= starts;
+            starts = starts << 3 & fourth;
+        }
+    }
+
+    /// Newlines that start at `owned` belong to the punctuation before them. Blanks between two newlines are no piece of
+    /// their own, unless the newlines before them are owned.
+    #[inline]
+    fn lines(&mut self, owned: u64) {
+        let Classes {
+            blank,
+            newline,
+            slash,
+            ..
+        } = self.classes;
+        let after = newline.wrapping_add(owned) & !newline;
+        if self.habits.slash && after & slash != 0 {
+            self.limit = self.limit.min((after & slash).trailing_zeros() as usize);
+        }
+        let between = blank & !(blank << 1) & newline << 1 & !after;
+        let mut closed = blank.wrapping_add(between) & !blank & newline;
+        while closed != 0 {
+            let end = closed.trailing_zeros();
+            let start = 64 - (!blank & ((1 << end) - 1)).leading_zeros();
+            self.bits &= !(u64::MAX << start & ((1 << end) - 1));
+            closed &= closed - 1;
+        }
+    }
+
+    /// Quotes before letters, in order.
+    #[inline]
+    fn contractions(&mut self, mut quotes: u64) {
+        let mut free = 0;
+        while quotes != 0 {
+            let at = quotes.trailing_zeros() as usize;
+            quotes &= quotes - 1;
+            if at >= free && self.takes(at, free) {
+                if at + 3 > self.len {
+                    self.limit = self.limit.min(at);
+                    return;
+                }
+                free = self.contract(at).unwrap_or(free);
+            }
+        }
+    }
+
+    /// Whether a quote is where a contraction may start: after a letter that is not the end of one, or on a piece.
+    #[inline]
+    fn takes(&self, at: usize, free: usize) -> bool {
+        let letter = self.classes.upper | self.classes.lower;
+        if self.habits.cased {
+            at > free && letter >> (at - 1) & 1 == 1
+        } else {
+            self.bits >> at & 1 == 1
+        }
+    }
+
+    /// Takes a contraction out of the pieces around it and returns its end.
+    #[inline]
+    fn contract(&mut self, at: usize) -> Option<usize> {
+        let width = match [self.window[at + 1] | 0x20, self.window[at + 2] | 0x20] {
+            [b's' | b't' | b'm' | b'd', _] => 2,
+            [b'r' | b'v', b'e'] | [b'l', b'l'] => 3,
+            _ => return None,
+        };
+        let end = at + width;
+        let inside = ((1 << width) - 1) << at;
+        let letter = self.classes.upper | self.classes.lower;
+        self.bits &= !inside;
+        self.bits |= u64::from(!self.habits.cased) << at;
+        if end < WIDTH {
+            self.bits |= letter & 1 << end;
+        }
+        Some(end)
+    }
+}

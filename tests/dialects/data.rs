@@ -1,0 +1,64 @@
+//! Real transcripts, where they are at hand: the folder that `CURTAIL_DATA` names, or `../shared/data`.
+
+use std::path::{Path, PathBuf};
+
+use curtail::dialects::Framing;
+
+use super::files::{File, below, read};
+use super::identity;
+
+/// What is expected of the files whose name begins so, most particular first.
+const EXPECTED: &[(&str, &str, Framing)] = &[
+    ("ai-sdk/", "ai-sdk", Framing::Lines),
+    ("agent-sessions/gemini/jsonl", "gemini", Framing::Lines),
+    ("agent-sessions/gemini/", "gemini", Framing::Document),
+    ("agent-sessions/hermes/", "openai", Framing::Document),
+    ("agent-sessions/antigravity/", "simple", Framing::Lines),
+    ("anthropic/", "anthropic", Framing::Lines),
+    ("langchain/", "langchain", Framing::Lines),
+    ("openai-legacy/", "openai", Framing::Records),
+    ("openai/", "openai", Framing::Records),
+    ("responses/", "responses", Framing::Lines),
+    ("sharegpt/", "sharegpt", Framing::Records),
+    ("swe-agent/", "openai", Framing::Lines),
+];
+
+fn root() -> Option<PathBuf> {
+    let named = std::env::var_os("CURTAIL_DATA").map(PathBuf::from);
+    let root = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"));
+    root.is_dir().then_some(root)
+}
+
+fn transcripts() -> Vec<File> {
+    let files = root().map_or_else(Vec::new, |root| below(&root));
+    files.into_iter().filter(|file| [".json", ".jsonl"].iter().any(|end| file.name.ends_with(end))).collect()
+}
+
+fn expected(file: &File) -> Option<(&'static str, Framing)> {
+    // The extension of the Agent Development Kit's files tells their framing.
+    if file.name.starts_with("gemini/") {
+        let framing = if file.name.ends_with(".jsonl") { Framing::Lines } else { Framing::Document };
+        return Some(("gemini", framing));
+    }
+    EXPECTED.iter().find(|(prefix, ..)| file.name.starts_with(prefix)).map(|(_, dialect, framing)| (*dialect, *framing))
+}
+
+#[test]
+fn real_transcripts_are_told_and_stay_as_they_are() {
+    let mut complaints = Vec::new();
+    for file in transcripts() {
+        let Some((dialect, framing)) = expected(&file) else { continue };
+        let told = read(&file.text, |told, transcript| {
+            // A file without a single message tells nothing.
+            if told.name() != dialect && !transcript.messages.is_empty() {
+                complaints.push(format!("{}: {} and not {dialect}", file.name, told.name()));
+            }
+        });
+        match told {
+            Ok(told) if told == framing => complaints.extend(identity::complaint(&file)),
+            Ok(told) => complaints.push(format!("{}: {} and not {}", file.name, told.name(), framing.name())),
+            Err(trouble) => complaints.push(format!("{}: {}", file.name, trouble.what)),
+        }
+    }
+    assert!(complaints.is_empty(), "{complaints:#?}");
+}

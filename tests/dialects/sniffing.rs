@@ -1,0 +1,70 @@
+//! Sniffing tells every fixture's dialect, which its folder names, and its framing.
+
+use curtail::dialects::Framing;
+
+use super::files::{fixtures, read};
+
+/// Fixtures that are not a message per line.
+const FRAMINGS: &[(&str, Framing)] = &[
+    ("ai-sdk/ui-parallel.json", Framing::Document),
+    ("gemini/adk-eval.json", Framing::Document),
+    ("gemini/adk-session.json", Framing::Document),
+    ("gemini/cli.json", Framing::Document),
+    ("gemini/parallel.json", Framing::Document),
+    ("bedrock/parallel.json", Framing::Document),
+    ("langchain/copies.json", Framing::Document),
+    ("openai/bfcl.jsonl", Framing::Records),
+    ("openai/hermes.json", Framing::Document),
+    ("openai/legacy.jsonl", Framing::Records),
+    ("openai/parallel.jsonl", Framing::Records),
+    ("openai/swe-agent.json", Framing::Document),
+    ("openai/tau2.jsonl", Framing::Records),
+    ("sharegpt/alpaca.jsonl", Framing::Records),
+    ("sharegpt/blocks.json", Framing::Document),
+    ("sharegpt/calls.jsonl", Framing::Records),
+    ("sharegpt/in-flight.jsonl", Framing::Records),
+    ("sharegpt/minimal.jsonl", Framing::Records),
+    ("sharegpt/parallel.jsonl", Framing::Records),
+    ("sharegpt/pending.jsonl", Framing::Records),
+    ("sharegpt/unknown.jsonl", Framing::Records),
+    ("sharegpt/xml.jsonl", Framing::Records),
+    ("simple/authors.json", Framing::Document),
+    ("simple/trajectory.jsonl", Framing::Records),
+];
+
+#[test]
+fn every_fixture_is_told() {
+    for file in fixtures() {
+        let folder = file.name.split('/').next().unwrap_or_default().to_owned();
+        let told = read(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
+        let framing = told.unwrap_or_else(|trouble| panic!("{}: {}", file.name, trouble.what));
+        let expected =
+            FRAMINGS.iter().find(|(name, _)| *name == file.name).map_or(Framing::Lines, |(_, framing)| *framing);
+        assert_eq!(framing, expected, "{}", file.name);
+    }
+}
+
+#[test]
+fn every_framing_named_is_of_a_fixture() {
+    let fixtures = fixtures();
+    for (name, _) in FRAMINGS {
+        assert!(fixtures.iter().any(|file| file.name == *name), "there is no {name}");
+    }
+}
+
+#[test]
+fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
+    let table = [
+        (r#"{"when":1,"what":"x"}"#, "its keys are `when`, `what`"),
+        ("17", "it is no object"),
+        (
+            "{\"from\":\"human\",\"value\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"toolUse\":{}}]}",
+            "some messages are spelt as `sharegpt`, others as `bedrock`",
+        ),
+        (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
+    ];
+    for (text, words) in table {
+        let trouble = read(text, |_, _| {}).expect_err(text);
+        assert!(trouble.what.contains(words) && trouble.what.contains("--dialect"), "{text}: {}", trouble.what);
+    }
+}

@@ -1,0 +1,143 @@
+//! The chains that the laws are tried with.
+
+use std::sync::Arc;
+
+use curtail::pipeline::Chain;
+use curtail::processors::{
+    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, SlidingWindow, Strip, StripKind, TokenLimit,
+    ToolFilter, ToolGlobs, Unit,
+};
+use curtail::tokenizers::Tokenizer;
+
+/// A chain, and what holds for it.
+pub struct Case {
+    pub name: &'static str,
+    pub chain: fn() -> Chain,
+    /// It writes notes, stubs or moved messages: output may grow, and messages may be new.
+    pub writes: bool,
+}
+
+pub fn tokenizer() -> Arc<dyn Tokenizer> {
+    curtail::tokenizers::find("o200k_base").expect("the default is there")
+}
+
+pub fn history(size: usize, unit: Unit, keep: Keep) -> HistoryWindow {
+    HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep }
+}
+
+pub fn globs(names: &[&str]) -> globset::GlobSet {
+    ToolGlobs::compile(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).expect("patterns compile")
+}
+
+pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
+    TokenLimit {
+        max_tokens,
+        trigger: None,
+        counting: Counting { tokenizer: tokenizer(), overhead: Overhead::None, reserve: 0 },
+        on_overflow,
+        preserve_system: false,
+    }
+}
+
+pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
+    Keep { system, first, start_on_user }
+}
+
+pub const CASES: &[Case] = &[
+    Case {
+        name: "history 3",
+        chain: || Chain::default().then(history(3, Unit::Items, keep(true, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history 5 bare",
+        chain: || Chain::default().then(history(5, Unit::Items, keep(false, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history 2 head",
+        chain: || Chain::default().then(history(2, Unit::Items, keep(true, 2, true))),
+        writes: false,
+    },
+    Case {
+        name: "history turns",
+        chain: || Chain::default().then(history(1, Unit::Turns, keep(true, 0, false))),
+        writes: false,
+    },
+    Case {
+        name: "history segments",
+        chain: || Chain::default().then(history(2, Unit::Segments, keep(true, 1, false))),
+        writes: false,
+    },
+    Case {
+        name: "history messages",
+        chain: || Chain::default().then(history(3, Unit::Messages, keep(false, 0, true))),
+        writes: false,
+    },
+    Case {
+        name: "history bounded",
+        chain: || {
+            let window = history(2, Unit::Items, keep(true, 0, false));
+            Chain::default().then(HistoryWindow { max_expansion: Some(2), cap_in_flight: true, ..window })
+        },
+        writes: false,
+    },
+    Case {
+        name: "sliding 4",
+        chain: || Chain::default().then(SlidingWindow { size: 4, unit: Unit::Items, keep: keep(true, 0, false) }),
+        writes: false,
+    },
+    Case {
+        name: "sliding turns",
+        chain: || Chain::default().then(SlidingWindow { size: 2, unit: Unit::Turns, keep: keep(false, 0, true) }),
+        writes: false,
+    },
+    Case {
+        name: "sliding head",
+        chain: || Chain::default().then(SlidingWindow { size: 6, unit: Unit::Items, keep: keep(true, 2, false) }),
+        writes: false,
+    },
+    Case {
+        name: "filter all",
+        chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false }),
+        writes: false,
+    },
+    Case {
+        name: "filter exclude",
+        chain: || {
+            let tools = ToolGlobs::Exclude(globs(&["debug_*", "bash"]));
+            Chain::default().then(ToolFilter { tools, persist_results: false })
+        },
+        writes: false,
+    },
+    Case {
+        name: "filter include, persist",
+        chain: || {
+            Chain::default().then(ToolFilter { tools: ToolGlobs::Include(globs(&["search"])), persist_results: true })
+        },
+        writes: true,
+    },
+    Case {
+        name: "clear results",
+        chain: || {
+            let placeholder = String::from("[cleared]");
+            Chain::default().then(ClearResults {
+                keep: 1,
+                placeholder,
+                exempt: globs(&["fetch"]),
+                tokenizer: tokenizer(),
+            })
+        },
+        writes: false,
+    },
+    Case {
+        name: "strip",
+        chain: || {
+            Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
+        },
+        writes: false,
+    },
+    Case { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
+    Case { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
+    Case { name: "limit 25 newest", chain: || Chain::default().then(limit(25, Overflow::KeepNewest)), writes: false },
+];
