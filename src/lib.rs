@@ -1,6 +1,7 @@
 //! Cut LLM transcripts to size without breaking them.
 
 pub mod batch;
+pub mod checks;
 pub mod cli;
 pub mod dialects;
 pub mod edit;
@@ -10,6 +11,7 @@ pub mod json;
 pub mod memory;
 pub mod pipeline;
 pub mod processors;
+pub mod reports;
 pub mod store;
 pub mod summarizers;
 pub mod tokenizers;

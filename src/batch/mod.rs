@@ -43,6 +43,7 @@
 //! it in its block; what becomes of the rest of its file is for [`OnError`] to say. A command that makes findings of what is
 //! broken (bytes that are no UTF-8 included) returns `Ok` from [`Work::unit`] and [`Work::garbled`] instead.
 
+mod checking;
 mod engine;
 mod feed;
 mod record;
@@ -50,6 +51,7 @@ mod record;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use checking::{Checked, Checking, Mend};
 pub use record::{Cut, Cutter, Reading, Trouble};
 
 use crate::dialects::{Dialect, Framing};

@@ -100,17 +100,25 @@ pub(super) enum ExplainFlag {
     Json,
 }
 
+impl RepairFlag {
+    /// `chain`, and this repair behind it.
+    pub(super) fn then_repair(self, chain: Chain, pending: bool) -> Chain {
+        let drop = Repair { mode: RepairMode::Drop, pending };
+        match self {
+            Self::Drop => chain.then(drop),
+            // What could not be moved or answered is dropped.
+            Self::Stub => chain.then(Repair { mode: RepairMode::Stub, pending }).then(drop),
+            Self::Move => chain.then(Repair { mode: RepairMode::Move, pending }).then(drop),
+        }
+    }
+}
+
 impl Cutting {
     /// `chain`, and the repair that was asked for behind it.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
-        let Some(repair) = self.repair else { return chain };
-        let pending = self.repair_pending;
-        let drop = Repair { mode: RepairMode::Drop, pending };
-        match repair {
-            RepairFlag::Drop => chain.then(drop),
-            // What could not be moved or answered is dropped.
-            RepairFlag::Stub => chain.then(Repair { mode: RepairMode::Stub, pending }).then(drop),
-            RepairFlag::Move => chain.then(Repair { mode: RepairMode::Move, pending }).then(drop),
+        match self.repair {
+            Some(repair) => repair.then_repair(chain, self.repair_pending),
+            None => chain,
         }
     }
 }

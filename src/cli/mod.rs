@@ -1,11 +1,15 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
+mod check;
 mod counting;
 mod cut;
 mod dialects;
 mod filter;
+mod findings;
 mod input;
 mod limit;
+mod repair;
+mod rule;
 mod show;
 mod tokenizers;
 mod window;
@@ -27,6 +31,9 @@ enum Command {
     Window(window::Args),
     Filter(filter::Args),
     Limit(limit::Args),
+    Repair(repair::Args),
+    Check(check::Args),
+    Rule(rule::Args),
     Show(show::Args),
     Dialects(dialects::Args),
 }
@@ -39,6 +46,9 @@ pub fn main() -> ExitCode {
         Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
         Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Repair(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Check(args) => check::run(args),
+        Command::Rule(args) => rule::run(args),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
     };

@@ -26,14 +26,14 @@ enum Format {
 
 /// Writes the list.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let text = if args.output_format == Format::Json { json() } else { text() };
+    let text = if args.output_format == Format::Json { json().to_string() } else { text() };
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn text() -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(["name", "counts", "models"]);
+    table.load_style(presets::NOTHING).set_header(["name", "counts", "models"]);
     for listed in all() {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
         table.add_row([listed.name, counts, &listed.models.join(", ")]);

@@ -4,7 +4,9 @@
 
 mod apply;
 mod cuts;
+mod diff;
 mod explain;
 
 pub use apply::apply;
+pub use diff::hunks;
 pub use explain::{Explained, explain};

@@ -4,8 +4,10 @@
 
 mod blocks;
 mod compression;
+mod sink;
 mod source;
 
 pub use blocks::{BLOCK, Blocks};
 pub use compression::Packing;
+pub use sink::{FileSink, Replace};
 pub use source::{Source, Wanted, find};

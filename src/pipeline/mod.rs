@@ -1,5 +1,7 @@
 //! The chain: processors in order, the output of one the input of the next, in one pass over the bytes.
 
+pub mod config;
+
 use crate::processors::{Plan, Processor, View, fold};
 use crate::transcript::{Message, Transcript};
 

@@ -70,6 +70,14 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// Whether this detached result would be detached under other manners, too.
+    #[must_use]
+    pub fn persists(&self, messages: &[Message<'_>], manners: Manners) -> bool {
+        self.other.is_some_and(|call| detached(messages, (call, self.at), manners).is_some())
+    }
+}
+
 type Id = (u32, String);
 
 fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {

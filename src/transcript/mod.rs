@@ -91,6 +91,14 @@ pub struct Stray<'a> {
     pub after: usize,
 }
 
+impl Stray<'_> {
+    /// Whether the item says neither who speaks nor what it is. Dialects call that `no role` or `no type`.
+    #[must_use]
+    pub fn lacks_role(&self) -> bool {
+        self.unknown.as_deref().is_some_and(|what| matches!(what, "no role" | "no type"))
+    }
+}
+
 /// Facts of a wire format that pairing, repair and rules need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {

@@ -42,7 +42,7 @@ const fn title(by: By) -> &'static str {
 fn table(tally: &Tally) -> String {
     let columns = columns(tally.by);
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(std::iter::once(title(tally.by)).chain(columns.iter().map(|(name, _)| *name)));
     let row = |name: &str, amount: &Amount| {
         let cells: Vec<String> = columns.iter().map(|(_, of)| of(amount).to_string()).collect();

@@ -1,0 +1,233 @@
+//! Transcripts examined: texts in, findings out, mended on the way where that was asked for.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::{Cutter, Reading, Trouble, Unit, Work};
+use crate::checks::{DUPLICATE_TRANSCRIPT, Finding, INVALID_JSON, Inspection, Level, Levels, Lines, Verdicts};
+use crate::dialects::{Dialect, Framing};
+use crate::edit::hunks;
+use crate::json::{Document, Text};
+use crate::processors::{Counting, View};
+use crate::transcript::Transcript;
+
+/// How texts are checked.
+pub struct Checking {
+    /// How a transcript is examined.
+    pub inspection: Inspection,
+    /// What is made of findings.
+    pub levels: Levels,
+    /// Counts tokens, where transcripts may not be too long.
+    pub counting: Option<Counting>,
+    /// Mends what can be mended before it is examined.
+    pub mend: Option<Mend>,
+}
+
+/// How texts are mended.
+pub struct Mend {
+    /// What does it.
+    pub cutter: Cutter,
+    /// Whether the texts themselves are wanted, and not only how they differ.
+    pub write: bool,
+}
+
+/// What came of some texts of a file.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The findings, in order. Byte offsets count from the first of the texts.
+    pub findings: Vec<Finding>,
+    /// Fingerprints of transcripts, each with the finding that it is if there was one like it before.
+    pub prints: Vec<(u128, Finding)>,
+    /// How many transcripts were examined.
+    pub transcripts: usize,
+    /// How many findings there were before mending that are not there after it.
+    pub mended: usize,
+    /// Whether mending changed anything.
+    pub changed: bool,
+    /// The texts, mended, where they are wanted.
+    pub text: String,
+    /// How the mended texts differ, as the hunks of a unified diff.
+    pub diff: String,
+    /// Length of the texts in bytes, as they are now.
+    bytes: usize,
+    /// The levels for the file at hand.
+    verdicts: Option<(usize, Verdicts)>,
+}
+
+impl Checked {
+    /// Length of the texts in bytes, as they are now.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Work for Checking {
+    type Out = Checked;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), Trouble> {
+        let reading = &unit.opened.reading;
+        let verdicts = self.verdicts(unit, out);
+        let found = self.examine(reading, &verdicts, unit.text);
+        let mended = match (&self.mend, &found) {
+            (Some(mend), Ok(_)) => self.mended(mend, unit),
+            _ => None,
+        };
+        let text = mended.as_deref().unwrap_or(unit.text);
+        let examined = match (&mended, found) {
+            (Some(text), Ok(before)) => self.examine(reading, &verdicts, text).inspect(|after| {
+                out.mended += before.findings.len().saturating_sub(after.findings.len());
+                out.changed = true;
+                hunks(unit.text, text, unit.line, &mut out.diff);
+            }),
+            (_, found) => found,
+        };
+        let moved = |finding: Finding| finding.moved(unit.line - 1, out.bytes);
+        let done = examined.map(|examined| {
+            out.findings.extend(examined.findings.into_iter().map(moved));
+            out.prints.extend(examined.prints.into_iter().map(|(print, finding)| (print, moved(finding))));
+            out.transcripts += examined.transcripts;
+        });
+        out.bytes += text.len();
+        if self.mend.as_ref().is_some_and(|mend| mend.write) {
+            out.text.push_str(text);
+        }
+        done
+    }
+
+    fn garbled(&self, unit: &Unit<'_>, trouble: Trouble, out: &mut Checked) -> Result<(), Trouble> {
+        let level = self.verdicts(unit, out).of(INVALID_JSON);
+        // A file that is no text cannot be written again as it was.
+        if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
+            return Err(trouble);
+        }
+        out.findings.push(self.broken(unit.text, level, &trouble).moved(unit.line - 1, out.bytes));
+        out.bytes += unit.text.len();
+        Ok(())
+    }
+}
+
+/// What was found in one text.
+#[derive(Default)]
+struct Examined {
+    findings: Vec<Finding>,
+    prints: Vec<(u128, Finding)>,
+    transcripts: usize,
+}
+
+impl Checking {
+    fn verdicts(&self, unit: &Unit<'_>, out: &mut Checked) -> Verdicts {
+        let number = unit.opened.number;
+        match &out.verdicts {
+            Some((own, verdicts)) if *own == number => verdicts.clone(),
+            _ => {
+                let verdicts = self.levels.of(&unit.opened.source.name);
+                out.verdicts = Some((number, verdicts.clone()));
+                verdicts
+            }
+        }
+    }
+
+    /// The text mended; nothing if there is nothing to mend, or no way to read it.
+    fn mended(&self, mend: &Mend, unit: &Unit<'_>) -> Option<String> {
+        mend.cutter.cut(&unit.opened.reading, unit.text).ok()?.text
+    }
+
+    /// Examines every transcript of `text`. Lines that are no JSON are findings; the others are read without them.
+    fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, Trouble> {
+        let mut examined = Examined::default();
+        match reading.document(text) {
+            Ok(document) => self.document(reading, verdicts, &document, text, &mut examined)?,
+            Err(trouble) => {
+                let level = verdicts.of(INVALID_JSON);
+                if level == Level::Allow {
+                    return Err(trouble);
+                }
+                let (troubles, rest) = salvage(reading, text, trouble);
+                examined.findings.extend(troubles.iter().map(|trouble| self.broken(text, level, trouble)));
+                if let Some(rest) = &rest
+                    && let Ok(document) = reading.document(rest)
+                {
+                    self.document(reading, verdicts, &document, text, &mut examined)?;
+                }
+            }
+        }
+        examined.findings.sort_by_key(|finding| finding.at.offset);
+        Ok(examined)
+    }
+
+    fn broken(&self, text: &str, level: Level, trouble: &Trouble) -> Finding {
+        let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
+        Finding::of_text(INVALID_JSON, level, &Lines::of(text), offset, trouble.what.clone())
+    }
+
+    fn document(
+        &self,
+        reading: &Reading,
+        verdicts: &Verdicts,
+        document: &Document<'_>,
+        text: &str,
+        examined: &mut Examined,
+    ) -> Result<(), Trouble> {
+        let mut lines = None;
+        for (dialect, transcript) in reading.transcripts(document)? {
+            let start = transcript.span.start;
+            let tokens = || self.tokens(&transcript);
+            let seen = self.inspection.examine(&transcript, dialect.demands(), verdicts, tokens);
+            // Lines are counted only for a text that has findings.
+            for one in seen {
+                examined.findings.push(one.locate(lines.get_or_insert_with(|| Lines::of(text)), start));
+            }
+            let level = verdicts.of(DUPLICATE_TRANSCRIPT);
+            if level > Level::Allow && !transcript.messages.is_empty() {
+                let lines = lines.get_or_insert_with(|| Lines::of(text));
+                let words = String::from("the transcript has the same messages as");
+                let finding = Finding::of_text(DUPLICATE_TRANSCRIPT, level, lines, start, words);
+                examined.prints.push((fingerprint(dialect, &transcript), finding));
+            }
+            examined.transcripts += usize::from(!transcript.messages.is_empty() || !transcript.strays.is_empty());
+        }
+        Ok(())
+    }
+
+    fn tokens(&self, transcript: &Transcript<'_>) -> usize {
+        let view = View { messages: &transcript.messages, preamble: &transcript.preamble, manners: transcript.manners };
+        let counted = self.counting.as_ref().and_then(|counting| counting.total_until(&view, usize::MAX));
+        counted.unwrap_or_default()
+    }
+}
+
+/// The lines that are no JSON, and the text with spaces in their place. A fault that no line has by itself is the only one,
+/// and leaves nothing to read.
+fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Option<String>) {
+    if reading.framing != Framing::Lines {
+        return (vec![trouble], None);
+    }
+    let (mut troubles, mut rest, mut at) = (Vec::new(), String::with_capacity(text.len()), 0);
+    for line in text.split_inclusive('\n') {
+        match reading.document(line) {
+            Ok(_) => rest.push_str(line),
+            Err(fault) => {
+                let body = line.trim_end_matches(['\n', '\r']).len();
+                rest.extend(std::iter::repeat_n(' ', body));
+                rest.push_str(&line[body..]);
+                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what });
+            }
+        }
+        at += line.len();
+    }
+    if troubles.is_empty() { (vec![trouble], None) } else { (troubles, Some(rest)) }
+}
+
+/// A fingerprint of the messages of a transcript, white space between tokens aside. Of a thousand million transcripts that
+/// differ, two have the same with a chance of less than one in 10^20.
+fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, dialect.name()).hash(&mut hasher);
+        for value in transcript.messages.iter().filter_map(|message| message.value) {
+            Text::Json(value.raw()).decode().hash(&mut hasher);
+        }
+        hasher.finish()
+    };
+    u128::from(half(0)) << 64 | u128::from(half(1))
+}

@@ -1,0 +1,136 @@
+//! What a rule sees: one transcript, its pairs, and what its format wants. It knows no bytes and no names of keys.
+
+use super::Hit;
+use crate::transcript::{
+    Demands, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
+};
+
+/// A transcript under examination.
+pub struct Case<'c, 'a> {
+    /// The messages, in order.
+    pub messages: &'c [Message<'a>],
+    /// Items that are no message.
+    pub strays: &'c [Stray<'a>],
+    /// Which result answers which call.
+    pub pairs: &'c Pairs,
+    /// What is wrong with the pairs.
+    pub faults: &'c [Fault],
+    /// How the format, or the provider that it is judged for, wants its pairs.
+    pub manners: Manners,
+    /// What it refuses besides.
+    pub demands: Demands,
+    /// Whether the provider holds earlier items, so that a result may answer a call that is not here.
+    pub stateful: bool,
+    /// Tokens of the transcript and how many it may have, if that was asked for.
+    pub tokens: Option<(usize, usize)>,
+}
+
+impl<'a> Case<'_, 'a> {
+    /// The faults of a kind.
+    pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(move |fault| fault.kind == kind)
+    }
+
+    /// The part at a place.
+    #[must_use]
+    pub fn part(&self, at: PartRef) -> &Part<'a> {
+        &self.messages[at.message].parts[at.part]
+    }
+
+    /// A finding about a part.
+    #[must_use]
+    pub fn hit(&self, at: PartRef, words: String) -> Hit<'a> {
+        let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value);
+        Hit { message: Some(at.message), ..Hit::new(value, words) }
+    }
+
+    /// A finding about a part that clashes with another.
+    #[must_use]
+    pub fn hit_with(&self, at: PartRef, other: Option<PartRef>, words: String) -> Hit<'a> {
+        let other = other.map(|other| (other.message, self.hit(other, String::new()).at));
+        Hit { other, ..self.hit(at, words) }
+    }
+
+    /// A finding about a message.
+    #[must_use]
+    pub fn hit_message(&self, at: usize, words: impl Into<String>) -> Hit<'a> {
+        Hit { message: Some(at), ..Hit::new(self.messages[at].value, words.into()) }
+    }
+
+    /// A finding about the transcript as a whole.
+    #[must_use]
+    pub fn hit_all(&self, words: impl Into<String>) -> Hit<'a> {
+        Hit::new(self.messages.first().and_then(|message| message.value), words.into())
+    }
+
+    /// Every tool call with its place.
+    pub fn calls(&self) -> impl Iterator<Item = (PartRef, &ToolCall<'a>)> {
+        self.pairs.calls().iter().filter_map(|&at| self.part(at).content.call().map(|call| (at, call)))
+    }
+
+    /// Every tool result with its place.
+    pub fn results(&self) -> impl Iterator<Item = (PartRef, &ToolResult<'a>)> {
+        self.pairs.results().iter().filter_map(|&at| self.part(at).content.result().map(|result| (at, result)))
+    }
+
+    /// How a half is called in a sentence: its tool and its id.
+    #[must_use]
+    pub fn name_of(&self, at: PartRef) -> String {
+        let content = &self.part(at).content;
+        let (id, tool) = match (content.call(), content.result()) {
+            (Some(call), _) => (call.id.as_ref(), Some(&call.name)),
+            (_, Some(result)) => (result.id.as_ref(), result.name.as_ref()),
+            _ => (None, None),
+        };
+        let tool = tool.map(|name| name.decode()).filter(|name| !name.is_empty());
+        match (tool, id.map(|id| id.decode())) {
+            (Some(tool), Some(id)) => format!("`{tool}` (`{id}`)"),
+            (Some(tool), None) => format!("`{tool}`"),
+            (None, Some(id)) => format!("`{id}`"),
+            (None, None) => String::from("a tool"),
+        }
+    }
+
+    /// Whether a half lacks the id that the format wants, so that it could never be paired.
+    #[must_use]
+    pub fn lacks_id(&self, at: PartRef) -> bool {
+        use crate::transcript::Family;
+        let content = &self.part(at).content;
+        let (id, family, hosted) = match (content.call(), content.result()) {
+            (Some(call), _) => (&call.id, call.family, call.hosted),
+            (_, Some(result)) => (&result.id, result.family, result.same_message),
+            _ => return false,
+        };
+        // Searches among tools may go without; positional calls must.
+        let wants = self.manners.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
+        wants && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+    }
+
+    /// The message that answers the calls of message `at` with another number of results than there are calls, where the
+    /// format counts them. A round that is still in flight may lack some.
+    #[must_use]
+    pub fn miscounted(&self, at: usize) -> Option<usize> {
+        let calls = self.messages[at].calls().count();
+        let next = at + 1;
+        let results = self.messages.get(next)?.results().count();
+        let pending = results < calls && next + 1 == self.messages.len();
+        (self.demands.results_together && calls > 0 && results > 0 && results != calls && !pending).then_some(next)
+    }
+
+    /// Whether a half belongs to a round whose results were counted and found wrong: one finding is enough.
+    #[must_use]
+    pub fn is_miscounted(&self, half: PartRef) -> bool {
+        let at = half.message;
+        self.miscounted(at).is_some() || at > 0 && self.miscounted(at - 1) == Some(at)
+    }
+
+    /// The messages that speak for themselves: all but instructions.
+    pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
+        self.messages.iter().enumerate().filter(|(_, message)| !message.role.instructs())
+    }
+
+    /// The messages of a role.
+    pub fn of_role(&self, role: Role) -> impl Iterator<Item = (usize, &Message<'a>)> {
+        self.messages.iter().enumerate().filter(move |(_, message)| message.role == role)
+    }
+}

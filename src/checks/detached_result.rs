@@ -1,0 +1,51 @@
+//! A result that stands too far from its call.
+
+use super::{Case, Hit, Level, Rule, result_not_first};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P007",
+    name: "detached-result",
+    level: Level::Deny,
+    summary: "A tool result does not stand right after its call.",
+    why: "Where results stand matters: OpenAI wants them in the messages right after the call, before any other role; Anthropic \
+          and Bedrock want them in the very next user message. A result that somebody else's words were put in front of is found \
+          by its id, but refused by the provider.\n\n\
+          Several records that are pieces of one reply, and results spread over several user messages in a row, count as one \
+          message.",
+    help: "move the result to its call: `--fix=move` does it",
+    answers: &[
+        (
+            "openai",
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_…",
+        ),
+        (
+            "anthropic",
+            "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        ),
+        ("gemini", "Please ensure that function response turn comes immediately after a function call turn."),
+        ("bedrock", "Expected toolResult blocks at messages.N.content for the following Ids: tooluse_…"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"user","content":"Hello?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":"It is."}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    let words = |at| format!("the result of {} does not stand right after its call", case.name_of(at));
+    case.faults(FaultKind::DetachedResult)
+        .filter(|fault| !result_not_first::is_next(case, fault))
+        .map(|fault| case.hit_with(fault.at, fault.other, words(fault.at)))
+        .collect()
+}

@@ -1,0 +1,165 @@
+//! A finding: what a rule saw, where that stands in the file, and the line to show.
+
+use serde::Serialize;
+
+use super::{Level, Rule};
+use crate::json::{Span, Value};
+
+/// What a rule saw, as values of the transcript.
+#[derive(Debug, Clone)]
+pub struct Hit<'a> {
+    /// The value that is wrong; the beginning of the transcript if there is none.
+    pub at: Option<Value<'a>>,
+    /// Index of the message that it belongs to.
+    pub message: Option<usize>,
+    /// What is wrong.
+    pub words: String,
+    /// The other half, where there is one: index of its message, and the value.
+    pub other: Option<(usize, Option<Value<'a>>)>,
+    /// Whether it is at most a warning, whatever the rule's own level.
+    pub mild: bool,
+}
+
+impl<'a> Hit<'a> {
+    /// A finding at a value.
+    #[must_use]
+    pub const fn new(at: Option<Value<'a>>, words: String) -> Self {
+        Self { at, message: None, words, other: None, mild: false }
+    }
+}
+
+/// What is wrong, where, and what the provider would say.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What is made of it.
+    pub level: Level,
+    /// What is wrong.
+    pub words: String,
+    /// What the provider would answer, where it is known.
+    pub answer: Option<&'static str>,
+    /// Where it is.
+    pub at: Place,
+    /// Where the other half is.
+    pub other: Option<Place>,
+    /// The line to show.
+    pub excerpt: Excerpt,
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Byte offset, from 0.
+    pub offset: usize,
+    /// Length in bytes.
+    pub length: usize,
+    /// The way to the value from the top of its line or document (RFC 6901).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+    /// Index of the message in its transcript, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
+}
+
+impl Place {
+    fn moved(&mut self, lines: usize, bytes: usize) {
+        self.line += lines;
+        self.offset += bytes;
+    }
+}
+
+impl Finding {
+    /// The same finding in a file of which the text that was examined is only a piece, after `lines` lines and `bytes`
+    /// bytes.
+    #[must_use]
+    pub fn moved(mut self, lines: usize, bytes: usize) -> Self {
+        self.at.moved(lines, bytes);
+        if let Some(other) = &mut self.other {
+            other.moved(lines, bytes);
+        }
+        self
+    }
+}
+
+/// The piece of a line around a place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Excerpt {
+    /// The piece, with `…` where the line goes on; control characters are shown as spaces.
+    pub text: String,
+    /// How many characters stand before the place.
+    pub before: usize,
+    /// How many characters the place takes up in the piece.
+    pub width: usize,
+}
+
+/// Characters shown before and after the beginning of a place.
+const BEFORE: usize = 24;
+const AFTER: usize = 72;
+
+/// A text with the beginnings of its lines.
+pub struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    /// Finds the lines of `text`.
+    #[must_use]
+    pub fn of(text: &'t str) -> Self {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        Self { text, starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect() }
+    }
+
+    /// The place of `span`.
+    #[must_use]
+    pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> Place {
+        let offset = self.floor(span.start as usize);
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let column = self.text[self.starts[line - 1]..offset].chars().count() + 1;
+        Place { line, column, offset, length: span.len(), pointer, message }
+    }
+
+    /// The place of `value`.
+    #[must_use]
+    pub fn place_of(&self, value: Value<'_>, message: Option<usize>) -> Place {
+        self.place(value.span(), Some(value.pointer()), message)
+    }
+
+    /// The line of `place`, clipped around it.
+    #[must_use]
+    pub fn excerpt(&self, place: &Place) -> Excerpt {
+        let start = self.starts[place.line - 1];
+        let end = self.starts.get(place.line).map_or(self.text.len(), |next| next - 1);
+        let line = self.text[start..end].trim_end_matches('\r');
+        let (before, after) = line.split_at((place.offset - start).min(line.len()));
+        let head_start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
+        let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
+        let marks = |cut: bool| if cut { "…" } else { "" };
+        let head = format!("{}{}", marks(head_start > 0), &before[head_start..]);
+        let width = after[..tail_end.min(self.ceil_in(after, place.length))].chars().count().max(1);
+        let text = format!("{head}{}{}", &after[..tail_end], marks(tail_end < after.len()));
+        Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
+    }
+
+    /// An offset that lies between characters.
+    fn floor(&self, mut offset: usize) -> usize {
+        offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    }
+
+    fn ceil_in(&self, text: &str, mut length: usize) -> usize {
+        length = length.min(text.len());
+        while !text.is_char_boundary(length) {
+            length += 1;
+        }
+        length
+    }
+}

@@ -1,0 +1,34 @@
+//! An item that does not say who speaks.
+
+use super::{Case, Hit, Level, Rule};
+
+pub(super) static RULE: Rule = Rule {
+    code: "S003",
+    name: "missing-role",
+    level: Level::Deny,
+    summary: "A message does not say who speaks.",
+    why: "An item without a role, or without the type that stands for one, cannot be sent and cannot be learned from. It is often \
+          a stray object that was appended to the wrong file.",
+    help: "give the message a role, or take it out",
+    answers: &[
+        ("openai", "Missing required parameter: 'messages[N].role'."),
+        ("anthropic", "messages.N.role: Field required"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"content":"It is."}
+{"role":"assistant","content":"It is, and it will."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is, and it will."}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    if case.demands.log {
+        return Vec::new();
+    }
+    let nameless = case.strays.iter().filter(|stray| stray.lacks_role());
+    nameless.map(|stray| Hit::new(Some(stray.value), String::from("the message does not say who speaks"))).collect()
+}

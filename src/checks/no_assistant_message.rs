@@ -1,0 +1,26 @@
+//! A transcript in which the assistant says nothing.
+
+use super::{Case, Hit, Level, Rule};
+use crate::transcript::Role;
+
+pub(super) static RULE: Rule = Rule {
+    code: "D001",
+    name: "no-assistant-message",
+    level: Level::Warn,
+    summary: "The assistant says nothing.",
+    why: "A training example without a reply has nothing to learn from, and fine-tuning services refuse it. A session that was \
+          saved before its first answer looks the same, and is none the worse for it.",
+    help: "drop the transcript from the dataset",
+    answers: &[("openai", "Example N is missing an assistant message")],
+    flags: "",
+    bad: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"}]}
+"#,
+    good: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}]}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    let replies = case.of_role(Role::Assistant).next().is_some();
+    if replies { Vec::new() } else { vec![case.hit_all("the assistant says nothing in this transcript")] }
+}

@@ -1,0 +1,52 @@
+//! A result without an earlier call.
+
+use super::{Case, Hit, Level, Rule};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P001",
+    name: "orphan-result",
+    level: Level::Deny,
+    summary: "A tool result answers no earlier call.",
+    why: "A result belongs to the nearest earlier open call with its id. Where none is left, a window was cut between the two, \
+          or an id was changed on one side only. Providers refuse such a transcript whole, and a session that holds one stays \
+          broken for good, because every later request repeats it.\n\n\
+          With `--stateful` results may answer calls that the provider holds, and the rule is silent for formats that allow it.",
+    help: "drop the result, or put its call back before it",
+    answers: &[
+        (
+            "openai",
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        ),
+        ("responses", "No tool call found for function call output with call_id call_…."),
+        (
+            "anthropic",
+            "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        ),
+        ("gemini", "Please ensure that function response turn comes immediately after a function call turn."),
+        (
+            "bedrock",
+            "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+        ),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    if case.stateful && case.demands.server_state {
+        return Vec::new();
+    }
+    let faults = case.faults(FaultKind::OrphanResult).map(|fault| fault.at);
+    let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at));
+    mine.map(|at| case.hit(at, format!("the result of {} answers no earlier call", case.name_of(at)))).collect()
+}

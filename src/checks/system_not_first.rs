@@ -1,0 +1,34 @@
+//! Instructions in the middle of a conversation.
+
+use super::{Case, Hit, Level, Rule};
+use crate::transcript::Role;
+
+pub(super) static RULE: Rule = Rule {
+    code: "T005",
+    name: "system-not-first",
+    level: Level::Warn,
+    summary: "A system message stands behind the beginning.",
+    why: "Many chat templates take one block of instructions, at the beginning, and raise an error for any other; some providers \
+          do the same. A merged or a wrongly cut transcript has them in the middle.",
+    help: "move the instructions to the beginning",
+    answers: &[
+        ("anthropic", "messages.N.role: Input should be 'user' or 'assistant'"),
+        ("mistral", "Unexpected role 'system' after role 'user'"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"system","content":"Answer in one sentence."}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"system","content":"Answer in one sentence."}
+{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    let Some((begun, _)) = case.dialogue().next() else { return Vec::new() };
+    let late = case.of_role(Role::System).filter(|(at, _)| *at > begun);
+    late.map(|(at, _)| case.hit_message(at, "a system message stands behind the beginning")).collect()
+}

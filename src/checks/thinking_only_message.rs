@@ -1,0 +1,65 @@
+//! A reply that thinks and says nothing.
+
+use super::reasoning_without_call::is_thought;
+use super::{Case, Hit, Level, Rule};
+use crate::transcript::{Content, Message, Role};
+
+pub(super) static RULE: Rule = Rule {
+    code: "S010",
+    name: "thinking-only-message",
+    level: Level::Deny,
+    summary: "A reply holds thinking and nothing else.",
+    why: "A reply that was interrupted after its thoughts, or lost its only call to a filter, ends in a thinking block, and \
+          Anthropic refuses that. Records in a row count as one reply, because that is how session logs split it. At the end of a \
+          transcript, where the rest may still come, it is a warning.",
+    help: "drop the message, or put back what it said",
+    answers: &[("anthropic", "messages.N: The final block in an assistant message cannot be `thinking`.")],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"}]}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
+"#,
+    find,
+};
+
+fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+    if case.demands.signatures.is_empty() {
+        return Vec::new();
+    }
+    let mut hits = Vec::new();
+    let mute = |message: &Message<'_>| {
+        message.parts.iter().all(|part| match &part.content {
+            Content::Text(text) => text.is_blank(),
+            content => matches!(content, Content::Reasoning(_)),
+        })
+    };
+    // Conversations inside a log interleave: a reply is a run in its own thread.
+    for thread in threads(case) {
+        let mut rest = &thread[..];
+        while let Some(start) = rest.iter().position(|&at| case.messages[at].role == Role::Assistant) {
+            rest = &rest[start..];
+            let end = rest.iter().position(|&at| case.messages[at].role != Role::Assistant).unwrap_or(rest.len());
+            let reply = &rest[..end];
+            rest = &rest[end..];
+            if reply.iter().all(|&at| mute(&case.messages[at]))
+                && reply.iter().any(|&at| is_thought(&case.messages[at]))
+            {
+                let hit = case.hit_message(reply[0], "the reply thinks and says nothing");
+                hits.push(Hit { mild: rest.is_empty(), ..hit });
+            }
+        }
+    }
+    hits
+}
+
+fn threads(case: &Case<'_, '_>) -> Vec<Vec<usize>> {
+    let mut threads: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
+    for (at, message) in case.messages.iter().enumerate() {
+        threads.entry(message.thread).or_default().push(at);
+    }
+    threads.into_values().collect()
+}

@@ -1,0 +1,182 @@
+//! `curtail check`: what is wrong with transcripts, where, and what the provider would say.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::ValueEnum;
+
+use super::counting::{CountingFlags, tokens};
+use super::findings::Findings;
+use super::input::{Input, RepairFlag};
+use crate::batch::{Batch, Checking, Cutter, Mend, OnError, Wish};
+use crate::checks::{Inspection, Levels, Profile, Table};
+use crate::dialects;
+use crate::io::{Wanted, find};
+use crate::pipeline::Chain;
+use crate::pipeline::config::Config;
+use crate::reports::{self, Outcome};
+
+/// Find broken tool pairs and other faults; exit with 1 if any is denied
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Fail on findings of a rule, a group (pairing, shape, turn, dataset) or all
+    #[arg(short = 'D', long, value_name = "RULE", help_heading = "Rules")]
+    deny: Vec<String>,
+
+    /// Only report findings of a rule or group
+    #[arg(short = 'W', long, value_name = "RULE", help_heading = "Rules")]
+    warn: Vec<String>,
+
+    /// Do not look for a rule or group
+    #[arg(short = 'A', long, value_name = "RULE", help_heading = "Rules")]
+    allow: Vec<String>,
+
+    /// Fail on warnings, too
+    #[arg(long, help_heading = "Rules")]
+    strict: bool,
+
+    /// The provider holds earlier items: results may answer calls that are not here
+    #[arg(long, help_heading = "Rules")]
+    stateful: bool,
+
+    /// Judge by the rules of this provider, named by its dialect, instead of the transcript's own
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    profile: Option<String>,
+
+    /// Fail on transcripts with more tokens; `k` and `m` are thousands and millions
+    #[arg(short = 't', long, value_name = "N", value_parser = tokens, help_heading = "Rules")]
+    max_tokens: Option<usize>,
+
+    /// Where levels are configured, instead of the nearest curtail.toml
+    #[arg(short, long, value_name = "FILE", help_heading = "Rules")]
+    config: Option<PathBuf>,
+
+    /// Mend broken pairs in place, whole files or nothing, and report what is left
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "drop", conflicts_with = "profile", help_heading = "Repair")]
+    fix: Option<RepairFlag>,
+
+    /// Mend calls that are still pending at the end, too
+    #[arg(long, help_heading = "Repair")]
+    repair_pending: bool,
+
+    /// Write nothing; show how mended files would differ, and exit with 1 if any would
+    #[arg(long, conflicts_with_all = ["output_format", "profile", "statistics"], help_heading = "Repair")]
+    diff: bool,
+
+    /// How findings are told
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", help_heading = "Report")]
+    output_format: FormatFlag,
+
+    /// Tell at most this many findings; all are counted
+    #[arg(long, value_name = "N", help_heading = "Report")]
+    max_findings: Option<usize>,
+
+    /// Tell only how often each rule was broken
+    #[arg(long, conflicts_with = "max_findings", help_heading = "Report")]
+    statistics: bool,
+
+    /// Exit with 0 even if findings are denied
+    #[arg(long, help_heading = "Report")]
+    exit_zero: bool,
+
+    /// Do not fail where there is nothing to check
+    #[arg(long, help_heading = "Report")]
+    allow_empty: bool,
+
+    #[command(flatten)]
+    counting: CountingFlags,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatFlag {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+    /// Workflow commands that GitHub shows beside the lines
+    Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML
+    Junit,
+}
+
+impl FormatFlag {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Github => "github",
+            Self::Sarif => "sarif",
+            Self::Junit => "junit",
+        }
+    }
+}
+
+/// Checks the input and tells what was found.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let wanted = Wanted { paths: &args.input.paths, stdin_name: args.input.stdin_filename.as_deref(), except: None };
+    let (sources, missing) = find(&wanted)?;
+    if args.writes() && sources.iter().any(|source| source.path.is_none()) {
+        bail!("standard input cannot be mended in place: name files, or pipe it through `curtail repair`");
+    }
+    let wish = Wish {
+        framing: args.input.framing.framing(),
+        dialect: Some(args.input.dialect.clone()).filter(|name| name != "auto"),
+        messages_key: args.input.messages_key.clone(),
+    };
+    let checking = args.checking()?;
+    let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, ..Outcome::default() };
+    let mut findings = Findings::new(outcome, args.writes(), args.diff);
+    missing.iter().for_each(|error| findings.fail(error));
+    let batch = Batch { wish, on_error: OnError::Skip, ..Batch::default() };
+    batch.run(sources, &checking, |event| findings.event(event));
+    let format = reports::find(args.output_format.name()).context("the format is in the list")?;
+    Ok(findings.finish(format, args.allow_empty, args.exit_zero))
+}
+
+impl Args {
+    /// Whether files are mended in place.
+    const fn writes(&self) -> bool {
+        self.fix.is_some() && !self.diff
+    }
+
+    fn checking(&self) -> anyhow::Result<Checking> {
+        let profile = self.profile.as_deref().map(profile).transpose()?;
+        let counting = self.max_tokens.map(|_| self.counting.counting()).transpose()?;
+        let inspection = Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens };
+        Ok(Checking { inspection, levels: self.levels()?, counting, mend: self.mend() })
+    }
+
+    fn levels(&self) -> anyhow::Result<Levels> {
+        let config = Config::load(self.config.as_deref()).map_err(|words| anyhow!(words))?;
+        let table = config.map_or_else(|| Ok(Table::default()), |config| config.table("check"));
+        let flags = Table {
+            deny: self.deny.clone(),
+            warn: self.warn.clone(),
+            allow: self.allow.clone(),
+            strict: self.strict,
+            ..Table::default()
+        };
+        Levels::new(&table.map_err(|words| anyhow!(words))?, &flags).map_err(|words| anyhow!(words))
+    }
+
+    fn mend(&self) -> Option<Mend> {
+        let how = self.fix.or(self.diff.then_some(RepairFlag::Drop))?;
+        let chain = how.then_repair(Chain::default(), self.repair_pending);
+        Some(Mend { cutter: Cutter { chain, explain: false }, write: self.writes() })
+    }
+}
+
+fn profile(name: &str) -> anyhow::Result<Profile> {
+    let dialect = dialects::find(name).ok_or_else(|| {
+        let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
+        anyhow!("no profile is called `{name}`; there are {}", names.join(", "))
+    })?;
+    Ok(Profile { manners: dialect.manners(), demands: dialect.demands() })
+}

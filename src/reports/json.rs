@@ -1,0 +1,85 @@
+//! Findings for programs: one JSON document, its shape named by `version`.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Outcome;
+use crate::checks::{Level, Place};
+
+/// Raised when a member changes its meaning or goes; new members come without.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'o> {
+    version: u32,
+    findings: Vec<One<'o>>,
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct One<'o> {
+    file: &'o str,
+    code: &'static str,
+    rule: &'static str,
+    level: Level,
+    message: &'o str,
+    help: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_answer: Option<&'static str>,
+    at: &'o Place,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_half: Option<&'o Place>,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    files: usize,
+    transcripts: usize,
+    denied: usize,
+    warned: usize,
+    mended: usize,
+    not_told: usize,
+    rules: Vec<ByRule>,
+}
+
+#[derive(Serialize)]
+struct ByRule {
+    code: &'static str,
+    rule: &'static str,
+    denied: usize,
+    warned: usize,
+}
+
+pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let findings = outcome.told().iter().map(|(file, finding)| One {
+        file: outcome.file(*file),
+        code: finding.rule.code,
+        rule: finding.rule.name,
+        level: finding.level,
+        message: &finding.words,
+        help: finding.rule.help,
+        provider_answer: finding.answer,
+        at: &finding.at,
+        other_half: finding.other.as_ref(),
+    });
+    let counts = outcome.by_rule().into_iter();
+    let rules = counts.map(|count| ByRule {
+        code: count.rule.code,
+        rule: count.rule.name,
+        denied: count.denied,
+        warned: count.warned,
+    });
+    let summary = Summary {
+        files: outcome.files.len(),
+        transcripts: outcome.transcripts,
+        denied: outcome.count(Level::Deny),
+        warned: outcome.count(Level::Warn),
+        mended: outcome.mended,
+        not_told: outcome.findings.len() - outcome.told().len(),
+        rules: rules.collect(),
+    };
+    let document = Document { version: VERSION, findings: findings.collect(), summary };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}

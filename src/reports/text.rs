@@ -1,0 +1,78 @@
+//! Findings for people: the line, clipped around the place, what is wrong with it, and what to do.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Count, Outcome};
+use crate::checks::{Finding, Level};
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const BLUE: Style = AnsiColor::Blue.on_default().bold();
+const BOLD: Style = Style::new().bold();
+
+pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    for (file, finding) in outcome.told() {
+        one(outcome.file(*file), finding, out)?;
+    }
+    let hidden = outcome.findings.len() - outcome.told().len();
+    if hidden > 0 && !outcome.only_counts {
+        writeln!(out, "… and {hidden} more, which --max-findings holds back\n")?;
+    }
+    if outcome.only_counts || !outcome.findings.is_empty() {
+        counts(&outcome.by_rule(), out)?;
+    }
+    writeln!(out, "{}", summary(outcome))
+}
+
+fn one(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let (label, style) = match finding.level {
+        Level::Deny => ("error", RED),
+        Level::Warn | Level::Allow => ("warning", YELLOW),
+    };
+    let (rule, at) = (finding.rule, &finding.at);
+    writeln!(out, "{style}{label}[{}]{style:#}{BOLD}: {}{BOLD:#} ({})", rule.code, finding.words, rule.name)?;
+    let number = at.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty()).unwrap_or_default();
+    let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
+    writeln!(out, "{gutter}{BLUE}-->{BLUE:#} {file}:{}:{}{message} {path}", at.line, at.column)?;
+    let excerpt = &finding.excerpt;
+    writeln!(out, "{gutter} {BLUE}|{BLUE:#}")?;
+    writeln!(out, "{BLUE}{number} |{BLUE:#} {}", excerpt.text)?;
+    let (pad, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.width));
+    writeln!(out, "{gutter} {BLUE}|{BLUE:#} {pad}{style}{carets}{style:#}")?;
+    if let Some(other) = &finding.other {
+        writeln!(out, "{gutter} {BLUE}={BLUE:#} the other half: {file}:{}:{}", other.line, other.column)?;
+    }
+    if let Some(answer) = finding.answer {
+        writeln!(out, "{gutter} {BLUE}={BLUE:#} the provider answers: {answer}")?;
+    }
+    writeln!(out, "{gutter} {BLUE}={BLUE:#} help: {}\n", rule.help)
+}
+
+fn counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
+    let width = counts.iter().map(|count| count.rule.name.len()).max().unwrap_or_default();
+    for Count { rule, denied, warned } in counts {
+        let words = [(*denied, "denied"), (*warned, "warned")];
+        let words = words.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count:>6} {word}"));
+        writeln!(out, "{} {:width$} {}", rule.code, rule.name, words.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}
+
+/// What came of the check, in one line.
+fn summary(outcome: &Outcome) -> String {
+    let (denied, warned) = (outcome.count(Level::Deny), outcome.count(Level::Warn));
+    let many = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let found = match (denied, warned) {
+        (0, 0) => String::from("no findings"),
+        (denied, 0) => many(denied, "error"),
+        (0, warned) => many(warned, "warning"),
+        (denied, warned) => format!("{}, {}", many(denied, "error"), many(warned, "warning")),
+    };
+    let mended = if outcome.mended > 0 { format!("; {} mended", outcome.mended) } else { String::new() };
+    let (files, transcripts) = (many(outcome.files.len(), "file"), many(outcome.transcripts, "transcript"));
+    format!("{found} in {transcripts} of {files}{mended}")
+}

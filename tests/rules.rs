@@ -1,0 +1,90 @@
+//! Every rule's page is what the rule says of itself, its bad block raises exactly that rule, its good block none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use curtail::checks::{ALL, Rule, find, named};
+
+fn pages() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
+}
+
+/// The rules that `check` finds broken in `text`.
+fn broken(rule: &Rule, text: &str) -> BTreeSet<String> {
+    let mut check = Command::cargo_bin("curtail").unwrap();
+    check.args(["check", "--output-format", "json"]).args(rule.flags.split_whitespace());
+    // The first lines of a session log and of a dataset look the same to nobody: only lines of the rules' own kind differ.
+    let output = check.write_stdin(text).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{}: {error}: {}", rule.name, String::from_utf8_lossy(&output.stderr)));
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_bad_block_raises_its_rule_and_a_good_one_none() {
+    let mut wrong = Vec::new();
+    for rule in ALL {
+        let (bad, good) = (broken(rule, rule.bad), broken(rule, rule.good));
+        if bad != BTreeSet::from([rule.name.to_owned()]) || !good.is_empty() {
+            wrong.push(format!("{}: bad raises {bad:?}, good raises {good:?}", rule.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `CURTAIL_WRITE_PAGES=1 cargo test --test rules` writes the pages anew.
+#[test]
+fn the_pages_are_what_the_rules_say() {
+    let write = std::env::var_os("CURTAIL_WRITE_PAGES").is_some();
+    let mut expected = BTreeSet::from([String::from("README.md")]);
+    for rule in ALL {
+        let path = pages().join(format!("{}.md", rule.name));
+        expected.insert(format!("{}.md", rule.name));
+        if write {
+            fs::create_dir_all(pages()).unwrap();
+            fs::write(&path, rule.page()).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap_or_default(), rule.page(), "{} is out of date", path.display());
+    }
+    if write {
+        fs::write(pages().join("README.md"), index()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(pages().join("README.md")).unwrap_or_default(), index());
+    let there: BTreeSet<String> =
+        fs::read_dir(pages()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(there, expected, "docs/rules holds one page for each rule, and an index");
+}
+
+fn index() -> String {
+    let row = |rule: &&Rule| {
+        format!("| {} | [{}]({}.md) | {} | {} |\n", rule.code, rule.name, rule.name, rule.level.name(), rule.summary)
+    };
+    let rows: String = ALL.iter().map(row).collect();
+    format!("# Rules\n\n| code | rule | level | finds |\n|---|---|---|---|\n{rows}")
+}
+
+#[test]
+fn codes_and_names_are_unique_and_found() {
+    let keys: BTreeSet<&str> = ALL.iter().flat_map(|rule| [rule.code, rule.name]).collect();
+    assert_eq!(keys.len(), 2 * ALL.len());
+    for rule in ALL {
+        assert_eq!(find(rule.name).unwrap().code, rule.code);
+        assert_eq!(named(&rule.code.to_lowercase()).unwrap().name, rule.name);
+        assert_eq!(ALL[rule.index()].code, rule.code);
+        assert!(rule.summary.ends_with('.') && !rule.help.ends_with('.'), "{}", rule.name);
+    }
+}
+
+#[test]
+fn the_command_prints_a_page_or_the_list() {
+    let curtail = || Command::cargo_bin("curtail").unwrap();
+    curtail().args(["rule", "P001"]).assert().success().stdout(find("orphan-result").unwrap().page());
+    let list = curtail().arg("rule").output().unwrap();
+    assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), ALL.len());
+    let wrong = curtail().args(["rule", "orphan-reslt"]).assert().code(2);
+    let words = String::from_utf8(wrong.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("did you mean `orphan-result`?"), "{words}");
+}
