@@ -17,6 +17,10 @@ impl Dialect for Antigravity {
         "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let own = ["step_index", "source", "type"].iter().all(|key| item.get(key).is_some());
         if own { Fit::Certain } else { Fit::No }

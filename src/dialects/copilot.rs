@@ -24,6 +24,10 @@ impl Dialect for Copilot {
         "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let kind = events::kind(item);
         let known = kind.contains('.') && METADATA.iter().any(|word| kind.starts_with(word));

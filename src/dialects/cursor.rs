@@ -16,6 +16,10 @@ impl Dialect for Cursor {
         "`role` beside `message` with `content`; `tool_use` without an id, answered in the next message"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let said = item.get("message").filter(|said| said.is_object());
         let own = item.get("role").is_some() && item.get("type").is_none();

@@ -23,6 +23,10 @@ impl Dialect for Droid {
         "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let has = |key: &str| item.get(key).is_some();
         let streamed = has("session_id") || has("sessionId");

@@ -17,6 +17,10 @@ impl Dialect for Grok {
         "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let has = |key: &str| item.get(key).is_some();
         match events::kind(item).as_str() {

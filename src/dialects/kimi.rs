@@ -17,6 +17,10 @@ impl Dialect for Kimi {
         "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let kind = events::kind(item);
         let own = kind.starts_with("context.") && (item.get("time").is_some() || item.get("event").is_some())

@@ -23,6 +23,7 @@ mod langchain;
 mod openai;
 mod pi;
 mod pieces;
+mod qwen;
 mod responses;
 mod sharegpt;
 mod simple;
@@ -50,6 +51,7 @@ pub const ALL: &[&dyn Dialect] = &[
     &claude_code::ClaudeCode,
     &codex::Codex,
     &pi::Pi,
+    &qwen::Qwen,
     &copilot::Copilot,
     &droid::Droid,
     &grok::Grok,

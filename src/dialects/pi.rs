@@ -28,6 +28,10 @@ impl Dialect for Pi {
         "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         match &*kind.decode() {
