@@ -10,7 +10,10 @@ mod input;
 mod limit;
 mod repair;
 mod rule;
+mod memory;
+mod out;
 mod show;
+mod store;
 mod tokenizers;
 mod window;
 
@@ -36,6 +39,8 @@ enum Command {
     Rule(rule::Args),
     Show(show::Args),
     Dialects(dialects::Args),
+    Memory(memory::Args),
+    Store(store::Args),
 }
 
 /// The whole program: reads the command line, does what it says, tells how it went.
@@ -51,6 +56,8 @@ pub fn main() -> ExitCode {
         Command::Rule(args) => rule::run(args),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
+        Command::Memory(args) => args.run(),
+        Command::Store(args) => args.run(),
     };
     match done {
         Ok(status) => status,

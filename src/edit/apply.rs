@@ -29,6 +29,7 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
         style: Style::Lines,
         fresh: false,
         written: left.written.into_iter(),
+        drafted: false,
     };
     for message in messages {
         writer.message(message);
@@ -75,6 +76,8 @@ struct Writer<'w, 'a> {
     fresh: bool,
     /// What we wrote, in order.
     written: std::vec::IntoIter<Written>,
+    /// Whether something that has no slot stands between the last element and the next.
+    drafted: bool,
 }
 
 impl Writer<'_, '_> {
@@ -161,8 +164,9 @@ impl Writer<'_, '_> {
         let lead = slot.lead.of(self.transcript.source);
         let follows =
             at > 0 && self.last == Some(at - 1) || matches!(self.transcript.slots[at - 1].what, SlotKind::Seam { .. });
+        let drafted = std::mem::take(&mut self.drafted);
         let fits = match self.style {
-            Style::Lines => follows || lead.contains('\n'),
+            Style::Lines => follows && !drafted || lead.contains('\n'),
             Style::List => lead.contains(','),
         };
         if std::mem::take(&mut self.fresh) {
@@ -177,6 +181,7 @@ impl Writer<'_, '_> {
     }
 
     fn separate(&mut self) {
+        self.drafted = true;
         if !std::mem::take(&mut self.fresh) {
             self.out.push_str(self.separator());
         }

@@ -13,20 +13,25 @@ pub struct Explained {
     pub offset: Option<usize>,
     /// Who speaks.
     pub role: &'static str,
-    /// `dropped`, `changed`, `replaced`, `inserted` or `moved`.
+    /// `dropped`, `changed`, `replaced`, `inserted` or `moved`, or a remark's own word.
     pub action: &'static str,
     /// Why.
     pub reason: String,
 }
 
-/// Puts the decisions of `plan` about `messages` into words; messages that stay as they are are not mentioned.
+/// Puts the decisions of `plan` about `messages` into words; messages that stay as they are are not
+/// mentioned, unless a remark is about them.
 #[must_use]
 pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
     let mut words = Vec::new();
     let mut inserts = plan.inserts.iter().peekable();
+    let mut remarks = plan.remarks.iter().peekable();
     for (at, (message, decision)) in messages.iter().zip(&plan.decisions).enumerate() {
         while let Some(insert) = inserts.next_if(|insert| insert.before <= at) {
             words.push(inserted(messages, &insert.what, &insert.reason));
+        }
+        while let Some(remark) = remarks.next_if(|remark| remark.message <= at) {
+            words.push(said(message, remark.action, remark.reason.clone().into_owned()));
         }
         words.extend(decided(message, decision));
     }
@@ -41,13 +46,17 @@ fn decided(message: &Message<'_>, decision: &Decision) -> Option<Explained> {
         Decision::Change(changes, reason) => ("changed", format!("{}: {reason}", changed(changes))),
         Decision::Replace(draft, reason) => ("replaced", format!("{reason}: {}", draft.words())),
     };
-    Some(Explained {
+    Some(said(message, action, reason))
+}
+
+fn said(message: &Message<'_>, action: &'static str, reason: String) -> Explained {
+    Explained {
         message: message.source_index(),
         offset: message.value.map(|value| value.span().start as usize),
         role: message.role.name(),
         action,
         reason,
-    })
+    }
 }
 
 fn changed(changes: &[Change]) -> String {

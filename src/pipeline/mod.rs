@@ -39,8 +39,8 @@ impl Chain {
         self
     }
 
-    /// Runs all stages over the messages of `transcript`, which it takes; `watch` sees every plan that changes something,
-    /// with the messages that it was made for.
+    /// Runs all stages over the messages of `transcript`, which it takes; `watch` sees every plan that changes something
+    /// or has a remark, with the messages that it was made for.
     ///
     /// # Errors
     /// The words of the first stage that cannot do its work.
@@ -56,10 +56,13 @@ impl Chain {
                     View { messages: &run.messages, preamble: &transcript.preamble, manners: transcript.manners };
                 let mut plan = stage.processor.decide(&view)?;
                 run.notes.append(&mut plan.notes);
-                if plan.is_identity() {
+                let identity = plan.is_identity();
+                if !identity || !plan.remarks.is_empty() {
+                    watch(stage, &run.messages, &plan);
+                }
+                if identity {
                     break;
                 }
-                watch(stage, &run.messages, &plan);
                 run.changed = true;
                 run.messages = fold(run.messages, &plan);
             }

@@ -16,18 +16,20 @@ mod strip;
 mod token_limit;
 mod tool_filter;
 mod units;
+mod working_memory;
 
 pub use clear_results::ClearResults;
 pub use counting::{Counting, Overhead};
 pub use fold::fold;
 pub use history_window::HistoryWindow;
-pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, View};
+pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, Remark, View};
 pub use repair::{Repair, RepairMode};
 pub use sliding_window::SlidingWindow;
 pub use strip::{Strip, StripKind};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
 pub use units::{Keep, Unit};
+pub use working_memory::{FoundUpdate, Source, WorkingMemory, updates};
 
 /// Decides what becomes of the messages of a transcript.
 pub trait Processor: Send + Sync {

@@ -84,15 +84,28 @@ pub struct Plan {
     pub decisions: Vec<Decision>,
     /// What is put between messages, ordered by place.
     pub inserts: Vec<Insert>,
+    /// What was seen in messages that stay as they are, ordered by message.
+    pub remarks: Vec<Remark>,
     /// What the user should know; each reads after "curtail: ".
     pub notes: Vec<String>,
+}
+
+/// What a processor saw in a message and leaves there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Index of the message.
+    pub message: usize,
+    /// What came of it, in a word such as `applied`.
+    pub action: &'static str,
+    /// What it was, and why that came of it.
+    pub reason: Reason,
 }
 
 impl Plan {
     /// A plan that keeps `count` messages as they are.
     #[must_use]
     pub fn keep(count: usize) -> Self {
-        Self { decisions: vec![Decision::Keep; count], inserts: Vec::new(), notes: Vec::new() }
+        Self { decisions: vec![Decision::Keep; count], inserts: Vec::new(), remarks: Vec::new(), notes: Vec::new() }
     }
 
     /// Whether nothing changes.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use curtail::memory::State;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, SlidingWindow, Strip, StripKind, TokenLimit,
-    ToolFilter, ToolGlobs, Unit,
+    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, SlidingWindow, Source, Strip, StripKind,
+    TokenLimit, ToolFilter, ToolGlobs, Unit, WorkingMemory,
 };
 use curtail::tokenizers::Tokenizer;
 
@@ -37,6 +38,11 @@ pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
         on_overflow,
         preserve_system: false,
     }
+}
+
+pub fn memory(state: &str) -> WorkingMemory {
+    let (schema, source) = (None, Source::Given(State::given(state)));
+    WorkingMemory { source, schema, read_only: false, budget: 200, tokenizer: tokenizer() }
 }
 
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
@@ -137,6 +143,8 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
+    Case { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), writes: true },
+    Case { name: "no memory", chain: || Chain::default().then(memory("")), writes: false },
     Case { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
     Case { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
     Case { name: "limit 25 newest", chain: || Chain::default().then(limit(25, Overflow::KeepNewest)), writes: false },

@@ -1,0 +1,201 @@
+//! `curtail memory apply`: the updates in transcripts become the state.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
+use crate::batch::{Batch, Event, Flow, Trouble, Unit, Wish, Work};
+use crate::cli::input::{ExplainFlag, Input};
+use crate::cli::out::print;
+use crate::error::Error;
+use crate::io::{Wanted, find};
+use crate::memory::{Outcome, Replayed, State, Update, replay};
+use crate::processors::updates;
+use crate::store::Store;
+
+/// Apply the updates in transcripts, and write the state
+///
+/// With --thread or --resource the state in the store is updated; updates that were applied before change nothing.
+/// Without them nothing is kept, and every transcript has a state of its own: where there are several, a line of JSON
+/// for each.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The state to begin with: text, or a JSON object
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
+    state: Option<PathBuf>,
+
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+
+    #[command(flatten)]
+    output: Output,
+
+    /// Say on standard error what became of every update
+    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    explain: Option<ExplainFlag>,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl Args {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        let start = self.state.as_deref().map(|path| state(path, rules.schema.as_ref())).transpose()?;
+        let mut sink = self.sink(&rules, start)?;
+        let failures = self.read(&mut sink)?;
+        if sink.last.is_some() || failures.is_empty() {
+            self.finish(sink)?;
+        }
+        for failure in &failures {
+            anstream::eprintln!("curtail: {failure}");
+        }
+        Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    }
+
+    /// Takes in the updates of every transcript that can be read, and says which inputs could not.
+    fn read(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
+        let wanted =
+            Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
+        let (sources, mut failures) = find(&wanted)?;
+        let wish = Wish {
+            framing: self.input.framing.framing(),
+            dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
+            messages_key: self.input.messages_key.clone(),
+        };
+        let mut done = Ok(());
+        Batch { wish, ..Batch::default() }.run(sources, &Search, |event| match event {
+            Event::Done { opened, out, .. } => {
+                done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
+                if done.is_ok() { Flow::Continue } else { Flow::Stop }
+            }
+            Event::Failed(failure) => {
+                failures.push(failure.error.clone());
+                Flow::Continue
+            }
+            Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
+        });
+        done.map(|()| failures)
+    }
+
+    fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {
+        let start = start.unwrap_or_else(|| rules.rules().initial());
+        let store = if self.whose.is_given() {
+            self.whose.owner().key()?;
+            Some(self.whose.place.open()?)
+        } else {
+            None
+        };
+        Ok(Sink { rules, start, store, last: None, several: false })
+    }
+
+    /// Takes in the updates of one transcript.
+    fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[Found]) -> anyhow::Result<()> {
+        let updates: Vec<Update<'_>> = found.iter().map(Found::update).collect();
+        let rules = sink.rules.rules();
+        let (state, outcomes) = if let Some(store) = &mut sink.store {
+            let Replayed { state, outcomes, set_aside } = replay(store, self.whose.owner(), rules, &updates)?;
+            if let Some(reason) = set_aside {
+                anstream::eprintln!("curtail: {}", set_aside_words(&reason));
+            }
+            (state, outcomes)
+        } else {
+            let mut scratchpad = rules.scratchpad(sink.start.clone());
+            let outcomes = updates.iter().map(|update| scratchpad.apply(*update)).collect();
+            (scratchpad.into_state(), outcomes)
+        };
+        self.report(name, found, &outcomes);
+        let before = sink.last.replace(state);
+        if let (Some(before), None) = (before, &sink.store) {
+            sink.several = true;
+            print(&Format::Json.write(&before))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, sink: Sink<'_>) -> anyhow::Result<()> {
+        let format = if sink.several { Format::Json } else { self.output.output_format };
+        let state = match (sink.last, sink.store) {
+            (Some(state), _) => state,
+            (None, None) => sink.start,
+            (None, Some(store)) => crate::memory::load(&store, self.whose.owner(), sink.rules.rules())?.state,
+        };
+        print(&format.write(&state))
+    }
+
+    fn report(&self, name: &str, found: &[Found], outcomes: &[Outcome]) {
+        for (Found { line, call_id, .. }, outcome) in found.iter().zip(outcomes) {
+            let (word, reason) = outcome.words();
+            let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            match self.explain {
+                Some(ExplainFlag::Text) => anstream::eprintln!("{name}:{line}: call {call_id:?}: {word}{because}"),
+                Some(ExplainFlag::Json) => {
+                    let (call, action) = (call_id, word);
+                    let words = json!({"file": name, "line": line, "call": call, "action": action, "reason": reason});
+                    anstream::eprintln!("{words}");
+                }
+                None if outcome.is_fault() => {
+                    anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {word}{because}");
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// Where the updates go.
+struct Sink<'r> {
+    rules: &'r LoadedRules,
+    /// What each transcript begins with where nothing is kept.
+    start: State,
+    store: Option<Store>,
+    /// The state after the transcript that came last.
+    last: Option<State>,
+    /// Whether states of earlier transcripts were written.
+    several: bool,
+}
+
+/// An update and where it stands.
+struct Found {
+    line: usize,
+    call_id: String,
+    arguments: String,
+}
+
+impl Found {
+    fn update(&self) -> Update<'_> {
+        Update { call_id: &self.call_id, arguments: &self.arguments }
+    }
+}
+
+/// Finds the updates of every transcript.
+struct Search;
+
+impl Work for Search {
+    type Out = Vec<Vec<Found>>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), Trouble> {
+        let document = unit.read()?;
+        for (_, transcript) in unit.transcripts(&document)? {
+            let messages = &transcript.messages;
+            let start = |at: usize| messages.get(at).and_then(|message| message.value).map(|value| value.span().start);
+            let found = updates(messages).into_iter().map(|found| Found {
+                line: unit.place(start(found.message).unwrap_or_default() as usize).line,
+                call_id: found.call_id.into_owned(),
+                arguments: found.arguments.into_owned(),
+            });
+            out.push(found.collect());
+        }
+        Ok(())
+    }
+}
+
+/// What to tell the user of a state that could not be used.
+pub(super) fn set_aside_words(reason: &str) -> String {
+    format!("what was kept cannot be used and is set aside (`memory show --set-aside`): {reason}")
+}

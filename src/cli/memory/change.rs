@@ -1,0 +1,164 @@
+//! `curtail memory update`, `set`, `clear` and `spawn`: changes by hand, each of them one transaction.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use super::flags::{Output, RuleFlags, Whose};
+use crate::cli::out::print;
+use crate::memory::{self, Error, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
+use crate::store::Scope;
+
+/// Merge an object into the state, and write the state
+#[derive(Debug, clap::Args)]
+pub(super) struct Update {
+    /// The object, as JSON; `-` reads it from standard input
+    #[arg(value_name = "JSON")]
+    object: String,
+
+    /// The id of the call that this is: one that came before changes nothing
+    #[arg(long, value_name = "ID")]
+    call_id: Option<String>,
+
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Update {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        let owner = self.whose.owner();
+        owner.key()?;
+        let object = argument(&self.object)?;
+        let mut store = self.whose.place.open()?;
+        let Replayed { state, outcomes, set_aside } = match self.call_id.as_deref() {
+            Some(call_id) => {
+                replay(&mut store, owner, rules.rules(), &[memory::Update { call_id, arguments: &object }])?
+            }
+            None => amend(&mut store, owner, rules.rules(), &object)?,
+        };
+        if let Some(reason) = set_aside {
+            anstream::eprintln!("curtail: {}", super::apply::set_aside_words(&reason));
+        }
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Applied => {}
+                Outcome::AlreadyKnown => anstream::eprintln!("curtail: this call is known; nothing changed"),
+                Outcome::Ignored => anstream::eprintln!("curtail: the memory is read-only; nothing changed"),
+                Outcome::Malformed(reason) => bail!("{reason}"),
+                Outcome::Refused(reason) => return Ok(refused(&reason)),
+            }
+        }
+        print(&self.output.output_format.write(&state))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The answer is no: the state stays as it was.
+fn refused(reason: &str) -> ExitCode {
+    anstream::eprintln!("curtail: the schema refuses it: {reason}");
+    ExitCode::from(1)
+}
+
+fn argument(text: &str) -> anyhow::Result<String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut read = String::new();
+    std::io::stdin().read_to_string(&mut read)?;
+    Ok(read)
+}
+
+/// Put a state in the place of what is kept
+#[derive(Debug, clap::Args)]
+pub(super) struct Set {
+    /// Text, or a JSON object; `-` reads it from standard input
+    #[arg(value_name = "STATE")]
+    state: String,
+
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+}
+
+impl Set {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        self.whose.owner().key()?;
+        let state = State::given(&argument(&self.state)?);
+        match set(&mut self.whose.place.open()?, self.whose.owner(), rules.rules(), &state) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(Error::Refused(reason)) => Ok(refused(&reason)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Forget the state; updates that were applied stay known, so that no replay brings it back
+#[derive(Debug, clap::Args)]
+pub(super) struct Clear {
+    /// Forget the updates as well, and what was set aside
+    #[arg(long)]
+    forget: bool,
+
+    #[command(flatten)]
+    whose: Whose,
+}
+
+impl Clear {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let owner = self.whose.owner();
+        let key = owner.key()?;
+        let Some(existing) = self.whose.place.open_existing()? else { return Ok(ExitCode::SUCCESS) };
+        drop(existing);
+        let mut store = self.whose.place.open()?;
+        if self.forget {
+            store.remove(key)?;
+        } else {
+            clear(&mut store, owner)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Give a child thread its parent's memory: a copy of resource state, none of thread state
+#[derive(Debug, clap::Args)]
+pub(super) struct Spawn {
+    /// The child's thread
+    #[arg(long, value_name = "THREAD")]
+    to: String,
+
+    /// Replace a state that the child has already
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    whose: Whose,
+}
+
+impl Spawn {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let implied = if self.whose.resource.is_some() { Scope::Resource } else { Scope::Thread };
+        let scope = self.whose.scope.map_or(implied, Scope::from);
+        let parent = Owner { scope, ..self.whose.owner() };
+        parent.key()?;
+        let spawned = spawn(&mut self.whose.place.open()?, parent, &self.to, self.force)?;
+        match spawned {
+            Spawned::Copied(_) => {}
+            Spawned::Nothing => anstream::eprintln!("curtail: the resource has no memory; nothing was copied"),
+            Spawned::NotInherited => {
+                anstream::eprintln!("curtail: a thread's memory is its own; --resource ID names one that is shared");
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,146 @@
+//! The flags that the memory commands share: whose state it is, what holds for it, how it is written.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+
+use crate::cli::store::Place;
+use crate::memory::{Owner, Rules, Schema, State};
+use crate::store::Scope;
+
+/// Whose state it is.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Whose {
+    #[command(flatten)]
+    pub(super) place: Place,
+
+    /// The conversation
+    #[arg(long, value_name = "ID", help_heading = "Store")]
+    pub(super) thread: Option<String>,
+
+    /// What several conversations belong to: a user, a project
+    #[arg(long, value_name = "ID", help_heading = "Store")]
+    pub(super) resource: Option<String>,
+
+    /// Whose state it is: the thread's, unless only --resource is given
+    #[arg(long, value_enum, value_name = "SCOPE", help_heading = "Store")]
+    pub(super) scope: Option<ScopeFlag>,
+}
+
+/// `--scope`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ScopeFlag {
+    /// One conversation's
+    Thread,
+    /// A resource's, which its conversations share
+    Resource,
+}
+
+impl From<ScopeFlag> for Scope {
+    fn from(flag: ScopeFlag) -> Scope {
+        match flag {
+            ScopeFlag::Thread => Scope::Thread,
+            ScopeFlag::Resource => Scope::Resource,
+        }
+    }
+}
+
+impl Whose {
+    pub(super) fn owner(&self) -> Owner<'_> {
+        let only_resource = self.resource.is_some() && self.thread.is_none();
+        let implied = if only_resource { Scope::Resource } else { Scope::Thread };
+        let scope = self.scope.map_or(implied, Scope::from);
+        Owner { scope, thread: self.thread.as_deref(), resource: self.resource.as_deref() }
+    }
+
+    /// Whether any flag speaks of a kept state.
+    pub(super) const fn is_given(&self) -> bool {
+        self.place.store.is_some() || self.thread.is_some() || self.resource.is_some() || self.scope.is_some()
+    }
+}
+
+/// What holds for a state.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct RuleFlags {
+    /// A JSON Schema that the state must pass
+    #[arg(long, value_name = "FILE")]
+    pub(super) schema: Option<PathBuf>,
+
+    /// The state where nothing was kept yet: text, or a JSON object
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+
+    /// Leave the state as it is, whatever the updates say
+    #[arg(long)]
+    read_only: bool,
+}
+
+/// The same, read.
+#[derive(Debug)]
+pub(super) struct LoadedRules {
+    pub(super) schema: Option<Schema>,
+    template: Option<State>,
+    pub(super) read_only: bool,
+}
+
+impl RuleFlags {
+    /// Reads the files; a schema that is none is an error before anything else happens.
+    pub(super) fn load(&self) -> anyhow::Result<LoadedRules> {
+        let schema = self.schema.as_deref().map(schema).transpose()?;
+        let template = self.template.as_deref().map(|path| state(path, schema.as_ref())).transpose()?;
+        Ok(LoadedRules { schema, template, read_only: self.read_only })
+    }
+}
+
+impl LoadedRules {
+    pub(super) fn rules(&self) -> Rules<'_> {
+        Rules { schema: self.schema.as_ref(), template: self.template.as_ref(), read_only: self.read_only }
+    }
+}
+
+/// Reads a schema.
+pub(super) fn schema(path: &Path) -> anyhow::Result<Schema> {
+    Schema::parse(&read(path)?).with_context(|| path.display().to_string())
+}
+
+/// Reads a state, which must pass the schema.
+pub(super) fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
+    let state = State::given(&read(path)?);
+    if let Some(Err(reason)) = schema.map(|schema| schema.check(&state)) {
+        bail!("{}: the schema refuses it: {reason}", path.display());
+    }
+    Ok(state)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// How a state is written.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Output {
+    /// How the state is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub(super) output_format: Format,
+}
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Text as it is, an object as indented JSON
+    Text,
+    /// JSON on a line
+    Json,
+}
+
+impl Format {
+    /// The state with a newline behind it; nothing for an empty text.
+    pub(super) fn write(self, state: &State) -> String {
+        match (self, state) {
+            (Format::Json, _) => state.to_json() + "\n",
+            (Format::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
+            (Format::Text, _) => state.to_text() + "\n",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `curtail memory list` and `prune`: which states are kept, and taking out the old ones.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use serde_json::json;
+
+use super::flags::{Format, ScopeFlag};
+use crate::cli::out::print;
+use crate::cli::store::Place;
+use crate::store::{Entry, Filter, Scope, Shelf};
+
+/// List the states that are kept
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: Which,
+
+    /// How the list is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+/// Take out states that have not changed for long, with all that belongs to them, and list them
+#[derive(Debug, clap::Args)]
+pub(super) struct Prune {
+    /// How long: 90s, 45m, 12h, 30d or 8w
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Duration,
+
+    /// Take out nothing, only list
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    which: Chosen,
+
+    /// How the list is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct Which {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// Only what has not changed for so long: 90s, 45m, 12h, 30d or 8w
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Option<Duration>,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+struct Chosen {
+    #[command(flatten)]
+    place: Place,
+
+    /// Only of this scope
+    #[arg(long, value_enum, value_name = "SCOPE")]
+    scope: Option<ScopeFlag>,
+}
+
+impl Chosen {
+    fn filter(&self, older_than: Option<Duration>) -> Filter {
+        Filter { shelf: Some(Shelf::Memory), scope: self.scope.map(Scope::from), older_than }
+    }
+}
+
+impl Args {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let Which { chosen, older_than } = &self.which;
+        if let Some(store) = chosen.place.open_existing()? {
+            print(&table(&store.list(chosen.filter(*older_than))?, self.output_format))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Prune {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let filter = self.which.filter(Some(self.older_than));
+        let Some(store) = self.which.place.open_existing()? else { return Ok(ExitCode::SUCCESS) };
+        let entries = if self.dry_run {
+            store.list(filter)?
+        } else {
+            drop(store);
+            self.which.place.open()?.prune(filter)?
+        };
+        print(&table(&entries, self.output_format))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn table(entries: &[Entry], format: Format) -> String {
+    if format == Format::Json {
+        return entries.iter().map(|entry| line(entry) + "\n").collect();
+    }
+    if entries.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["scope", "id", "bytes", "updates", "set aside", "changed"]);
+    for entry in entries {
+        let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
+        let (updates, set_aside) = (entry.marks.to_string(), entry.set_aside.to_string());
+        let id = visible(&entry.id);
+        table.add_row([entry.scope.name(), &id, &bytes, &updates, &set_aside, &entry.updated]);
+    }
+    let lines = table.lines().map(|line| line.trim().to_owned() + "\n");
+    lines.collect()
+}
+
+fn line(entry: &Entry) -> String {
+    let Entry { scope, id, bytes, marks, set_aside, updated, .. } = entry;
+    json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": marks, "set_aside": set_aside,
+        "changed": updated})
+    .to_string()
+}
+
+/// An id as a terminal may show it: control characters and line breaks escaped, the empty id as `""`.
+fn visible(id: &str) -> String {
+    if id.is_empty() || id.chars().any(char::is_control) { format!("{id:?}") } else { id.to_owned() }
+}
+
+fn age(text: &str) -> Result<Duration, String> {
+    let wrong = || String::from("expected a number with s, m, h, d or w, such as 30d");
+    let (at, unit) = text.char_indices().last().ok_or_else(wrong)?;
+    let seconds: u64 = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..at].parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}

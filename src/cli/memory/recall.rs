@@ -1,0 +1,82 @@
+//! `curtail memory recall`: the state in front of the model.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::flags::{LoadedRules, RuleFlags, Whose, state};
+use crate::cli::counting::tokens;
+use crate::cli::cut;
+use crate::cli::input::Cutting;
+use crate::memory::{BUDGET, Loaded, load, replay};
+use crate::pipeline::Chain;
+use crate::processors::{Source, WorkingMemory};
+use crate::tokenizers::{DEFAULT, find};
+
+/// Write the transcript with the state as a block behind the leading instructions
+///
+/// The state is the one that --thread or --resource names in the store, or the one in --state; else the one that the
+/// updates in the transcript come to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The state: text, or a JSON object
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
+    state: Option<PathBuf>,
+
+    /// The most tokens that the block takes; a longer state is cut, with a marker that says so
+    #[arg(long, value_name = "N", value_parser = tokens, default_value_t = BUDGET)]
+    budget: usize,
+
+    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER")]
+    tokenizer: String,
+
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+
+    #[command(flatten)]
+    cutting: Cutting,
+}
+
+impl Args {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        let source = self.source(&rules)?;
+        let memory = WorkingMemory {
+            source,
+            read_only: rules.read_only,
+            schema: rules.schema.map(Arc::new),
+            budget: self.budget,
+            tokenizer: find(&self.tokenizer)?,
+        };
+        cut::run(&self.cutting, self.cutting.with_repair(Chain::default().then(memory)))
+    }
+
+    fn source(&self, rules: &LoadedRules) -> anyhow::Result<Source> {
+        if let Some(path) = &self.state {
+            return Ok(Source::Given(state(path, rules.schema.as_ref())?));
+        }
+        if self.whose.is_given() {
+            return self.kept(rules).map(Source::Given);
+        }
+        Ok(Source::Replayed(rules.rules().initial()))
+    }
+
+    /// The state in the store. One that cannot be used is set aside, unless it is not to be touched.
+    fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<crate::memory::State> {
+        let (rules, owner) = (loaded.rules(), self.whose.owner());
+        owner.key()?;
+        let Some(store) = self.whose.place.open_existing()? else { return Ok(rules.initial()) };
+        let Loaded { state, corrupt } = load(&store, owner, rules)?;
+        let Some(reason) = corrupt else { return Ok(state) };
+        anstream::eprintln!("curtail: {}", super::apply::set_aside_words(&reason));
+        if rules.read_only {
+            return Ok(state);
+        }
+        drop(store);
+        Ok(replay(&mut self.whose.place.open()?, owner, rules, &[])?.state)
+    }
+}

@@ -1,0 +1,55 @@
+//! `curtail memory show`: what is kept, and what was set aside.
+
+use std::process::ExitCode;
+
+use super::flags::{Output, RuleFlags, Whose};
+use crate::cli::out::print;
+use crate::memory::{Loaded, load};
+use crate::store::{Key, Store};
+
+/// Write the state that is kept; change nothing
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+
+    #[command(flatten)]
+    output: Output,
+
+    /// Write instead what was set aside because it could not be used, a line of JSON for each
+    #[arg(long)]
+    set_aside: bool,
+}
+
+impl Args {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        let owner = self.whose.owner();
+        let key = owner.key()?;
+        let store = self.whose.place.open_existing()?;
+        if self.set_aside {
+            return aside(store.as_ref(), key);
+        }
+        let Loaded { state, corrupt } = match &store {
+            Some(store) => load(store, owner, rules.rules())?,
+            None => Loaded { state: rules.rules().initial(), corrupt: None },
+        };
+        if let Some(reason) = corrupt {
+            anstream::eprintln!("curtail: what is kept cannot be used and counts as empty: {reason}");
+        }
+        print(&self.output.output_format.write(&state))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn aside(store: Option<&Store>, key: Key<'_>) -> anyhow::Result<ExitCode> {
+    let asides = store.map(|store| store.set_aside(key)).transpose()?.unwrap_or_default();
+    for aside in asides {
+        let line = serde_json::json!({"at": aside.at, "reason": aside.reason, "body": aside.body});
+        print(&format!("{line}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,111 @@
+//! `curtail store`: the file in which `memory` and `summarize` keep what outlives a run.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+
+use crate::store::{Clash, Store, default_path};
+
+/// Move what is kept between machines, as lines of JSON
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write everything that is kept, a line of JSON for each state
+    Export {
+        #[command(flatten)]
+        place: Place,
+
+        /// Where to write; standard output by default
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Take in what `export` wrote, all of it or nothing
+    Import {
+        #[command(flatten)]
+        place: Place,
+
+        /// What to do about a state that is there already
+        #[arg(long, value_enum, default_value = "refuse")]
+        on_clash: ClashFlag,
+
+        /// What to read; standard input by default
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+/// Where the store is.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Place {
+    /// The store's file [default: $`CURTAIL_STORE`, else curtail/state.db in $`XDG_STATE_HOME` or ~/.local/state]
+    #[arg(long, value_name = "FILE", help_heading = "Store")]
+    pub(super) store: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClashFlag {
+    /// Take in nothing, and say which
+    Refuse,
+    /// What is there stays
+    Keep,
+    /// What comes takes its place
+    Replace,
+}
+
+impl Place {
+    /// The store, made if there is none.
+    pub(super) fn open(&self) -> anyhow::Result<Store> {
+        Ok(Store::open(&default_path(self.store.as_deref())?)?)
+    }
+
+    /// The store, if there is one.
+    pub(super) fn open_existing(&self) -> anyhow::Result<Option<Store>> {
+        Ok(Store::open_existing(&default_path(self.store.as_deref())?)?)
+    }
+}
+
+impl Args {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        match &self.command {
+            Command::Export { place, file } => export(place, file.as_deref())?,
+            Command::Import { place, on_clash, file } => import(place, *on_clash, file.as_deref())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn export(place: &Place, file: Option<&Path>) -> anyhow::Result<()> {
+    let path = default_path(place.store.as_deref())?;
+    let store = Store::open_existing(&path)?.with_context(|| format!("store {}: there is none", path.display()))?;
+    let mut out: Box<dyn Write> = match file {
+        Some(file) => Box::new(BufWriter::new(File::create_new(file).with_context(|| file.display().to_string())?)),
+        None => Box::new(BufWriter::new(std::io::stdout().lock())),
+    };
+    store.export(&mut out)?;
+    Ok(())
+}
+
+fn import(place: &Place, on_clash: ClashFlag, file: Option<&Path>) -> anyhow::Result<()> {
+    let mut input: Box<dyn BufRead> = match file {
+        Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| file.display().to_string())?)),
+        None => Box::new(std::io::stdin().lock()),
+    };
+    let clash = match on_clash {
+        ClashFlag::Refuse => Clash::Refuse,
+        ClashFlag::Keep => Clash::Keep,
+        ClashFlag::Replace => Clash::Replace,
+    };
+    let taken = place.open()?.import(&mut input, clash)?;
+    let states = if taken == 1 { "state" } else { "states" };
+    anstream::eprintln!("curtail: {taken} {states} taken in");
+    Ok(())
+}

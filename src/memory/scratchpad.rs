@@ -1,0 +1,169 @@
+//! A state and the updates that come to it, one after the other. It knows no store and no wire format.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::{Schema, State, state};
+
+/// One call that wants to change the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Update<'a> {
+    /// The call's id; empty where the wire format has none.
+    pub call_id: &'a str,
+    /// The arguments as JSON text: where the wire format has them in a string, its characters.
+    pub arguments: &'a str,
+}
+
+/// What became of an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is part of the state now.
+    Applied,
+    /// It was before; the state is as it was.
+    AlreadyKnown,
+    /// The state is read-only.
+    Ignored,
+    /// The merged state would break the schema, in the validator's words; the state is as it was.
+    Refused(String),
+    /// The arguments are no JSON object, and why; the state is as it was.
+    Malformed(String),
+}
+
+impl Outcome {
+    /// Whether the update was dropped for what it says.
+    #[must_use]
+    pub const fn is_fault(&self) -> bool {
+        matches!(self, Outcome::Refused(_) | Outcome::Malformed(_))
+    }
+
+    /// The outcome in a word, and why an update was not taken.
+    #[must_use]
+    pub fn words(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Outcome::Applied => ("applied", None),
+            Outcome::AlreadyKnown => ("known", None),
+            Outcome::Ignored => ("ignored", Some("the memory is read-only")),
+            Outcome::Refused(reason) => ("refused", Some(reason)),
+            Outcome::Malformed(reason) => ("malformed", Some(reason)),
+        }
+    }
+}
+
+/// A state, and what it takes in.
+#[derive(Debug)]
+pub struct Scratchpad<'s> {
+    state: State,
+    schema: Option<&'s Schema>,
+    read_only: bool,
+    origin: String,
+    known: HashSet<String>,
+    seen: HashMap<u128, u32>,
+    fresh: Vec<String>,
+}
+
+impl<'s> Scratchpad<'s> {
+    /// A scratchpad that holds `state` and takes in what `schema` allows, or nothing where it is `read_only`.
+    #[must_use]
+    pub fn new(state: State, schema: Option<&'s Schema>, read_only: bool) -> Scratchpad<'s> {
+        Scratchpad {
+            state: state.stripped(),
+            schema,
+            read_only,
+            origin: String::new(),
+            known: HashSet::new(),
+            seen: HashMap::new(),
+            fresh: Vec::new(),
+        }
+    }
+
+    /// The same, where `known` updates are in the state already, and `origin` tells apart the conversations
+    /// that share it, for their call ids may be the same.
+    #[must_use]
+    pub fn knowing(mut self, known: HashSet<String>, origin: &str) -> Scratchpad<'s> {
+        self.known = known;
+        origin.clone_into(&mut self.origin);
+        self
+    }
+
+    /// The state after all updates so far.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The state, taken out.
+    #[must_use]
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
+    /// Marks of the updates that were decided on here, to be [`Scratchpad::knowing`] them next time.
+    #[must_use]
+    pub fn fresh_marks(&self) -> &[String] {
+        &self.fresh
+    }
+
+    /// Takes in one update, or says why not. Updates of one conversation come in their order, from its start.
+    pub fn apply(&mut self, update: Update<'_>) -> Outcome {
+        if self.read_only {
+            return Outcome::Ignored;
+        }
+        let arguments = match arguments(update.arguments) {
+            Ok(arguments) => arguments,
+            Err(reason) => return Outcome::Malformed(reason),
+        };
+        let mark = self.mark(update.call_id, &arguments);
+        if self.known.contains(&mark) {
+            return Outcome::AlreadyKnown;
+        }
+        // A refused update is known as well: on a replay the state may be another, and take it.
+        self.fresh.push(mark);
+        self.merge(arguments)
+    }
+
+    fn merge(&mut self, arguments: Map<String, Value>) -> Outcome {
+        let Some(schema) = self.schema else {
+            let state = std::mem::replace(&mut self.state, State::empty_object());
+            self.state = state.updated(arguments);
+            return Outcome::Applied;
+        };
+        let merged = self.state.clone().updated(arguments);
+        match schema.check(&merged) {
+            Ok(()) => {
+                self.state = merged;
+                Outcome::Applied
+            }
+            Err(reason) => Outcome::Refused(reason),
+        }
+    }
+
+    /// An update is known by its call id, with a digest of its origin and arguments and how often it came,
+    /// because ids are missing in some formats and start anew with every message in others.
+    fn mark(&mut self, call_id: &str, arguments: &Map<String, Value>) -> String {
+        let arguments = serde_json::to_string(arguments).unwrap_or_default();
+        let digest = digest(&[&self.origin, call_id, &arguments]);
+        let times = self.seen.entry(digest).or_default();
+        *times += 1;
+        format!("{call_id} {times} {digest:032x}")
+    }
+}
+
+fn arguments(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(other) => Err(format!("arguments are {}, not an object", state::kind(&other))),
+        Err(_) if text.trim().is_empty() => Err("arguments are empty, not an object".to_owned()),
+        Err(error) => Err(format!("arguments are not JSON: {error}")),
+    }
+}
+
+/// FNV-1a over 128 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same on every machine and in every
+/// version, which the standard library's hasher does not promise.
+fn digest(parts: &[&str]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    // 0xff is in no UTF-8 text, so parts cannot run into each other.
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([u8::MAX]));
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}

@@ -1,0 +1,108 @@
+//! What is remembered: text, or an object. It knows nothing of calls, schemas and stores.
+
+use serde_json::{Map, Value};
+
+use super::merge;
+
+/// Where an object keeps the text that it took the place of.
+const PREVIOUS: &str = "_previous";
+
+/// What is remembered (seed 002's state type).
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Free-form notes.
+    Text(String),
+    /// Structured notes.
+    Object(Map<String, Value>),
+}
+
+impl State {
+    /// Nothing, where an object is wanted.
+    #[must_use]
+    pub fn empty_object() -> State {
+        State::Object(Map::new())
+    }
+
+    /// The state that a person or a file gives: an object where `text` is a JSON object, else text.
+    #[must_use]
+    pub fn given(text: &str) -> State {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => State::Object(object).stripped(),
+            _ => State::Text(text.to_owned()),
+        }
+    }
+
+    /// The state that JSON text holds, which is a string or an object.
+    ///
+    /// # Errors
+    /// In words, where it is anything else.
+    pub fn parse(json: &str) -> Result<State, String> {
+        match serde_json::from_str(json) {
+            Ok(Value::String(text)) => Ok(State::Text(text)),
+            Ok(Value::Object(object)) => Ok(State::Object(object).stripped()),
+            Ok(other) => Err(format!("{}, not an object or text", kind(&other))),
+            Err(error) => Err(format!("not JSON: {error}")),
+        }
+    }
+
+    /// The state as JSON text on one line, which [`State::parse`] reads.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            State::Text(text) => Value::String(text.clone()).to_string(),
+            State::Object(object) => serde_json::to_string(object).unwrap_or_default(),
+        }
+    }
+
+    /// The state as a person or a model reads it: text as it is, an object as indented JSON.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match self {
+            State::Text(text) => text.clone(),
+            State::Object(object) => serde_json::to_string_pretty(object).unwrap_or_default(),
+        }
+    }
+
+    /// Whether there is nothing to recall: blank text, or an object without keys.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            State::Text(text) => text.trim().is_empty(),
+            State::Object(object) => object.is_empty(),
+        }
+    }
+
+    /// This state with `update` merged in. Text becomes an object that keeps it under `_previous`.
+    #[must_use]
+    pub fn updated(self, update: Map<String, Value>) -> State {
+        let empty = self.is_empty();
+        let mut object = match self {
+            State::Object(object) => object,
+            State::Text(_) if empty => Map::new(),
+            State::Text(text) => Map::from_iter([(PREVIOUS.to_owned(), Value::String(text))]),
+        };
+        merge::merge(&mut object, update);
+        State::Object(object)
+    }
+
+    /// Without the keys that are never kept.
+    #[must_use]
+    pub fn stripped(mut self) -> State {
+        if let State::Object(object) = &mut self {
+            merge::strip(object);
+        }
+        self
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

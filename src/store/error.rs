@@ -1,0 +1,149 @@
+//! What the store says when it cannot: always the file, what is wrong with it, and what would be right.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a store could not be opened, read or written.
+#[derive(Debug)]
+pub enum Error {
+    /// The file is not one to work with. It was left as it was.
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: Refusal,
+    },
+    /// The operating system said no.
+    System {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// `SQLite` said no; the transaction was rolled back.
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: rusqlite::Error,
+    },
+    /// A line of an export cannot be taken in; nothing of the export was.
+    Import {
+        /// The line, from 1; 0 where no line is to blame.
+        line: usize,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
+    /// An export cannot be written out.
+    Export(io::Error),
+    /// Neither flag nor environment says where the store is.
+    NoPlace,
+}
+
+/// What is wrong with a file that was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// A folder, a pipe or a device.
+    NotAFile,
+    /// No bytes at all, which no store ever is.
+    Empty,
+    /// Another format.
+    NotSqlite,
+    /// A database of another program.
+    Foreign,
+    /// Written by a newer version of this program.
+    Newer {
+        /// The file's version.
+        found: i32,
+        /// The newest version known here.
+        known: i32,
+    },
+    /// Shorter than it says it is.
+    Truncated,
+    /// Pages that contradict each other.
+    Damaged,
+    /// No permission to write.
+    ReadOnly,
+}
+
+impl Error {
+    /// Puts the file's name to what `SQLite` said, and gives the frequent cases their own words.
+    pub(super) fn database(path: &Path, source: rusqlite::Error) -> Error {
+        let why = match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Refusal::NotSqlite,
+            Some(ErrorCode::DatabaseCorrupt) => Refusal::Damaged,
+            Some(ErrorCode::ReadOnly) => Refusal::ReadOnly,
+            _ => {
+                let path = path.to_owned();
+                return Error::Database { path, source };
+            }
+        };
+        Error::refused(path, why)
+    }
+
+    pub(super) fn refused(path: &Path, why: Refusal) -> Error {
+        let path = path.to_owned();
+        Error::Refused { path, why }
+    }
+
+    pub(super) fn system(path: &Path, source: io::Error) -> Error {
+        let path = path.to_owned();
+        Error::System { path, source }
+    }
+}
+
+/// Whether another process holds the file for now.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
+            Error::System { path, source } => write!(f, "store {}: {source}", path.display()),
+            Error::Database { path, source } if is_busy(source) => {
+                write!(f, "store {}: another process holds it; try again", path.display())
+            }
+            Error::Database { path, source } => write!(f, "store {}: {source}", path.display()),
+            Error::Import { line: 0, reason } => write!(f, "import: {reason}"),
+            Error::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
+            Error::Export(source) => write!(f, "export: {source}"),
+            Error::NoPlace => f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NotAFile => f.write_str("not a regular file; name a file"),
+            Refusal::Empty => f.write_str(
+                "an empty file, which no store is: it was cut off, or something else made it; \
+                 remove it to start anew",
+            ),
+            Refusal::NotSqlite => f.write_str("not a store (not an SQLite file); name another file"),
+            Refusal::Foreign => f.write_str("the SQLite file of another program; name another file"),
+            Refusal::Newer { found, known } => {
+                write!(f, "version {found}, written by a newer curtail; this one knows version {known}: upgrade it")
+            }
+            Refusal::Truncated => f.write_str("cut off: shorter than it says; restore a copy"),
+            Refusal::Damaged => f.write_str("damaged or cut off; restore a copy"),
+            Refusal::ReadOnly => f.write_str("read-only; make it writable or name another file"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::System { source, .. } | Error::Export(source) => Some(source),
+            Error::Database { source, .. } => Some(source),
+            Error::Refused { .. } | Error::Import { .. } | Error::NoPlace => None,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Opening: looks at a file before `SQLite` does, refuses what is no store, and makes a new one whole or not at all.
+//! It knows no tables.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::{Error, PATIENCE, Refusal, Store, patiently, versions};
+
+const MAGIC: &[u8] = b"SQLite format 3\0";
+/// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
+const HEADER: usize = 100;
+const VERSION_AT: usize = 60;
+const APPLICATION_AT: usize = 68;
+
+/// What the caller is going to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Change,
+}
+
+/// Whether something lies at `path`.
+pub(super) fn exists(path: &Path) -> Result<bool, Error> {
+    path.try_exists().map_err(|source| Error::system(path, source))
+}
+
+/// Makes an empty store beside `path` and links it there in one step, so that a file with no bytes or half a
+/// header is never the trace of a process that was killed, and two processes may start at once.
+pub(super) fn make_if_missing(path: &Path) -> Result<(), Error> {
+    if exists(path)? {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let system = |source| Error::system(path, source);
+    make_folder(folder).map_err(|source| Error::system(folder, source))?;
+    let blank = tempfile::Builder::new().prefix(".curtail-").suffix(".db").tempfile_in(folder).map_err(system)?;
+    fill(blank.path()).map_err(|source| Error::database(path, source))?;
+    blank.as_file().sync_all().map_err(system)?;
+    match blank.persist_noclobber(path) {
+        Err(lost) if lost.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(lost) => Err(system(lost.error)),
+        Ok(_) => sync_folder(folder).map_err(system),
+    }
+}
+
+fn fill(path: &Path) -> rusqlite::Result<()> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let transaction = connection.unchecked_transaction()?;
+    transaction.pragma_update(None, "application_id", versions::APPLICATION_ID)?;
+    versions::upgrade(&transaction)?;
+    transaction.commit()?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// What an agent remembers is nobody else's business: new folders are the user's alone, as new stores are.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Opens what is there, after a look at its header with plain reads: `SQLite` itself would roll a journal back
+/// or make side files beside a database that is none of ours.
+pub(super) fn open(path: &Path, access: Access) -> Result<Store, Error> {
+    let (header, writable) = look(path)?;
+    if access == Access::Change && !writable {
+        return Err(Error::refused(path, Refusal::ReadOnly));
+    }
+    let database = |source| Error::database(path, source);
+    // Writable files are opened so even for reading: a journal left by a killed process must be rolled back.
+    let flags = if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+    // SQLite takes some names for more than names (`:memory:`), but never absolute ones.
+    let absolute = std::path::absolute(path).map_err(|source| Error::system(path, source))?;
+    let connection = connect(&absolute, flags).map_err(database)?;
+    if !is_whole(&connection, &header).map_err(database)? {
+        return Err(Error::refused(path, Refusal::Truncated));
+    }
+    if versions::version(&connection).map_err(database)? < versions::NEWEST {
+        patiently(|| upgrade(&connection)).map_err(database)?;
+    }
+    let path = path.to_owned();
+    Ok(Store { connection, path, _header: header })
+}
+
+/// The open file, and whether it may be written. The mode is asked for because root may write to anything.
+fn look(path: &Path) -> Result<(File, bool), Error> {
+    let system = |source| Error::system(path, source);
+    let metadata = fs::metadata(path).map_err(system)?;
+    if !metadata.is_file() {
+        return Err(Error::refused(path, Refusal::NotAFile));
+    }
+    let mut file = File::open(path).map_err(system)?;
+    let mut head = Vec::with_capacity(HEADER);
+    let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
+    (&mut file).take(limit).read_to_end(&mut head).map_err(system)?;
+    match judge(&head) {
+        Some(why) => Err(Error::refused(path, why)),
+        None => Ok((file, !metadata.permissions().readonly())),
+    }
+}
+
+fn judge(head: &[u8]) -> Option<Refusal> {
+    let number = |at: usize| {
+        let bytes = head.get(at..at + 4)?.try_into().ok()?;
+        Some(i32::from_be_bytes(bytes))
+    };
+    if head.is_empty() {
+        return Some(Refusal::Empty);
+    }
+    if head.get(..MAGIC.len()) != Some(MAGIC) {
+        let cut = MAGIC.starts_with(head);
+        return Some(if cut { Refusal::Truncated } else { Refusal::NotSqlite });
+    }
+    let (Some(application), Some(found)) = (number(APPLICATION_AT), number(VERSION_AT)) else {
+        return Some(Refusal::Truncated);
+    };
+    let known = versions::NEWEST;
+    if application != versions::APPLICATION_ID {
+        return Some(Refusal::Foreign);
+    }
+    (found > known).then_some(Refusal::Newer { found, known })
+}
+
+/// One file and no shared memory (`DELETE`, not `WAL`), which works on network file systems too. `EXTRA` is
+/// `FULL` and also syncs the folder after a commit, so that a power cut cannot bring the journal back
+/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>). What is cleared is overwritten.
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON;
+         PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF;",
+    )?;
+    Ok(connection)
+}
+
+/// Whether the file is as long as it says. Asked under a read lock, after `SQLite` has rolled back what a killed
+/// process left, for only then must the two agree.
+fn is_whole(connection: &Connection, file: &File) -> rusqlite::Result<bool> {
+    let reading = connection.unchecked_transaction()?;
+    reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let number = |name| reading.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let said = number("page_count")? * number("page_size")?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    Ok(u64::try_from(said).is_ok_and(|said| length >= said))
+}
+
+fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    versions::upgrade(&transaction)?;
+    transaction.commit()
+}

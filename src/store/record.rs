@@ -1,0 +1,168 @@
+//! One entry within a transaction: its body, the marks of what is already in it, and what was set aside.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension, Result, Transaction, params};
+
+use super::{Error, Key};
+
+/// A body that could not be used, kept for inspection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aside {
+    /// The body as it was.
+    pub body: String,
+    /// Why it was set aside.
+    pub reason: String,
+    /// When, in milliseconds since 1970 (UTC).
+    pub at: i64,
+}
+
+/// The entry at a key, open for change until its transaction ends.
+#[derive(Debug)]
+pub struct Record<'t> {
+    transaction: &'t Transaction<'t>,
+    path: &'t Path,
+    key: Key<'t>,
+    number: Option<i64>,
+    body: Option<String>,
+}
+
+impl<'t> Record<'t> {
+    pub(super) fn find(transaction: &'t Transaction<'t>, path: &'t Path, key: Key<'t>) -> Result<Record<'t>, Error> {
+        let row = row(transaction, key).map_err(|source| Error::database(path, source))?;
+        let (number, body) = row.map_or((None, None), |(number, body)| (Some(number), body));
+        Ok(Record { transaction, path, key, number, body })
+    }
+
+    /// The body; `None` where there is none, or it was cleared.
+    #[must_use]
+    pub fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
+    /// Puts `body` in the place of what is there.
+    ///
+    /// # Errors
+    /// [`Error`] where the file cannot be written.
+    pub fn write(&mut self, body: &str) -> Result<(), Error> {
+        self.put(Some(body)).map_err(|source| self.at(source))?;
+        self.body = Some(body.to_owned());
+        Ok(())
+    }
+
+    /// Takes the body away; the marks stay, so that what is known stays known.
+    ///
+    /// # Errors
+    /// [`Error`] where the file cannot be written.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        if self.body.is_none() {
+            return Ok(());
+        }
+        self.put(None).map_err(|source| self.at(source))?;
+        self.body = None;
+        Ok(())
+    }
+
+    /// Takes the body away and keeps it for inspection.
+    ///
+    /// # Errors
+    /// [`Error`] where the file cannot be written.
+    pub fn set_aside(&mut self, reason: &str) -> Result<(), Error> {
+        let Some(body) = self.body.take() else {
+            return Ok(());
+        };
+        let keep = |record: &mut Self| {
+            let number = record.put(None)?;
+            record.transaction.execute(
+                "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)",
+                params![number, body, reason, now()],
+            )
+        };
+        keep(self).map_err(|source| self.at(source))?;
+        Ok(())
+    }
+
+    /// Notes that something is in the body: `true` if it was not noted before.
+    ///
+    /// # Errors
+    /// [`Error`] where the file cannot be written.
+    pub fn mark(&mut self, mark: &str) -> Result<bool, Error> {
+        let note = |record: &mut Self| {
+            let number = record.number()?;
+            let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
+            record.transaction.execute(sql, params![number, mark])
+        };
+        let added = note(self).map_err(|source| self.at(source))?;
+        Ok(added > 0)
+    }
+
+    /// All marks.
+    ///
+    /// # Errors
+    /// [`Error`] where the file cannot be read.
+    pub fn marks(&self) -> Result<HashSet<String>, Error> {
+        let list = || {
+            let mut statement = self.transaction.prepare("SELECT mark FROM mark WHERE entry = ?1")?;
+            let rows = statement.query_map([self.number], |row| row.get(0))?;
+            rows.collect::<Result<HashSet<String>>>()
+        };
+        list().map_err(|source| self.at(source))
+    }
+
+    /// The entry's row number, making the row where there is none.
+    fn number(&mut self) -> Result<i64> {
+        match self.number {
+            Some(number) => Ok(number),
+            None => self.put(None),
+        }
+    }
+
+    fn put(&mut self, body: Option<&str>) -> Result<i64> {
+        let number = self.transaction.query_row(
+            "INSERT INTO entry (shelf, scope, id, body, updated) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET body = excluded.body, updated = excluded.updated
+             RETURNING number",
+            params![self.key.shelf.name(), self.key.scope.name(), self.key.id, body, now()],
+            |row| row.get(0),
+        )?;
+        self.number = Some(number);
+        Ok(number)
+    }
+
+    fn at(&self, source: rusqlite::Error) -> Error {
+        Error::database(self.path, source)
+    }
+}
+
+/// The body at `key`.
+pub(super) fn body(connection: &Connection, key: Key<'_>) -> Result<Option<String>> {
+    Ok(row(connection, key)?.and_then(|(_, body)| body))
+}
+
+fn row(connection: &Connection, key: Key<'_>) -> Result<Option<(i64, Option<String>)>> {
+    let sql = "SELECT number, body FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
+    let at = params![key.shelf.name(), key.scope.name(), key.id];
+    connection.query_row(sql, at, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// What was set aside at `key`, oldest first.
+pub(super) fn asides(connection: &Connection, key: Key<'_>) -> Result<Vec<Aside>> {
+    let mut statement = connection.prepare(
+        "SELECT aside.body, aside.reason, aside.at FROM aside JOIN entry ON entry.number = aside.entry
+         WHERE shelf = ?1 AND scope = ?2 AND id = ?3 ORDER BY aside.number",
+    )?;
+    let at = params![key.shelf.name(), key.scope.name(), key.id];
+    let rows = statement.query_map(at, |row| {
+        let (body, reason, at) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Aside { body, reason, at })
+    })?;
+    rows.collect()
+}
+
+/// Milliseconds since 1970 (UTC); a clock before that counts as 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,72 @@
+//! A store that cannot be used: a clear error, status 2, and not a byte of it touched.
+
+use std::fs;
+
+use super::Place;
+
+fn refuses(place: &Place, words: &str, also_to_read: bool) {
+    let bytes = fs::read(place.store()).unwrap();
+    let read: &[&[&str]] = &[&["show", "--thread", "t"], &["list"], &["recall", "--thread", "t"]];
+    let write: &[&[&str]] =
+        &[&["update", "--thread", "t", "{\"n\":1}"], &["set", "--thread", "t", "x"], &["clear", "--thread", "t"]];
+    for command in read.iter().filter(|_| also_to_read).chain(write) {
+        let said = place.run(&[&["memory"], *command].concat());
+        assert!(said.code == 2 && said.out.is_empty(), "{command:?}: {said:?}");
+        let expected = format!("curtail: store {}: ", place.store().display());
+        assert!(said.err.starts_with(&expected) && said.err.contains(words), "{command:?}: {}", said.err);
+        assert_eq!(fs::read(place.store()).unwrap(), bytes, "{command:?} touched it");
+    }
+    let names = fs::read_dir(place.0.path()).unwrap().count();
+    assert_eq!(names, 1, "something was left beside it");
+}
+
+fn filled() -> Place {
+    let place = Place::new();
+    place.out(&["memory", "set", "--thread", "t", "notes"]);
+    place
+}
+
+#[test]
+fn a_truncated_store() {
+    let place = filled();
+    let bytes = fs::read(place.store()).unwrap();
+    for (length, words) in [(0, "an empty file"), (60, "cut off"), (4096, "cut off"), (bytes.len() - 1, "cut off")] {
+        fs::write(place.store(), &bytes[..length]).unwrap();
+        refuses(&place, words, true);
+    }
+}
+
+#[test]
+fn another_file() {
+    let place = Place::new();
+    fs::write(place.store(), "{\"role\":\"user\",\"content\":\"Hi\"}\n").unwrap();
+    refuses(&place, "not an SQLite file", true);
+}
+
+#[test]
+fn the_database_of_another_program() {
+    let place = Place::new();
+    let foreign = rusqlite::Connection::open(place.store()).unwrap();
+    foreign.execute_batch("CREATE TABLE entry (number INTEGER PRIMARY KEY, body TEXT)").unwrap();
+    drop(foreign);
+    refuses(&place, "the SQLite file of another program", true);
+}
+
+#[test]
+fn a_store_of_a_newer_version() {
+    let place = filled();
+    let raw = rusqlite::Connection::open(place.store()).unwrap();
+    raw.pragma_update(None, "user_version", 2).unwrap();
+    drop(raw);
+    refuses(&place, "version 2, written by a newer curtail; this one knows version 1", true);
+}
+
+#[test]
+fn a_read_only_store() {
+    let place = filled();
+    let mut permissions = fs::metadata(place.store()).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(place.store(), permissions).unwrap();
+    refuses(&place, "read-only", false);
+    assert_eq!(place.out(&["memory", "show", "--thread", "t"]), "notes\n");
+}

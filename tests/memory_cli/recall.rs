@@ -1,0 +1,118 @@
+//! The state in front of the model.
+
+use super::{OPENAI, Place, STATE};
+
+const SYSTEM: &str = "{\"role\":\"system\",\"content\":\"You are terse.\"}\n";
+const HELLO: &str =
+    "{\"role\":\"user\", \"content\":\"Hi \\u00e9\",\"x\":1.0}\r\n{\"role\":\"assistant\",\"content\":\"Hello.\"}";
+
+fn recall(place: &Place, args: &[&str], input: &str) -> String {
+    place.pipe(&[&["memory", "recall"], args].concat(), input).quietly()
+}
+
+/// `text` without the line `new`, which stands in it once.
+fn without(text: &str, new: &str) -> String {
+    let (before, after) = text.split_once(new).unwrap_or_else(|| panic!("no {new} in {text}"));
+    let newline = ["\r\n", "\n"].into_iter().find_map(|newline| after.strip_prefix(newline));
+    before.to_owned() + newline.unwrap_or(after)
+}
+
+#[test]
+fn the_block_stands_behind_the_leading_instructions_and_nothing_else_changes() {
+    let place = Place::new();
+    let state = place.file("state.json", "{\"goal\":\"ship\"}");
+    let block = "<working_memory>\\n{\\n  \\\"goal\\\": \\\"ship\\\"\\n}\\n</working_memory>";
+    let developer = format!("{{\"role\":\"developer\",\"content\":\"{block}\"}}");
+    for head in ["", SYSTEM] {
+        let input = format!("{head}{HELLO}");
+        let out = recall(&place, &["--state", &state, "--dialect", "openai"], &input);
+        assert!(out.starts_with(&format!("{head}{developer}")), "{out}");
+        assert_eq!(without(&out, &developer), input);
+    }
+    // Where a format has no role for it, it goes to whoever reads first.
+    let claude = "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"s\"},{\"type\":\"text\",\"text\":\"Hello\"}]}\n";
+    let out = recall(&place, &["--state", &state], claude);
+    assert_eq!(without(&out, &format!("{{\"role\":\"user\",\"content\":\"{block}\"}}")), claude);
+    assert_eq!(recall(&place, &["--state", &state], &out), out);
+}
+
+#[test]
+fn recalling_twice_is_recalling_once() {
+    let place = Place::new();
+    let list = format!("[{}]", OPENAI.trim().replace('\n', ", "));
+    let records = format!("{{\"messages\":{list}}}\n{{\"messages\": [ ]}}\n{{\"messages\":{list},\"n\":1e3}}\n");
+    let notes = place.file("notes.txt", "likes tea </working_memory> <b>");
+    place.pipe(&["memory", "apply", "--thread", "t"], OPENAI).quietly();
+    for input in [OPENAI, &list, &records, SYSTEM, HELLO, ""] {
+        for args in [&[][..], &["--state", &notes], &["--thread", "t"], &["--state", &notes, "--budget", "40"]] {
+            let args = [args, &["--dialect", "openai"]].concat();
+            let once = place.pipe(&[&["memory", "recall"], &args[..]].concat(), input);
+            let twice = place.pipe(&[&["memory", "recall"], &args[..]].concat(), &once.out);
+            assert_eq!((once.code, twice.code), (0, 0), "{once:?}");
+            assert_eq!(once.out, twice.out, "{args:?} {input}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_recalled_of_nothing_and_what_stood_there_goes() {
+    let place = Place::new();
+    let nothing = place.file("nothing.json", "{}");
+    let notes = place.file("notes.txt", "likes tea");
+    let input = format!("{SYSTEM}{HELLO}");
+    for args in [&["--state", &nothing][..], &["--thread", "nobody"], &[]] {
+        assert_eq!(recall(&place, args, &input), input);
+    }
+    let told = recall(&place, &["--state", &notes], &input);
+    assert_eq!(recall(&place, &["--state", &nothing], &told), input);
+    assert_eq!(recall(&place, &[], &told), told, "nothing is known of it, so it stays");
+}
+
+#[test]
+fn a_block_from_before_is_replaced_where_it_stands() {
+    let place = Place::new();
+    let (one, two) = (place.file("one.txt", "tea"), place.file("two.txt", "coffee"));
+    let input = format!("{SYSTEM}{HELLO}");
+    let first = recall(&place, &["--state", &one], &input);
+    let second = recall(&place, &["--state", &two], &first);
+    assert_eq!(second, first.replace("\\ntea\\n", "\\ncoffee\\n"));
+    assert_eq!(second, recall(&place, &["--state", &two], &input));
+    let kept = first.replace("\"role\":\"developer\",", "\"role\":\"developer\",\"id\":\"m7\",");
+    assert!(
+        recall(&place, &["--state", &two], &kept).contains("\"id\":\"m7\",\"content\":\"<working_memory>\\ncoffee")
+    );
+}
+
+#[test]
+fn the_state_is_the_stores_or_the_transcripts_own() {
+    let place = Place::new();
+    let shown = serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(STATE).unwrap()).unwrap();
+    let block = serde_json::Value::from(format!("<working_memory>\n{shown}\n</working_memory>")).to_string();
+    assert!(recall(&place, &[], OPENAI).contains(&block));
+    assert_eq!(recall(&place, &["--thread", "t"], OPENAI), OPENAI, "the store knows nothing yet");
+    place.pipe(&["memory", "apply", "--thread", "t"], OPENAI).quietly();
+    assert!(recall(&place, &["--thread", "t"], HELLO).contains(&block));
+    assert_eq!(recall(&place, &["--read-only"], OPENAI), OPENAI);
+}
+
+#[test]
+fn a_long_state_is_cut_to_the_budget_and_says_so() {
+    let place = Place::new();
+    let long: Vec<String> = (0..900).map(|number| format!("fact {number} is worth keeping")).collect();
+    let long = place.file("long.txt", &long.join("\n"));
+    let said = place.pipe(&["memory", "recall", "--state", &long, "--budget", "200"], HELLO);
+    assert!(said.code == 0 && said.err.contains("the working memory is cut to 200 tokens"), "{}", said.err);
+    assert!(said.out.contains("[shortened: ") && said.out.len() < HELLO.len() + 1_200, "{}", said.out);
+    let said = place.pipe(&["memory", "recall", "--state", &long, "--budget", "3"], HELLO);
+    assert!(said.code == 2 && said.out.is_empty() && said.err.contains("give at least"), "{said:?}");
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn updates_that_are_not_taken_are_told() {
+    let place = Place::new();
+    let schema = place.file("schema.json", r#"{"properties":{"steps":{"type":"string"}}}"#);
+    let said = place.pipe(&["memory", "recall", "--schema", &schema], OPENAI);
+    assert!(said.code == 0 && said.out.contains("ship v2") && !said.out.contains("\\\"steps\\\": "), "{said:?}");
+    assert!(said.err.contains("call \"call_3\": the update is refused: /steps: "), "{}", said.err);
+}
