@@ -210,6 +210,13 @@ impl<'a> Place<'a> {
         Self { element, copies: Vec::new(), shell: true, rewrite: None }
     }
 
+    /// The same, with its text at `value`, which holds it between `before` and `after`.
+    #[must_use]
+    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
+        self.rewrite = Some(Rewrite { span: value.span(), before, after });
+        self
+    }
+
     /// The same, with its text at `value`.
     #[must_use]
     pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {

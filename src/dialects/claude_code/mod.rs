@@ -55,6 +55,10 @@ impl Dialect for ClaudeCode {
         "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let has = |key: &str| item.get(key).is_some();

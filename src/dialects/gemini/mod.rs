@@ -1,7 +1,7 @@
 //! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings of
 //! the Gemini CLI, where a call and its result are one record. Keys in camel case or snake case.
 
-mod parts;
+pub(super) mod parts;
 mod recording;
 
 use super::{Dialect, Fit, Item, Patch, pieces};
