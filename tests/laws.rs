@@ -165,15 +165,16 @@ fn cut(case: &Case, dialect: &str, framing: Framing, text: &str) -> Result<Strin
 }
 
 fn cut_with(chain: Chain, dialect: &str, framing: Framing, text: &str) -> Result<String, TestCaseError> {
-    let reading = Reading { framing, dialect: Some(dialect.to_owned()), messages_key: None };
-    let done = Cutter { reading, chain, explain: true }.cut(text);
-    let done = done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
-    Ok(done.text.unwrap_or_else(|| text.to_owned()))
+    let reading = Reading::new(framing, Some(dialect), None).map_err(TestCaseError::fail)?;
+    let mut out = String::new();
+    let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
+    done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
+    Ok(out)
 }
 
 /// The messages of a text as they are spelt, and its faults as kind and id.
 fn read(dialect: &str, framing: Framing, text: &str) -> (Vec<String>, Vec<(FaultKind, String)>, usize) {
-    let reading = Reading { framing, dialect: Some(dialect.to_owned()), messages_key: None };
+    let reading = Reading::new(framing, Some(dialect), None).expect("a dialect of the list");
     let document = Document::read_all(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
     let (mut items, mut faults, mut tokens) = (Vec::new(), Vec::new(), 0);
     let counting = Counting { tokenizer: tokenizer(), overhead: Overhead::None, reserve: 0 };

@@ -4,9 +4,13 @@ mod counting;
 mod cut;
 mod dialects;
 mod filter;
+mod fold;
 mod input;
+mod interrupt;
 mod limit;
+mod report;
 mod show;
+mod sums;
 mod window;
 
 use std::process::ExitCode;
@@ -17,6 +21,9 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "curtail", version, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    global: input::Global,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -34,17 +41,20 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.global.apply();
     let done = match &cli.command {
-        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
+        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
+        Command::Limit(args) => args
+            .chain()
+            .and_then(|chain| cut::run(&args.cutting, &cli.global, chain, Some(args.counting()?))),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
     };
     match done {
         Ok(status) => status,
         Err(error) => {
-            anstream::eprintln!("curtail: {error:#}");
+            report::error(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }
