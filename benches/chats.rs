@@ -66,7 +66,7 @@ impl Chats {
             )
             .unwrap();
             // Most outputs are short, some are long: 0.2 to 20 KB.
-            let length = 200 << self.below(8);
+            let length = 200 << self.below(7);
             let length = (length + self.below(length)).min(20_000);
             self.output(line, length);
             line.push_str("\"}");
