@@ -169,7 +169,7 @@ impl Args {
     fn mend(&self) -> Option<Mend> {
         let how = self.fix.or(self.diff.then_some(RepairFlag::Drop))?;
         let chain = how.then_repair(Chain::default(), self.repair_pending);
-        Some(Mend { cutter: Cutter { chain, explain: false }, write: self.writes() })
+        Some(Mend { cutter: Cutter { chain, explain: false, counting: None }, write: self.writes() })
     }
 }
 

@@ -48,7 +48,7 @@ impl CountingFlags {
     pub(super) fn warn(&self) {
         let picked = self.model.as_ref().and_then(|model| tokenizers::for_model(model).ok());
         if let Some(note) = picked.and_then(|picked| picked.note) {
-            anstream::eprintln!("curtail: {note}");
+            super::report::warning(&note);
         }
     }
 }

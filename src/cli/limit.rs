@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::counting::{CountingFlags, tokens};
 use super::input::Cutting;
 use crate::pipeline::Chain;
-use crate::processors::{Overflow, TokenLimit};
+use crate::processors::{Counting, Overflow, TokenLimit};
 
 /// Keep the newest complete segments that fit a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -65,5 +65,10 @@ impl Args {
             preserve_system: !self.no_preserve_system,
         };
         Ok(self.cutting.with_repair(Chain::default().then(limit)))
+    }
+
+    /// How tokens are counted.
+    pub(super) fn counting(&self) -> anyhow::Result<Counting> {
+        self.counting.counting()
     }
 }

@@ -1,19 +1,24 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
 mod check;
+mod count;
 mod counting;
 mod cut;
 mod dialects;
 mod filter;
 mod findings;
+mod fold;
 mod input;
+mod interrupt;
 mod limit;
-mod repair;
-mod rule;
 mod memory;
 mod out;
+mod repair;
+mod report;
+mod rule;
 mod show;
 mod store;
+mod sums;
 mod tokenizers;
 mod window;
 
@@ -25,6 +30,9 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "curtail", version, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    global: input::Global,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -37,6 +45,8 @@ enum Command {
     Repair(repair::Args),
     Check(check::Args),
     Rule(rule::Args),
+    Count(count::Args),
+    Tokenizers(tokenizers::Args),
     Show(show::Args),
     Dialects(dialects::Args),
     Memory(memory::Args),
@@ -47,22 +57,27 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.global.apply();
     let done = match &cli.command {
-        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Repair(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
+        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
+        Command::Limit(args) => args
+            .chain()
+            .and_then(|chain| cut::run(&args.cutting, &cli.global, chain, Some(args.counting()?))),
+        Command::Repair(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
         Command::Check(args) => check::run(args),
         Command::Rule(args) => rule::run(args),
+        Command::Count(args) => count::run(args, &cli.global),
+        Command::Tokenizers(args) => tokenizers::run(args),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
-        Command::Memory(args) => args.run(),
+        Command::Memory(args) => args.run(&cli.global),
         Command::Store(args) => args.run(),
     };
     match done {
         Ok(status) => status,
         Err(error) => {
-            anstream::eprintln!("curtail: {error:#}");
+            report::error(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::flags::{LoadedRules, RuleFlags, Whose, state};
 use crate::cli::counting::tokens;
 use crate::cli::cut;
-use crate::cli::input::Cutting;
+use crate::cli::input::{Cutting, Global};
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Chain;
 use crate::processors::{Source, WorkingMemory};
@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
         let source = self.source(&rules)?;
         let memory = WorkingMemory {
@@ -52,7 +52,7 @@ impl Args {
             budget: self.budget,
             tokenizer: find(&self.tokenizer)?,
         };
-        cut::run(&self.cutting, self.cutting.with_repair(Chain::default().then(memory)))
+        cut::run(&self.cutting, global, self.cutting.with_repair(Chain::default().then(memory)), None)
     }
 
     fn source(&self, rules: &LoadedRules) -> anyhow::Result<Source> {
