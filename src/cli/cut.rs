@@ -7,6 +7,12 @@ use crate::batch::{Batch, Cutter, Event, Flow, Trouble, Unit, Wish, Work};
 use crate::error::{Error, Kind};
 use crate::io::{Wanted, find};
 use crate::pipeline::Chain;
+use crate::pipeline::options::Options;
+
+/// Does what a command of one processor was told.
+pub(super) fn with(flags: &Cutting, options: &impl Options) -> anyhow::Result<ExitCode> {
+    run(flags, flags.with_repair(Chain::default().at("", options.processors()?)))
+}
 
 struct Cutwork(Cutter);
 impl Work for Cutwork {

@@ -1,17 +1,19 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
 mod check;
-mod counting;
+mod config;
 mod cut;
 mod dialects;
 mod filter;
 mod findings;
+mod init;
 mod input;
 mod limit;
 mod repair;
 mod rule;
 mod memory;
 mod out;
+mod run;
 mod show;
 mod store;
 mod tokenizers;
@@ -19,7 +21,7 @@ mod window;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]
@@ -37,10 +39,19 @@ enum Command {
     Repair(repair::Args),
     Check(check::Args),
     Rule(rule::Args),
+    Run(run::Args),
+    Init(init::Args),
+    Config(config::Args),
     Show(show::Args),
     Dialects(dialects::Args),
     Memory(memory::Args),
     Store(store::Args),
+}
+
+/// The command line, with every command and flag.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// The whole program: reads the command line, does what it says, tells how it went.
@@ -48,12 +59,15 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
-        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Limit(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
-        Command::Repair(args) => args.chain().and_then(|chain| cut::run(&args.cutting, chain)),
+        Command::Window(args) => cut::with(&args.cutting, &args.options),
+        Command::Filter(args) => cut::with(&args.cutting, &args.options),
+        Command::Limit(args) => cut::with(&args.cutting, &args.options),
+        Command::Repair(args) => cut::with(&args.cutting, &args.options),
         Command::Check(args) => check::run(args),
         Command::Rule(args) => rule::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Init(args) => init::run(args),
+        Command::Config(args) => config::run(args),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(),

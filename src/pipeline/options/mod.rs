@@ -1,0 +1,101 @@
+//! What every processor can be told: one definition, which is the flags of its command and the keys of its table in
+//! `curtail.toml`. To add one: a file here and a line in the list below.
+
+mod counting;
+mod filter;
+mod keys;
+mod limit;
+mod repair;
+mod window;
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Args, Command};
+
+pub use counting::{CountingOptions, Tokens};
+pub use filter::FilterOptions;
+pub use keys::{Key, Shape};
+pub use limit::LimitOptions;
+pub use repair::{RepairHow, RepairOptions};
+pub use window::WindowOptions;
+
+use super::Processors;
+
+/// The options of a processor.
+pub trait Options: Args {
+    /// The processors that they describe, in order.
+    ///
+    /// # Errors
+    /// What cannot be had: a pattern that is none, a tokenizer that nobody knows, a file that cannot be read.
+    fn processors(&self) -> anyhow::Result<Processors>;
+}
+
+/// Every processor that a chain can hold.
+pub const ALL: &[Kind] = &[
+    Kind::of::<WindowOptions>("window"),
+    Kind::of::<FilterOptions>("filter"),
+    Kind::of::<LimitOptions>("limit"),
+    Kind::of::<RepairOptions>("repair"),
+];
+
+/// A kind of processor, by the name of its command.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// The name.
+    pub name: &'static str,
+    arguments: fn(Command) -> Command,
+    processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Kind {
+    const fn of<T: Options>(name: &'static str) -> Self {
+        Self { name, arguments: T::augment_args, processors: |matches| T::from_arg_matches(matches)?.processors() }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|kind| kind.name == name)
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub fn about(&self) -> String {
+        self.command().get_about().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The keys of its table, in the order of its command's help.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        Key::all(&self.command())
+    }
+
+    /// Reads its flags, without a command before them.
+    ///
+    /// # Errors
+    /// What the command line would say of them.
+    pub fn read(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
+        self.command().try_get_matches_from(flags)
+    }
+
+    /// The processors that [`Kind::read`] flags describe.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    pub fn processors(&self, flags: &ArgMatches) -> anyhow::Result<Processors> {
+        (self.processors)(flags)
+    }
+
+    fn command(&self) -> Command {
+        let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
+        let mut command = (self.arguments)(command);
+        command.build();
+        command
+    }
+}
