@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
 
 use crate::processors::{Counting, Overhead};
 use crate::tokenizers;
@@ -21,14 +21,13 @@ struct Flags {
         value_name = "NAME",
         default_value = tokenizers::DEFAULT,
         env = "CURTAIL_TOKENIZER",
-        group = "counter",
         value_hint = ValueHint::FilePath,
         help_heading = "Counting"
     )]
     tokenizer: String,
 
     /// Count as this model does
-    #[arg(long, value_name = "MODEL", group = "counter", help_heading = "Counting")]
+    #[arg(long, value_name = "MODEL", help_heading = "Counting")]
     model: Option<String>,
 
     /// What to add for the frame around messages
@@ -76,7 +75,7 @@ impl FromArgMatches for CountingOptions {
         let flags = Flags::from_arg_matches(matches)?;
         let named = matches.value_source("tokenizer") == Some(ValueSource::CommandLine);
         if named && flags.model.is_some() {
-            let words = "--model and --tokenizer say the same in two ways; give one of them\n";
+            let words = "--model and --tokenizer say the same in two ways; give one of them";
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, words));
         }
         Ok(Self(flags))
@@ -90,17 +89,17 @@ impl FromArgMatches for CountingOptions {
 
 impl Args for CountingOptions {
     fn augment_args(command: Command) -> Command {
-        several(Flags::augment_args(command))
+        grouped(Flags::augment_args(command))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        several(Flags::augment_args_for_update(command))
+        grouped(Flags::augment_args_for_update(command))
     }
 }
 
-/// Lets the flags of the group stand together; which of them counts is told above.
-fn several(command: Command) -> Command {
-    command.mut_group("counter", |group| group.multiple(true))
+/// Says that the two flags say the same in other words; which of them counts is told above.
+fn grouped(command: Command) -> Command {
+    command.group(ArgGroup::new("counter").args(["tokenizer", "model"]).multiple(true))
 }
 
 /// A number of tokens: `8000`, `8k` or `1.5m`.
