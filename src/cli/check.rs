@@ -147,7 +147,8 @@ impl Args {
     fn checking(&self) -> anyhow::Result<Checking> {
         let profile = self.profile.as_deref().map(profile).transpose()?;
         let counting = self.max_tokens.map(|_| self.counting.counting()).transpose()?;
-        let inspection = Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
+        let inspection =
+            Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
         Ok(Checking { inspection, levels: self.levels()?, counting, mend: self.mend() })
     }
 

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
+use super::KINDS;
+use crate::checks::ALL;
 use crate::pipeline::{Config, Origin, Step, Value, schema};
 
 /// Which configuration counts.
@@ -30,7 +32,7 @@ impl ConfigFlags {
             Some(path) => Some(path.clone()),
             None => nearest()?,
         };
-        Ok(found.map(|path| Config::read(&path)).transpose()?)
+        Ok(found.map(|path| Config::read(&path, KINDS)).transpose()?)
     }
 
     /// The configuration, which must be there.
@@ -73,8 +75,8 @@ enum Command {
 /// Shows what was asked for.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let words = match &args.command {
-        _ if args.schema => format!("{:#}\n", schema(&json!({"type": "object"}))),
-        Some(Command::Schema) => format!("{:#}\n", schema(&json!({"type": "object"}))),
+        _ if args.schema => format!("{:#}\n", schema(KINDS, &check())),
+        Some(Command::Schema) => format!("{:#}\n", schema(KINDS, &check())),
         Some(Command::Show(flags)) => shown(flags)?,
         None => bail!("say what is wanted: `curtail config show` or `curtail config --schema`"),
     };
@@ -100,4 +102,29 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
         }
     }
     Ok(lines)
+}
+
+/// A JSON Schema of the table of `curtail check`.
+fn check() -> serde_json::Value {
+    let groups = ["all", "pairing", "shape", "turn", "dataset"].iter().copied();
+    let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
+    let rules = |words: &str| json!({"description": words, "type": "array", "items": {"enum": names}});
+    let levels = |more: serde_json::Value| {
+        let mut properties = json!({
+            "deny": rules("Rules and groups that fail the check"),
+            "warn": rules("Rules and groups that are only reported"),
+            "allow": rules("Rules and groups that are not looked for"),
+        });
+        for (name, schema) in more.as_object().into_iter().flatten() {
+            properties[name] = schema.clone();
+        }
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    };
+    let path = json!({"path": {"description": "Which files: a glob over the path as it was given", "type": "string"}});
+    let mut paths = levels(path);
+    paths["required"] = json!(["path"]);
+    levels(json!({
+        "strict": {"description": "Whether a warning fails the check, too", "type": "boolean"},
+        "paths": {"description": "Levels for some files", "type": "array", "items": paths},
+    }))
 }

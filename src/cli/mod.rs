@@ -8,6 +8,7 @@ mod filter;
 mod findings;
 mod init;
 mod input;
+mod kinds;
 mod limit;
 mod repair;
 mod rule;
@@ -22,6 +23,8 @@ mod window;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+
+pub use kinds::KINDS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]

@@ -15,7 +15,10 @@ const SAME: &[(&[&str], &str)] = &[
     ),
     (&["filter"], "type = 'filter'"),
     (&["filter", "-x", "get_*", "-x", "search"], "type = 'filter'\nexclude = ['get_*', 'search']"),
-    (&["filter", "-k", "search", "--persist-results"], "type = 'filter'\ninclude-tool = 'search'\npersist-results = true"),
+    (
+        &["filter", "-k", "search", "--persist-results"],
+        "type = 'filter'\ninclude-tool = 'search'\npersist-results = true",
+    ),
     (
         &["filter", "--strip", "reasoning,media", "--role", "user,assistant"],
         "type = 'filter'\nstrip = ['reasoning', 'media']\nrole = ['user', 'assistant']",

@@ -3,8 +3,12 @@
 use super::{root, stdout};
 
 fn lines(args: &[&str]) -> Vec<String> {
-    let args: Vec<&str> =
-        ["run", "-c", "fixtures/run/support.toml"].iter().chain(args).chain(&["fixtures/run/support.jsonl"]).copied().collect();
+    let args: Vec<&str> = ["run", "-c", "fixtures/run/support.toml"]
+        .iter()
+        .chain(args)
+        .chain(&["fixtures/run/support.jsonl"])
+        .copied()
+        .collect();
     stdout(root(), &args).lines().map(str::to_owned).collect()
 }
 
@@ -45,7 +49,9 @@ fn the_history_drops_the_debugging() {
     assert_eq!(calls(&fixture, "debug_tool").len(), 15);
     let expected = without(&fixture, "debug_tool");
     assert_eq!(lines(&[]), expected);
-    assert!(expected.iter().any(|line| line.contains("\"content\":\"I look it up.\",\"tool_calls\":[{\"id\":\"call_004\"")));
+    assert!(
+        expected.iter().any(|line| line.contains("\"content\":\"I look it up.\",\"tool_calls\":[{\"id\":\"call_004\""))
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub use schema::schema;
 pub use table::Entry;
 pub use value::{Origin, Value};
 
+use super::options::Kind;
 use fault::Page;
 
 /// The names that a configuration goes by in a folder, the first that exists counts.
@@ -50,26 +51,26 @@ struct Named {
 }
 
 impl Config {
-    /// Reads the file at `path`. Paths in it are meant from where it stands.
+    /// Reads the file at `path`, which may hold processors of these kinds. Paths in it are meant from where it stands.
     ///
     /// # Errors
     /// What cannot be read, or says what is not understood.
-    pub fn read(path: &Path) -> Result<Self, Fault> {
+    pub fn read(path: &Path, kinds: &'static [Kind]) -> Result<Self, Fault> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| Fault {
             file: file.clone(),
             place: None,
             what: fault::words(&error),
         })?;
-        Self::parse(file, path.parent().unwrap_or(Path::new("")), text)
+        Self::parse(file, path.parent().unwrap_or(Path::new("")), text, kinds)
     }
 
     /// Reads `text`, which messages call `file` and whose paths are meant from `folder`.
     ///
     /// # Errors
     /// What is not understood.
-    pub fn parse(file: String, folder: &Path, text: String) -> Result<Self, Fault> {
-        let (history, networks, agents) = read::levels(Page { file: &file, text: &text }, folder)?;
+    pub fn parse(file: String, folder: &Path, text: String, kinds: &'static [Kind]) -> Result<Self, Fault> {
+        let (history, networks, agents) = read::levels(Page { file: &file, text: &text }, folder, kinds)?;
         Ok(Self { file, text, history, networks, agents })
     }
 

@@ -11,23 +11,29 @@ use toml::de::{DeTable, DeValue};
 use super::fault::{Fault, Page, unknown};
 use super::table::{self, Entry, found};
 use super::{Named, Network};
+use crate::pipeline::options::Kind;
 
 /// The tables that a file may hold.
 pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
 
 type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
 
-/// A reader of tables: the page they stand on, and the folder that their paths are meant from.
+/// A reader of tables: the page they stand on, the folder that their paths are meant from, and the processors there are.
 #[derive(Clone, Copy)]
-struct Reader<'r> {
-    page: Page<'r>,
-    folder: &'r Path,
+pub(super) struct Reader<'r> {
+    pub(super) page: Page<'r>,
+    pub(super) folder: &'r Path,
+    pub(super) kinds: &'static [Kind],
 }
 
 /// The processors at every level.
-pub(super) fn levels(page: Page<'_>, folder: &Path) -> Result<(Vec<Entry>, Vec<Network>, Vec<Named>), Fault> {
+pub(super) fn levels(
+    page: Page<'_>,
+    folder: &Path,
+    kinds: &'static [Kind],
+) -> Result<(Vec<Entry>, Vec<Network>, Vec<Named>), Fault> {
     let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
-    let reader = Reader { page, folder };
+    let reader = Reader { page, folder, kinds };
     let (mut history, mut networks, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
@@ -104,7 +110,7 @@ impl<'r> Reader<'r> {
 
     fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Entry>, Fault> {
         match value.get_ref() {
-            DeValue::Array(tables) => tables.iter().map(|table| table::read(self.page, self.folder, table)).collect(),
+            DeValue::Array(tables) => tables.iter().map(|table| table::read(self, table)).collect(),
             other => {
                 let wanted = "an array of tables, each under a `[[….processors]]` of its own";
                 Err(self.expected(value.span(), "processors", wanted, other))

@@ -2,19 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::pipeline::options::{ALL, Key, Kind, Shape};
+use crate::pipeline::options::{Key, Kind, Shape};
 
-/// The schema (draft 2020-12); `check` is that of the table of `curtail check`.
+/// The schema (draft 2020-12) of a file that may hold processors of these kinds; `check` is that of the table of `curtail check`.
 #[must_use]
-pub fn schema(check: &Value) -> Value {
+pub fn schema(kinds: &[Kind], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});
     let agents = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/level"}});
     let mut definitions = Map::new();
     definitions.insert(String::from("level"), level);
-    let names: Vec<Value> = ALL.iter().map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name)})).collect();
+    let names: Vec<Value> = kinds.iter().map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name)})).collect();
     definitions.insert(String::from("processor"), json!({"oneOf": names}));
-    definitions.extend(ALL.iter().map(|kind| (kind.name.to_owned(), processor(kind))));
+    definitions.extend(kinds.iter().map(|kind| (kind.name.to_owned(), processor(kind))));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "curtail.toml",

@@ -11,8 +11,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, Page, nearest, unknown};
+use super::read::Reader;
 use super::value::shown;
-use crate::pipeline::options::{ALL, Key, Kind, Shape};
+use crate::pipeline::options::{Key, Kind, Shape};
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
@@ -40,17 +41,18 @@ pub(super) struct Given {
     span: Range<usize>,
 }
 
-/// Reads the table of a processor. Its paths are meant from `folder`.
-pub(super) fn read(page: Page<'_>, folder: &Path, table: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
+/// Reads the table of a processor.
+pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
+    let Reader { page, folder, kinds } = reader;
     let DeValue::Table(members) = table.get_ref() else {
         return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
-    let kind = kind(page, table.span(), members)?;
+    let kind = kind(page, kinds, table.span(), members)?;
     let keys = kind.keys();
     let mut given: Vec<Given> = Vec::new();
     let mut flags = Vec::new();
     for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
-        let key = key(page, kind, &keys, name)?;
+        let key = key(reader, kind, &keys, name)?;
         twice(page, &given, key, name)?;
         let words = words(page, name.get_ref(), key, value)?;
         if key.beaten_by().is_none() {
@@ -64,8 +66,13 @@ pub(super) fn read(page: Page<'_>, folder: &Path, table: &Spanned<DeValue<'_>>) 
     Ok(Entry { kind, given, place: page.place(table.span().start), flags })
 }
 
-fn kind(page: Page<'_>, span: Range<usize>, members: &DeTable<'_>) -> Result<&'static Kind, Fault> {
-    let names: Vec<&str> = ALL.iter().map(|kind| kind.name).collect();
+fn kind(
+    page: Page<'_>,
+    kinds: &'static [Kind],
+    span: Range<usize>,
+    members: &DeTable<'_>,
+) -> Result<&'static Kind, Fault> {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
     let Some(value) = members.get("type") else {
         return Err(page.fault(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
     };
@@ -73,10 +80,13 @@ fn kind(page: Page<'_>, span: Range<usize>, members: &DeTable<'_>) -> Result<&'s
         let what = format!("`type` takes a text, found {}", found(value.get_ref()));
         return Err(page.fault(value.span(), what));
     };
-    Kind::find(name).ok_or_else(|| page.fault(value.span(), unknown("processor", name, &names)))
+    kinds
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| page.fault(value.span(), unknown("processor", name, &names)))
 }
 
-fn key<'k>(page: Page<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, str>>) -> Result<&'k Key, Fault> {
+fn key<'k>(reader: Reader<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, str>>) -> Result<&'k Key, Fault> {
     let wanted: &str = name.get_ref();
     if let Some(key) = keys.iter().find(|key| key.is_called(wanted)) {
         return Ok(key);
@@ -84,11 +94,11 @@ fn key<'k>(page: Page<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, 
     let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
     let mut what = unknown(&format!("key of a `{}`", kind.name), wanted, &known);
-    let elsewhere = ALL.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
+    let elsewhere = reader.kinds.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
     if let Some(other) = elsewhere.filter(|_| nearest(wanted, &known).is_none()) {
         what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, kind.name, known.join(", "));
     }
-    Err(page.fault(name.span(), what))
+    Err(reader.page.fault(name.span(), what))
 }
 
 /// Refuses a key that is there under another name, or together with its opposite.

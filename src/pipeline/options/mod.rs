@@ -1,5 +1,6 @@
 //! What every processor can be told: one definition, which is the flags of its command and the keys of its table in
-//! `curtail.toml`. To add one: a file here and a line in the list below.
+//! `curtail.toml`. To add one: a file here, or beside its command if it needs more than a chain may know, and a line in the
+//! list of `cli`.
 
 mod counting;
 mod filter;
@@ -30,14 +31,6 @@ pub trait Options: Args {
     fn processors(&self) -> anyhow::Result<Processors>;
 }
 
-/// Every processor that a chain can hold.
-pub const ALL: &[Kind] = &[
-    Kind::of::<WindowOptions>("window"),
-    Kind::of::<FilterOptions>("filter"),
-    Kind::of::<LimitOptions>("limit"),
-    Kind::of::<RepairOptions>("repair"),
-];
-
 /// A kind of processor, by the name of its command.
 #[derive(Clone, Copy)]
 pub struct Kind {
@@ -54,14 +47,10 @@ impl std::fmt::Debug for Kind {
 }
 
 impl Kind {
-    const fn of<T: Options>(name: &'static str) -> Self {
-        Self { name, arguments: T::augment_args, processors: |matches| T::from_arg_matches(matches)?.processors() }
-    }
-
-    /// The kind of this name.
+    /// The kind whose options are `T`.
     #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        ALL.iter().find(|kind| kind.name == name)
+    pub const fn of<T: Options>(name: &'static str) -> Self {
+        Self { name, arguments: T::augment_args, processors: |matches| T::from_arg_matches(matches)?.processors() }
     }
 
     /// What it does, in a line.
