@@ -39,8 +39,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
-        // What cannot be built is told before a run.
-        config.chain(&steps)?;
         std::io::stdout().lock().write_all(printed(&config, &steps).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -10,6 +10,8 @@ mod tool_schema;
 
 use std::process::ExitCode;
 
+pub(super) use recall::RecallOptions;
+
 /// Keep what a model wrote down, and put it back in front of it
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::fault::{Fault, Page, nearest, unknown};
 use super::read::Reader;
 use super::value::shown;
-use crate::pipeline::options::{Key, Kind, Shape};
+use crate::pipeline::options::{self, Key, Kind, Shape};
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
@@ -159,11 +159,10 @@ fn flag(key: &Key, word: &str, folder: &Path) -> Option<OsString> {
         _ => {
             let mut flag = OsString::from(format!("--{}=", key.name));
             let beside = folder.join(word);
-            // A name that is no file's is meant as a name.
-            if key.is_path && beside.exists() {
-                flag.push(beside)
-            } else {
-                flag.push(word)
+            match key.path {
+                options::Path::Yes => flag.push(beside),
+                options::Path::Perhaps if beside.exists() => flag.push(beside),
+                _ => flag.push(word),
             }
             Some(flag)
         }

@@ -1,5 +1,6 @@
 //! How tokens are counted.
 
+use std::fmt;
 use std::str::FromStr;
 
 use clap::error::ErrorKind;
@@ -35,7 +36,7 @@ struct Flags {
     overhead: OverheadFlag,
 
     /// Hold this many tokens back, for the reply
-    #[arg(long, value_name = "N", default_value = "0", help_heading = "Counting")]
+    #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
     reserve: Tokens,
 }
 
@@ -105,6 +106,12 @@ fn grouped(command: Command) -> Command {
 /// A number of tokens: `8000`, `8k` or `1.5m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tokens(pub usize);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl FromStr for Tokens {
     type Err = String;

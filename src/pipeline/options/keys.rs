@@ -26,8 +26,8 @@ pub struct Key {
     pub is_required: bool,
     /// The flag that says the opposite, for a switch that has one.
     pub opposite: Option<String>,
-    /// Whether its values name files, so that they are meant from where the file that holds the key stands.
-    pub is_path: bool,
+    /// Whether a value names a file, so that it is meant from where the file that holds the key stands.
+    pub path: Path,
     /// The environment variable that stands in for the flag.
     pub variable: Option<String>,
     /// The variables of flags that say the same in other words.
@@ -49,6 +49,17 @@ pub enum Shape {
     Text,
     /// A text or a number.
     Any,
+}
+
+/// Whether a value names a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// Never.
+    No,
+    /// If there is such a file; else it is a name.
+    Perhaps,
+    /// Always.
+    Yes,
 }
 
 impl Shape {
@@ -97,7 +108,7 @@ impl Key {
             default: (shape != Shape::Switch && !defaults.is_empty()).then(|| defaults.join(",")),
             is_required: flag.is_required_set(),
             opposite: opposite(&name).filter(|_| shape == Shape::Switch).filter(|other| has(command, other)),
-            is_path: is::<PathBuf>(flag) || flag.get_value_hint() == ValueHint::FilePath,
+            path: path(flag),
             variable: flag.get_env().map(|name| name.to_string_lossy().into_owned()),
             rivals: rivals(command, flag),
             name,
@@ -120,6 +131,14 @@ fn shape(flag: &Arg) -> Shape {
         _ if is::<Tokens>(flag) => Shape::Tokens,
         _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
         _ => Shape::Any,
+    }
+}
+
+fn path(flag: &Arg) -> Path {
+    match flag.get_value_hint() {
+        _ if is::<PathBuf>(flag) => Path::Yes,
+        ValueHint::FilePath => Path::Perhaps,
+        _ => Path::No,
     }
 }
 

@@ -15,7 +15,7 @@ use clap::{ArgMatches, Args, Command};
 
 pub use counting::{CountingOptions, Tokens};
 pub use filter::FilterOptions;
-pub use keys::{Key, Shape};
+pub use keys::{Key, Path, Shape};
 pub use limit::LimitOptions;
 pub use repair::{RepairHow, RepairOptions};
 pub use window::WindowOptions;
