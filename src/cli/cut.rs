@@ -15,8 +15,15 @@ use crate::batch::{self, Batch, Cutter, Words};
 use crate::error::{Error, Kind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
 use crate::pipeline::Chain;
+use crate::pipeline::options::Options;
 use crate::processors::{Counting, Overhead};
 use crate::tokenizers;
+
+/// Does what a command of one processor was told.
+pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+    let chain = flags.with_repair(Chain::default().at("", options.processors()?));
+    run(flags, global, chain, options.counting()?)
+}
 
 /// Reads the inputs, cuts them with `chain`, writes what is left. `counting` counts for the sums, as the default tokenizer
 /// does if there is none.

@@ -11,7 +11,7 @@ use crate::dialects::Framing;
 use crate::error::{Error, Kind};
 use crate::io::{self, Show, Source, Wanted};
 use crate::pipeline::Chain;
-use crate::processors::{Repair, RepairMode};
+use crate::pipeline::options::RepairHow;
 
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
@@ -70,7 +70,7 @@ pub(super) struct Cutting {
 
     /// Mend broken pairs: drop them, answer them with a stub, or move results to where they belong
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Repair")]
-    pub(super) repair: Option<RepairFlag>,
+    pub(super) repair: Option<RepairHow>,
 
     /// Mend calls that are still pending at the end, too
     #[arg(long, requires = "repair", help_heading = "Repair")]
@@ -231,17 +231,6 @@ impl OnErrorFlag {
     }
 }
 
-/// `--repair`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum RepairFlag {
-    /// What is broken goes, with its other half
-    Drop,
-    /// An unanswered call gets a result that says so; the rest goes
-    Stub,
-    /// A detached result goes where it belongs; the rest goes
-    Move,
-}
-
 /// `--explain`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExplainFlag {
@@ -251,24 +240,11 @@ pub(super) enum ExplainFlag {
     Json,
 }
 
-impl RepairFlag {
-    /// `chain`, and this repair behind it.
-    pub(super) fn then_repair(self, chain: Chain, pending: bool) -> Chain {
-        let drop = Repair { mode: RepairMode::Drop, pending };
-        match self {
-            Self::Drop => chain.then(drop),
-            // What could not be moved or answered is dropped.
-            Self::Stub => chain.then(Repair { mode: RepairMode::Stub, pending }).then(drop),
-            Self::Move => chain.then(Repair { mode: RepairMode::Move, pending }).then(drop),
-        }
-    }
-}
-
 impl Cutting {
     /// `chain`, and the repair that was asked for behind it.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
         match self.repair {
-            Some(repair) => repair.then_repair(chain, self.repair_pending),
+            Some(how) => chain.at("", how.processors(self.repair_pending)),
             None => chain,
         }
     }

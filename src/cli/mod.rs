@@ -1,21 +1,24 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
 mod check;
+mod config;
 mod count;
-mod counting;
 mod cut;
 mod dialects;
 mod filter;
 mod findings;
 mod fold;
+mod init;
 mod input;
 mod interrupt;
+mod kinds;
 mod limit;
 mod memory;
 mod out;
 mod repair;
 mod report;
 mod rule;
+mod run;
 mod show;
 mod store;
 mod sums;
@@ -24,7 +27,9 @@ mod window;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+pub use kinds::KINDS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]
@@ -45,6 +50,9 @@ enum Command {
     Repair(repair::Args),
     Check(check::Args),
     Rule(rule::Args),
+    Run(run::Args),
+    Init(init::Args),
+    Config(config::Args),
     Count(count::Args),
     Tokenizers(tokenizers::Args),
     Show(show::Args),
@@ -53,20 +61,27 @@ enum Command {
     Store(store::Args),
 }
 
+/// The command line, with every command and flag.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// The whole program: reads the command line, does what it says, tells how it went.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.global.apply();
     let done = match &cli.command {
-        Command::Window(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
-        Command::Filter(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
-        Command::Limit(args) => args
-            .chain()
-            .and_then(|chain| cut::run(&args.cutting, &cli.global, chain, Some(args.counting()?))),
-        Command::Repair(args) => args.chain().and_then(|chain| cut::run(&args.cutting, &cli.global, chain, None)),
+        Command::Window(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Filter(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Limit(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Repair(args) => cut::with(&args.cutting, &cli.global, &args.options),
         Command::Check(args) => check::run(args),
         Command::Rule(args) => rule::run(args),
+        Command::Run(args) => run::run(args, &cli.global),
+        Command::Init(args) => init::run(args),
+        Command::Config(args) => config::run(args),
         Command::Count(args) => count::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
         Command::Show(args) => show::run(args),

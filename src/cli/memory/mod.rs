@@ -11,6 +11,8 @@ mod tool_schema;
 use crate::cli::input::Global;
 use std::process::ExitCode;
 
+pub(super) use recall::RecallOptions;
+
 /// Keep what a model wrote down, and put it back in front of it
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
