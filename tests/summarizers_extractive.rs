@@ -7,28 +7,17 @@ use curtail::summarizers::{Budget, Extractive, Speaker, Summarizer, Utterance};
 use proptest::prelude::*;
 
 fn bpe(text: &str) -> usize {
-    tiktoken_rs::o200k_base_singleton()
-        .encode_ordinary(text)
-        .len()
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
 fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn summary(
-    said: &[(Speaker, &str)],
-    tokens: usize,
-    count: &(dyn Fn(&str) -> usize + Sync),
-) -> String {
-    let said: Vec<_> = said
-        .iter()
-        .map(|(speaker, text)| Utterance::new(speaker.clone(), *text))
-        .collect();
+fn summary(said: &[(Speaker, &str)], tokens: usize, count: &(dyn Fn(&str) -> usize + Sync)) -> String {
+    let said: Vec<_> = said.iter().map(|(speaker, text)| Utterance::new(speaker.clone(), *text)).collect();
     let budget = Budget { tokens, count };
-    Extractive
-        .summarize(&said, &budget)
-        .expect("it cannot fail")
+    Extractive.summarize(&said, &budget).expect("it cannot fail")
 }
 
 fn tool(name: &str) -> Speaker {
@@ -39,29 +28,17 @@ fn tool(name: &str) -> Speaker {
 fn run() -> Vec<(Speaker, &'static str)> {
     use Speaker::{Assistant, Call, User};
     vec![
-        (
-            User,
-            "Hi there! Please make the login page remember the last user name. It must work without cookies.",
-        ),
+        (User, "Hi there! Please make the login page remember the last user name. It must work without cookies."),
         (Assistant, "Sure! Let me have a look around first."),
         (Call("read_file".into()), r#"{"path":"web/login.ts"}"#),
-        (
-            tool("read_file"),
-            "import { form } from './form';\nexport function login() {}\n// nothing else here\n",
-        ),
-        (
-            Assistant,
-            "I see. The page has one form and nothing is stored at all.",
-        ),
+        (tool("read_file"), "import { form } from './form';\nexport function login() {}\n// nothing else here\n"),
+        (Assistant, "I see. The page has one form and nothing is stored at all."),
         (User, "OK."),
         (
             Assistant,
             "We could use localStorage or the session on the server. I decided on localStorage, because the server is stateless.",
         ),
-        (
-            Call("edit_file".into()),
-            r#"{"path":"web/login.ts","content":"localStorage.setItem('lastUser', name)"}"#,
-        ),
+        (Call("edit_file".into()), r#"{"path":"web/login.ts","content":"localStorage.setItem('lastUser', name)"}"#),
         (tool("edit_file"), "ok"),
         (Call("bash".into()), r#"{"command":"npm test"}"#),
         (
@@ -96,42 +73,22 @@ fn what_was_wanted_decided_changed_and_broken_is_in() {
 #[test]
 fn speakers_stand_before_what_they_said_in_order() {
     let text = summary(&run(), 130, &bpe);
-    let labels: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .map(|(label, _)| label)
-        .collect();
+    let labels: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ")).map(|(label, _)| label).collect();
     assert_eq!(labels.first(), Some(&"user"));
-    assert!(
-        labels.contains(&"tool bash") && labels.contains(&"assistant"),
-        "{labels:?}"
-    );
+    assert!(labels.contains(&"tool bash") && labels.contains(&"assistant"), "{labels:?}");
     let place = |part: &str| text.find(part).expect(part);
-    assert!(
-        place("remember the last") < place("decided on")
-            && place("decided on") < place("TypeError")
-    );
+    assert!(place("remember the last") < place("decided on") && place("decided on") < place("TypeError"));
 }
 
 #[test]
 fn all_of_a_short_talk_is_kept() {
-    let said = [
-        (Speaker::User, "Is it raining?"),
-        (Speaker::Assistant, "No. The sun is out."),
-    ];
-    assert_eq!(
-        summary(&said, 50, &bpe),
-        "user: Is it raining?\nassistant: No. The sun is out."
-    );
+    let said = [(Speaker::User, "Is it raining?"), (Speaker::Assistant, "No. The sun is out.")];
+    assert_eq!(summary(&said, 50, &bpe), "user: Is it raining?\nassistant: No. The sun is out.");
 }
 
 #[test]
 fn nothing_said_is_an_empty_summary() {
-    for said in [
-        &[][..],
-        &[(Speaker::User, " \n")],
-        &[(tool("t"), "---\n***")],
-    ] {
+    for said in [&[][..], &[(Speaker::User, " \n")], &[(tool("t"), "---\n***")]] {
         assert_eq!(summary(said, 50, &bpe), "");
     }
 }
@@ -139,21 +96,14 @@ fn nothing_said_is_an_empty_summary() {
 #[test]
 fn a_fence_is_whole_or_absent() {
     let code = "```rust\nfn main() {\n    println!(\"never cut me\");\n}\n```";
-    let answer = format!(
-        "The main function prints a line, as you wanted:\n\n{code}\n\nIt was decided to keep it short."
-    );
-    let said = [
-        (Speaker::User, "Write a main function that prints a line."),
-        (Speaker::Assistant, answer.as_str()),
-    ];
+    let answer =
+        format!("The main function prints a line, as you wanted:\n\n{code}\n\nIt was decided to keep it short.");
+    let said = [(Speaker::User, "Write a main function that prints a line."), (Speaker::Assistant, answer.as_str())];
     let mut seen = [false; 2];
     for tokens in 0..100 {
         let text = summary(&said, tokens, &bpe);
         let whole = text.contains(code);
-        assert!(
-            whole || !text.contains("```") && !text.contains("fn main()"),
-            "{tokens}:\n{text}"
-        );
+        assert!(whole || !text.contains("```") && !text.contains("fn main()"), "{tokens}:\n{text}");
         seen[usize::from(whole)] = true;
     }
     assert_eq!(seen, [true; 2], "both occur");
@@ -166,98 +116,52 @@ fn what_matters_is_found_in_any_language() {
     for (said, parts) in [
         (
             vec![
-                (
-                    User,
-                    "Guten Morgen! Ich möchte die Rechnungen als PDF exportieren. Heute ist das Wetter schön.",
-                ),
+                (User, "Guten Morgen! Ich möchte die Rechnungen als PDF exportieren. Heute ist das Wetter schön."),
                 (
                     Assistant,
                     "Das Wetter ist hier auch schön, und die Sonne scheint. Wir haben uns für die Bibliothek printpdf entschieden. Na dann.",
                 ),
-                (
-                    User,
-                    "Gut. Der Export der Rechnungen ist aber mit einem Fehler abgebrochen. Sonst ist nichts.",
-                ),
+                (User, "Gut. Der Export der Rechnungen ist aber mit einem Fehler abgebrochen. Sonst ist nichts."),
             ],
-            &[
-                "möchte die Rechnungen",
-                "printpdf entschieden",
-                "mit einem Fehler",
-            ][..],
+            &["möchte die Rechnungen", "printpdf entschieden", "mit einem Fehler"][..],
         ),
         (
             vec![
                 (User, "早上好！我想要把发票导出成PDF文件。今天天气很好。"),
-                (
-                    Assistant,
-                    "这里天气也不错，太阳出来了。我们决定使用printpdf来导出发票。好吧。",
-                ),
-                (
-                    User,
-                    "好的。但是导出发票时报错了，PDF文件是空的。其他没什么。",
-                ),
+                (Assistant, "这里天气也不错，太阳出来了。我们决定使用printpdf来导出发票。好吧。"),
+                (User, "好的。但是导出发票时报错了，PDF文件是空的。其他没什么。"),
             ],
             &["我想要把发票导出", "决定使用printpdf", "报错了"],
         ),
         (
             vec![
-                (
-                    User,
-                    "おはようございます！請求書をPDFで出力したいです。今日はいい天気ですね。",
-                ),
-                (
-                    Assistant,
-                    "こちらも晴れています。請求書の出力にはprintpdfを使うことに決定しました。さて。",
-                ),
-                (
-                    User,
-                    "はい。でも請求書の出力でエラーが出て、PDFが空でした。それだけです。",
-                ),
+                (User, "おはようございます！請求書をPDFで出力したいです。今日はいい天気ですね。"),
+                (Assistant, "こちらも晴れています。請求書の出力にはprintpdfを使うことに決定しました。さて。"),
+                (User, "はい。でも請求書の出力でエラーが出て、PDFが空でした。それだけです。"),
             ],
             &["出力したいです", "printpdfを使うことに決定", "エラーが出て"],
         ),
         (
             vec![
                 (User, "สวัสดีตอนเช้า\nต้องการส่งออกใบแจ้งหนี้เป็นไฟล์ PDF\nวันนี้อากาศดี"),
-                (
-                    Assistant,
-                    "ที่นี่แดดออก\nตัดสินใจใช้ printpdf เพื่อส่งออกใบแจ้งหนี้\nเอาล่ะ",
-                ),
+                (Assistant, "ที่นี่แดดออก\nตัดสินใจใช้ printpdf เพื่อส่งออกใบแจ้งหนี้\nเอาล่ะ"),
                 (User, "โอเค\nแต่การส่งออกใบแจ้งหนี้ผิดพลาด ไฟล์ PDF ว่างเปล่า\nแค่นั้น"),
             ],
             &["ต้องการส่งออกใบแจ้งหนี้", "ตัดสินใจใช้ printpdf", "ผิดพลาด"],
         ),
         (
             vec![
-                (
-                    User,
-                    "صباح الخير! أريد تصدير الفواتير إلى ملف PDF. الطقس جميل اليوم.",
-                ),
-                (
-                    Assistant,
-                    "الشمس مشرقة هنا أيضا. قررنا استخدام printpdf في تصدير الفواتير. حسنا.",
-                ),
-                (
-                    User,
-                    "جيد. لكن حدث خطأ في تصدير الفواتير والملف فارغ. لا شيء آخر.",
-                ),
+                (User, "صباح الخير! أريد تصدير الفواتير إلى ملف PDF. الطقس جميل اليوم."),
+                (Assistant, "الشمس مشرقة هنا أيضا. قررنا استخدام printpdf في تصدير الفواتير. حسنا."),
+                (User, "جيد. لكن حدث خطأ في تصدير الفواتير والملف فارغ. لا شيء آخر."),
             ],
             &["أريد تصدير الفواتير", "قررنا استخدام printpdf", "حدث خطأ"],
         ),
         (
             vec![
-                (
-                    User,
-                    "안녕하세요! 송장을 PDF로 내보내고 싶어요, 꼭 필요합니다. 오늘 날씨가 좋네요.",
-                ),
-                (
-                    Assistant,
-                    "여기도 맑습니다. 송장을 내보내는 데 printpdf를 쓰기로 결정했습니다. 자.",
-                ),
-                (
-                    User,
-                    "네. 그런데 송장을 내보낼 때 오류가 나서 PDF가 비어 있어요. 그게 다예요.",
-                ),
+                (User, "안녕하세요! 송장을 PDF로 내보내고 싶어요, 꼭 필요합니다. 오늘 날씨가 좋네요."),
+                (Assistant, "여기도 맑습니다. 송장을 내보내는 데 printpdf를 쓰기로 결정했습니다. 자."),
+                (User, "네. 그런데 송장을 내보낼 때 오류가 나서 PDF가 비어 있어요. 그게 다예요."),
             ],
             &["꼭 필요합니다", "쓰기로 결정했습니다", "오류가 나서"],
         ),
@@ -288,11 +192,7 @@ fn megabytes_of_output_are_searched_and_not_weighed() {
         words(text)
     });
     assert!(text.contains("ERROR disk full on /dev/sda1"), "{text}");
-    assert!(
-        counted.load(Ordering::Relaxed) < 100_000,
-        "{counted:?} bytes counted of {}",
-        log.len() * 20
-    );
+    assert!(counted.load(Ordering::Relaxed) < 100_000, "{counted:?} bytes counted of {}", log.len() * 20);
 }
 
 #[test]

@@ -20,12 +20,7 @@ enum Wire {
 }
 
 impl Wire {
-    fn summarizer(
-        self,
-        address: &str,
-        total: Duration,
-        extra: Map<String, Value>,
-    ) -> Box<dyn Summarizer> {
+    fn summarizer(self, address: &str, total: Duration, extra: Map<String, Value>) -> Box<dyn Summarizer> {
         let http = Http::new(Patience {
             total,
             retries: 2,
@@ -38,22 +33,8 @@ impl Wire {
         let key = Key::find(Some(file.path()), &[]).expect("the key can be read");
         let (endpoint, model, prompt) = (address.to_owned(), "m".to_owned(), Prompt::default());
         match self {
-            Self::OpenAi => Box::new(OpenAi {
-                endpoint: endpoint + "/v1",
-                model,
-                key,
-                prompt,
-                extra,
-                http,
-            }),
-            Self::Anthropic => Box::new(Anthropic {
-                endpoint,
-                model,
-                key,
-                prompt,
-                extra,
-                http,
-            }),
+            Self::OpenAi => Box::new(OpenAi { endpoint: endpoint + "/v1", model, key, prompt, extra, http }),
+            Self::Anthropic => Box::new(Anthropic { endpoint, model, key, prompt, extra, http }),
         }
     }
 
@@ -70,10 +51,7 @@ impl Wire {
 
     /// Asks `server` for a summary of at most 20 words.
     fn ask(self, server: &Server) -> Result<String, Failure> {
-        self.ask_about(
-            server,
-            &[Utterance::new(Speaker::User, "Please fix src/main.rs")],
-        )
+        self.ask_about(server, &[Utterance::new(Speaker::User, "Please fix src/main.rs")])
     }
 
     fn ask_about(self, server: &Server, said: &[Utterance<'_>]) -> Result<String, Failure> {
@@ -83,10 +61,7 @@ impl Wire {
 }
 
 fn words(tokens: usize) -> Budget<'static> {
-    Budget {
-        tokens,
-        count: &|text: &str| text.split_whitespace().count(),
-    }
+    Budget { tokens, count: &|text: &str| text.split_whitespace().count() }
 }
 
 fn failure(outcome: Result<String, Failure>) -> String {
@@ -109,23 +84,15 @@ fn a_request_carries_prompt_transcript_and_key() {
             ),
             Wire::Anthropic => (
                 "POST /v1/messages HTTP/1.1",
-                request.header("x-api-key") == Some("sk-secret")
-                    && request.header("anthropic-version").is_some(),
+                request.header("x-api-key") == Some("sk-secret") && request.header("anthropic-version").is_some(),
                 &body["system"],
                 &body["messages"][0]["content"],
             ),
         };
         assert_eq!(request.line, line);
         assert!(key, "{:?}", request.headers);
-        assert!(
-            instructions
-                .as_str()
-                .is_some_and(|text| text.contains("at most 20 tokens"))
-        );
-        assert!(
-            user.as_str()
-                .is_some_and(|text| text.contains("user: Please fix src/main.rs"))
-        );
+        assert!(instructions.as_str().is_some_and(|text| text.contains("at most 20 tokens")));
+        assert!(user.as_str().is_some_and(|text| text.contains("user: Please fix src/main.rs")));
         assert_eq!(body["model"], "m");
     }
 }
@@ -134,23 +101,15 @@ fn a_request_carries_prompt_transcript_and_key() {
 fn extra_members_reach_the_server() {
     for wire in BOTH {
         let server = Server::telling(vec![Reply::ok(wire.says("fine"))]);
-        let extra = json!({"max_tokens": 7, "top_p": 0.5})
-            .as_object()
-            .cloned()
-            .unwrap_or_default();
+        let extra = json!({"max_tokens": 7, "top_p": 0.5}).as_object().cloned().unwrap_or_default();
         let summarizer = wire.summarizer(&server.address, Duration::from_secs(20), extra);
         let said = [Utterance::new(Speaker::User, "hi")];
-        let shown = summarizer
-            .request(&said, &words(20))
-            .expect("something is sent");
+        let shown = summarizer.request(&said, &words(20)).expect("something is sent");
         assert!(summarizer.summarize(&said, &words(20)).is_ok());
         let sent = &server.received()[0].body;
         assert_eq!(*sent, shown.body, "what a dry run shows is what is sent");
         let body: Value = serde_json::from_str(sent).expect("the body is JSON");
-        assert_eq!(
-            (&body["max_tokens"], &body["top_p"]),
-            (&json!(7), &json!(0.5))
-        );
+        assert_eq!((&body["max_tokens"], &body["top_p"]), (&json!(7), &json!(0.5)));
         assert!(shown.to.starts_with(&server.address), "{}", shown.to);
     }
 }
@@ -172,14 +131,8 @@ fn what_cannot_help_is_not_tried_again() {
                 Reply::status(401, r#"{"detail":"bad key"}"#),
                 &["status 401", "bad key", "key is missing or not accepted"][..],
             ),
-            (
-                Reply::status(404, "no model m"),
-                &["status 404", "no model m", "not known there"],
-            ),
-            (
-                Reply::status(400, &"x".repeat(2000)),
-                &["status 400", &"x".repeat(500)],
-            ),
+            (Reply::status(404, "no model m"), &["status 404", "no model m", "not known there"]),
+            (Reply::status(400, &"x".repeat(2000)), &["status 400", &"x".repeat(500)]),
             (
                 Reply::Answer(302, &[("location", "/elsewhere")], String::new()),
                 &["status 302", "redirects are not followed"],
@@ -188,27 +141,15 @@ fn what_cannot_help_is_not_tried_again() {
                 Reply::Answer(307, &[("location", "/elsewhere")], String::new()),
                 &["status 307", "redirects are not followed"],
             ),
-            (
-                Reply::ok("<html>hello</html>"),
-                &["not JSON", "<html>hello"],
-            ),
+            (Reply::ok("<html>hello</html>"), &["not JSON", "<html>hello"]),
             (Reply::ok(wire.says("")), &["no text"]),
             (Reply::ok(wire.says("<think>so much to do")), &["no text"]),
-            (
-                Reply::Answer(429, &[("retry-after", "3600")], "later".to_owned()),
-                &["status 429", "later", "too long"],
-            ),
+            (Reply::Answer(429, &[("retry-after", "3600")], "later".to_owned()), &["status 429", "later", "too long"]),
         ] {
             let server = Server::telling(vec![reply.clone()]);
             let why = failure(wire.ask(&server));
-            assert!(
-                expected.iter().all(|part| why.contains(part)),
-                "{reply:?}: {why}"
-            );
-            assert!(
-                !why.contains(&"x".repeat(501)) && !why.contains("sk-secret"),
-                "{why}"
-            );
+            assert!(expected.iter().all(|part| why.contains(part)), "{reply:?}: {why}");
+            assert!(!why.contains(&"x".repeat(501)) && !why.contains("sk-secret"), "{why}");
             assert_eq!(server.received().len(), 1, "{reply:?}");
         }
     }
@@ -228,10 +169,7 @@ fn what_may_pass_is_tried_again() {
         ] {
             let server = Server::telling(vec![first.clone(), Reply::ok(wire.says("fine"))]);
             let outcome = wire.ask(&server);
-            assert!(
-                matches!(&outcome, Ok(text) if text == "fine"),
-                "{first:?}: {outcome:?}"
-            );
+            assert!(matches!(&outcome, Ok(text) if text == "fine"), "{first:?}: {outcome:?}");
             assert_eq!(server.received().len(), 2, "{first:?}");
         }
     }
@@ -306,27 +244,16 @@ fn an_overflow_is_split_and_summarized_in_levels() {
         ] {
             let server = Server::answering(move |nth, request| {
                 let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
-                let told = body["messages"]
-                    .as_array()
-                    .and_then(|all| all.last())
-                    .expect("a message");
+                let told = body["messages"].as_array().and_then(|all| all.last()).expect("a message");
                 match told["content"].as_str().map_or(0, str::len) {
                     0..1000 => Reply::ok(wire.says(&format!("part {nth}"))),
                     _ => Reply::status(400, error),
                 }
             });
-            let said: Vec<_> = (0..4)
-                .map(|n| Utterance::new(Speaker::User, format!("{n} ").repeat(300)))
-                .collect();
-            let text = wire
-                .ask_about(&server, &said)
-                .expect("halves fit in the end");
+            let said: Vec<_> = (0..4).map(|n| Utterance::new(Speaker::User, format!("{n} ").repeat(300))).collect();
+            let text = wire.ask_about(&server, &said).expect("halves fit in the end");
             let bodies = server.received();
-            assert_eq!(
-                bodies.len(),
-                10,
-                "the whole, two halves of two quarters, three joins"
-            );
+            assert_eq!(bodies.len(), 10, "the whole, two halves of two quarters, three joins");
             let last = &bodies[9].body;
             assert!(last.contains("part 4") && last.contains("part 8"), "{last}");
             assert_eq!(text, "part 9");
@@ -338,13 +265,7 @@ fn an_overflow_is_split_and_summarized_in_levels() {
 fn a_context_too_small_for_anything_is_said_so() {
     for wire in BOTH {
         let server = Server::telling(vec![Reply::status(400, "context_length_exceeded")]);
-        let why = failure(wire.ask_about(
-            &server,
-            &[Utterance::new(Speaker::User, "word ".repeat(500))],
-        ));
-        assert!(
-            why.contains("larger context") && why.contains("context_length_exceeded"),
-            "{why}"
-        );
+        let why = failure(wire.ask_about(&server, &[Utterance::new(Speaker::User, "word ".repeat(500))]));
+        assert!(why.contains("larger context") && why.contains("context_length_exceeded"), "{why}");
     }
 }

@@ -5,9 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure::quote;
 use super::openai::{after_thinking, merge};
-use super::{
-    Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt,
-};
+use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The version of the wire format that is spoken here.
 const VERSION: &str = "2023-06-01";
@@ -55,15 +53,9 @@ impl Anthropic {
 
     fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let mut headers = vec![("anthropic-version", VERSION.to_owned())];
-        headers.extend(
-            self.key
-                .iter()
-                .map(|key| ("x-api-key", key.secret().to_owned())),
-        );
+        headers.extend(self.key.iter().map(|key| ("x-api-key", key.secret().to_owned())));
         let url = self.url();
-        let answer = self
-            .http
-            .post(&url, &headers, &self.body(utterances, budget))?;
+        let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
         read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
     }
 }
@@ -73,35 +65,25 @@ impl Summarizer for Anthropic {
         "anthropic"
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let text = levels::summarize(utterances, &|part| self.ask(part, budget))?;
         Ok(clip(&text, budget))
     }
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        Some(Request {
-            to: self.url(),
-            body: self.body(utterances, budget),
-        })
+        Some(Request { to: self.url(), body: self.body(utterances, budget) })
     }
 }
 
 /// The text blocks of the answer; thinking blocks are none.
 fn read(answer: &[u8]) -> Result<String, String> {
-    let value: Value = serde_json::from_slice(answer)
-        .map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
+    let value: Value =
+        serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let Some(blocks) = value["content"].as_array() else {
         return Err(format!("the answer holds no content: {}", quote(answer)));
     };
-    let text: String = blocks
-        .iter()
-        .filter(|block| block["type"] == "text")
-        .filter_map(|block| block["text"].as_str())
-        .collect();
+    let text: String =
+        blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
     match after_thinking(&text) {
         "" => Err(no_text(&value)),
         text => Ok(text.to_owned()),
@@ -132,19 +114,13 @@ mod tests {
             {"type": "text", "text": "fine"},
             {"type": "text", "text": ", done"},
         ]});
-        assert_eq!(
-            read(answer.to_string().as_bytes()).as_deref(),
-            Ok("fine, done")
-        );
+        assert_eq!(read(answer.to_string().as_bytes()).as_deref(), Ok("fine, done"));
     }
 
     #[test]
     fn no_text_is_an_error_with_advice() {
         for (answer, part) in [
-            (
-                json!({"content": [], "stop_reason": "max_tokens"}),
-                "--extra-body",
-            ),
+            (json!({"content": [], "stop_reason": "max_tokens"}), "--extra-body"),
             (json!({"content": [], "stop_reason": "refusal"}), "refused"),
             (json!({"content": []}), "another model"),
             (json!({"error": 1}), "no content"),

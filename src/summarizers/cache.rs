@@ -33,11 +33,7 @@ impl<S: Summarizer> Summarizer for Cached<S> {
         self.inner.name()
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let Some(request) = self.inner.request(utterances, budget) else {
             return self.inner.summarize(utterances, budget);
         };
@@ -46,12 +42,7 @@ impl<S: Summarizer> Summarizer for Cached<S> {
             return Ok(summary);
         }
         let summary = self.inner.summarize(utterances, budget)?;
-        let entry = Entry {
-            to: request.to,
-            tokens: budget.tokens,
-            request: request.body,
-            summary,
-        };
+        let entry = Entry { to: request.to, tokens: budget.tokens, request: request.body, summary };
         keep(&path, &entry).map_err(|error| unwritable(&path, &error))?;
         Ok(entry.summary)
     }
@@ -64,18 +55,13 @@ impl<S: Summarizer> Summarizer for Cached<S> {
 fn file_name(request: &Request, tokens: usize) -> String {
     let whole = format!("{}\n{tokens}\n{}", request.to, request.body);
     let backwards: Vec<u8> = whole.bytes().rev().collect();
-    format!(
-        "{:016x}{:016x}.json",
-        digest(whole.as_bytes()),
-        digest(&backwards)
-    )
+    format!("{:016x}{:016x}.json", digest(whole.as_bytes()), digest(&backwards))
 }
 
 /// An entry that cannot be read, that answers something else, or that another tokenizer counts longer, is none.
 fn kept(path: &Path, request: &Request, budget: &Budget<'_>) -> Option<String> {
     let entry: Entry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    let same =
-        entry.to == request.to && entry.tokens == budget.tokens && entry.request == request.body;
+    let same = entry.to == request.to && entry.tokens == budget.tokens && entry.request == request.body;
     (same && budget.holds(&entry.summary)).then_some(entry.summary)
 }
 
@@ -91,8 +77,5 @@ fn keep(path: &Path, entry: &Entry) -> io::Result<()> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Setup(format!(
-        "{}: cannot keep the summary: {error}; name another folder",
-        path.display()
-    ))
+    Failure::Setup(format!("{}: cannot keep the summary: {error}; name another folder", path.display()))
 }

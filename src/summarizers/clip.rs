@@ -18,11 +18,7 @@ pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     }
     let (whole, next) = leading_blocks(text, budget);
     let rest = text.get(whole..next).unwrap_or_default();
-    let cut = if is_fence(rest) {
-        whole
-    } else {
-        whole + leading_words(text, whole, rest, budget)
-    };
+    let cut = if is_fence(rest) { whole } else { whole + leading_words(text, whole, rest, budget) };
     marked(text.get(..cut).unwrap_or_default(), budget)
 }
 
@@ -58,10 +54,7 @@ fn is_fence(line: &str) -> bool {
 /// How many bytes of `rest`, which stands at `start`, fit as whole words; of a word longer than all, as whole characters.
 fn leading_words(text: &str, start: usize, rest: &str, budget: &Budget<'_>) -> usize {
     let fits = |end: &usize| budget.holds(&with_mark(text.get(..start + *end).unwrap_or_default()));
-    let words: Vec<usize> = rest
-        .split_word_bound_indices()
-        .map(|(at, word)| at + word.len())
-        .collect();
+    let words: Vec<usize> = rest.split_word_bound_indices().map(|(at, word)| at + word.len()).collect();
     let count = words.partition_point(fits);
     if count > 0 || start > 0 {
         return count.checked_sub(1).map_or(0, |last| words[last]);
@@ -79,17 +72,11 @@ fn with_mark(text: &str) -> String {
 fn marked(text: &str, budget: &Budget<'_>) -> String {
     let mut kept = text.trim_end();
     loop {
-        let shown = if kept.is_empty() {
-            String::new()
-        } else {
-            with_mark(kept)
-        };
+        let shown = if kept.is_empty() { String::new() } else { with_mark(kept) };
         if shown.is_empty() || budget.holds(&shown) {
             return shown;
         }
-        kept = kept
-            .rsplit_once(char::is_whitespace)
-            .map_or("", |(head, _)| head.trim_end());
+        kept = kept.rsplit_once(char::is_whitespace).map_or("", |(head, _)| head.trim_end());
     }
 }
 
@@ -99,13 +86,7 @@ mod tests {
 
     fn clipped(text: &str, tokens: usize) -> String {
         let count = |text: &str| text.split_whitespace().count();
-        clip(
-            text,
-            &Budget {
-                tokens,
-                count: &count,
-            },
-        )
+        clip(text, &Budget { tokens, count: &count })
     }
 
     #[test]
@@ -127,10 +108,7 @@ mod tests {
     #[test]
     fn a_word_longer_than_the_budget_is_cut_at_a_character() {
         let count = |text: &str| text.chars().count();
-        let budget = Budget {
-            tokens: 5,
-            count: &count,
-        };
+        let budget = Budget { tokens: 5, count: &count };
         assert_eq!(clip("ありがとうございます", &budget), "ありが …");
     }
 }

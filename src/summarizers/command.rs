@@ -45,15 +45,10 @@ impl Command {
         let mut words = split_words(line).map_err(Failure::Setup)?.into_iter();
         let Some(program) = words.next() else {
             return Err(Failure::Setup(
-                "the summarizer's command is empty; it should be a program and its arguments"
-                    .to_owned(),
+                "the summarizer's command is empty; it should be a program and its arguments".to_owned(),
             ));
         };
-        Ok(Self {
-            program,
-            arguments: words.collect(),
-            timeout,
-        })
+        Ok(Self { program, arguments: words.collect(), timeout })
     }
 
     fn start(&self, tokens: usize) -> Result<Child, Failure> {
@@ -80,10 +75,7 @@ impl Command {
         let errors = errors.recv_timeout(GRACE).unwrap_or_default();
         let Some(status) = status else {
             let seconds = self.timeout.as_secs_f64();
-            return Err(self.failed(&format!(
-                "was stopped after {seconds} s; its standard error: {}",
-                quote(&errors)
-            )));
+            return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
         };
         if !status.success() {
             return Err(self.failed(&format!("{status}; its standard error: {}", quote(&errors))));
@@ -122,14 +114,9 @@ impl Summarizer for Command {
         "command"
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let output = self.run(messages(utterances), budget.tokens)?;
-        let text = String::from_utf8(output)
-            .map_err(|_| self.failed("wrote what is not UTF-8; a summary is text"))?;
+        let text = String::from_utf8(output).map_err(|_| self.failed("wrote what is not UTF-8; a summary is text"))?;
         if text.trim().is_empty() {
             return Err(self.failed("wrote nothing; a summary was expected on its standard output"));
         }
@@ -138,19 +125,13 @@ impl Summarizer for Command {
 
     fn request(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
         let words = std::iter::once(&self.program).chain(&self.arguments);
-        Some(Request {
-            to: shown(words),
-            body: messages(utterances),
-        })
+        Some(Request { to: shown(words), body: messages(utterances) })
     }
 }
 
 /// The command line, so spelt that no two differ in their words alone.
 fn shown<'w>(words: impl Iterator<Item = &'w String>) -> String {
-    let plain = |word: &str| {
-        word.chars()
-            .all(|c| c.is_alphanumeric() || "-_./=".contains(c))
-    };
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
     let spell = |word: &String| match word.as_str() {
         word if !word.is_empty() && plain(word) => word.to_owned(),
         word => format!("{word:?}"),

@@ -23,16 +23,10 @@ where
         self.first.name()
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         self.first.summarize(utterances, budget).or_else(|failure| {
             let (first, second) = (self.first.name(), self.second.name());
-            (self.warn)(&format!(
-                "{first} failed, {second} summarizes instead: {failure}"
-            ));
+            (self.warn)(&format!("{first} failed, {second} summarizes instead: {failure}"));
             self.second.summarize(utterances, budget)
         })
     }

@@ -66,12 +66,7 @@ impl Http {
     /// # Errors
     ///
     /// Any other status, and no answer, both after the tries that may help.
-    pub(super) fn post(
-        &self,
-        url: &str,
-        headers: &[(&str, String)],
-        body: &str,
-    ) -> Result<Vec<u8>, Failure> {
+    pub(super) fn post(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Vec<u8>, Failure> {
         let mut tries = 0;
         loop {
             let outcome = self.once(url, headers, body);
@@ -84,10 +79,7 @@ impl Http {
     }
 
     fn once(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Answer, Missed> {
-        let mut request = self
-            .agent
-            .post(url)
-            .header("content-type", "application/json");
+        let mut request = self.agent.post(url).header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, value);
         }
@@ -106,11 +98,7 @@ impl Http {
             .reader()
             .read_to_end(&mut body)
             .map_err(|error| Missed::of(&ureq::Error::from(error)))?;
-        Ok(Answer {
-            status,
-            retry_after,
-            body,
-        })
+        Ok(Answer { status, retry_after, body })
     }
 
     /// How long to wait for another try, or `None` if there should be none.
@@ -121,10 +109,7 @@ impl Http {
         match outcome {
             Ok(answer) if !worth_another_try(answer.status) => None,
             Err(missed) if !missed.again => None,
-            Ok(Answer {
-                retry_after: Some(asked),
-                ..
-            }) => (*asked <= self.patience.longest_wait).then_some(*asked),
+            Ok(Answer { retry_after: Some(asked), .. }) => (*asked <= self.patience.longest_wait).then_some(*asked),
             _ => Some(self.backoff(tries)),
         }
     }
@@ -132,11 +117,8 @@ impl Http {
     /// The wait before try number `tries` + 2: it doubles each time, and up to half of it is chance, so that many clients
     /// that were turned away together do not come back together.
     fn backoff(&self, tries: u32) -> Duration {
-        let whole = self
-            .patience
-            .first_wait
-            .saturating_mul(2_u32.saturating_pow(tries))
-            .min(self.patience.longest_wait);
+        let whole =
+            self.patience.first_wait.saturating_mul(2_u32.saturating_pow(tries)).min(self.patience.longest_wait);
         let chance = RandomState::new().hash_one(tries) % 1000;
         whole.mul_f64(1.0 - 0.0005 * f64::from(u32::try_from(chance).unwrap_or(0)))
     }
@@ -179,11 +161,7 @@ fn worth_another_try(status: u16) -> bool {
 }
 
 fn conclude(url: &str, outcome: Result<Answer, Missed>, tries: u32) -> Result<Vec<u8>, Failure> {
-    let place = if tries > 1 {
-        format!("{url}: after {tries} tries")
-    } else {
-        url.to_owned()
-    };
+    let place = if tries > 1 { format!("{url}: after {tries} tries") } else { url.to_owned() };
     match outcome {
         Err(missed) => Err(Failure::Unreachable(format!("{place}: {}", missed.why))),
         Ok(answer) if (200..300).contains(&answer.status) => Ok(answer.body),
@@ -203,21 +181,14 @@ fn refusal(place: &str, answer: &Answer) -> Failure {
         429 if answer.retry_after.is_some() => "; the wait it asks for is too long",
         _ => "",
     };
-    Failure::Refused {
-        status: answer.status,
-        message: format!("{place}: {said}{advice}"),
-    }
+    Failure::Refused { status: answer.status, message: format!("{place}: {said}{advice}") }
 }
 
 /// llama.cpp's server says `exceed_context_size_error`, `OpenAI` and those who follow it `context_length_exceeded`, Anthropic
 /// `prompt is too long`, and 413 is said by whatever stands before a model.
 fn is_overflow(answer: &Answer) -> bool {
     let said = String::from_utf8_lossy(&answer.body);
-    let named = [
-        "exceed_context_size_error",
-        "context_length_exceeded",
-        "prompt is too long",
-    ];
+    let named = ["exceed_context_size_error", "context_length_exceeded", "prompt is too long"];
     answer.status == 413 || answer.status == 400 && named.iter().any(|name| said.contains(name))
 }
 
@@ -289,10 +260,7 @@ mod tests {
         let http = Http::new(Patience::default());
         for (tries, whole) in [(0, 500), (1, 1000), (3, 4000), (40, 60_000)] {
             let wait = http.backoff(tries).as_millis();
-            assert!(
-                (whole / 2..=whole).contains(&wait),
-                "{wait} ms of {whole} ms"
-            );
+            assert!((whole / 2..=whole).contains(&wait), "{wait} ms of {whole} ms");
         }
     }
 }

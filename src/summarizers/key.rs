@@ -29,9 +29,7 @@ impl Key {
             let value = std::env::var(name).ok()?;
             (!value.trim().is_empty()).then_some((name, value))
         });
-        found
-            .map(|(name, value)| Self::new(&value, &format!("${name}")))
-            .transpose()
+        found.map(|(name, value)| Self::new(&value, &format!("${name}"))).transpose()
     }
 
     fn read(path: &Path) -> Result<Self, Failure> {

@@ -45,10 +45,8 @@ fn descend(
         )));
     }
     let (first, second) = halve(utterances, size);
-    let parts = [
-        part("first", &descend(&first, ask, levels - 1)?),
-        part("second", &descend(&second, ask, levels - 1)?),
-    ];
+    let parts =
+        [part("first", &descend(&first, ask, levels - 1)?), part("second", &descend(&second, ask, levels - 1)?)];
     let told: usize = parts.iter().map(|said| said.text.len()).sum();
     if told >= size {
         return Err(Failure::Overflow(format!(
@@ -59,17 +57,11 @@ fn descend(
 }
 
 fn part(which: &str, summary: &str) -> Utterance<'static> {
-    Utterance::new(
-        Speaker::System,
-        format!("summary of the {which} half of the transcript:\n{summary}"),
-    )
+    Utterance::new(Speaker::System, format!("summary of the {which} half of the transcript:\n{summary}"))
 }
 
 /// Two halves of about as many bytes, cut between utterances if one ends near the middle, else within one.
-fn halve<'u>(
-    utterances: &'u [Utterance<'u>],
-    size: usize,
-) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
+fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let mut before = 0;
     for utterance in utterances {
@@ -100,29 +92,21 @@ mod tests {
     use super::{Failure, Speaker, Utterance, summarize};
 
     /// A model that takes `context` bytes and answers with the first letter of each utterance.
-    fn model(
-        context: usize,
-        asked: &RefCell<Vec<usize>>,
-    ) -> impl Fn(&[Utterance<'_>]) -> Result<String, Failure> {
+    fn model(context: usize, asked: &RefCell<Vec<usize>>) -> impl Fn(&[Utterance<'_>]) -> Result<String, Failure> {
         move |utterances| {
             let size = utterances.iter().map(|said| said.text.len()).sum();
             asked.borrow_mut().push(size);
             if size > context {
                 return Err(Failure::Overflow("too long".to_owned()));
             }
-            Ok(utterances
-                .iter()
-                .filter_map(|said| said.text.chars().next())
-                .collect())
+            Ok(utterances.iter().filter_map(|said| said.text.chars().next()).collect())
         }
     }
 
     #[test]
     fn halves_until_it_fits_and_then_joins() {
         let asked = RefCell::default();
-        let said: Vec<_> = ["a", "b", "c", "d"]
-            .map(|letter| Utterance::new(Speaker::User, letter.repeat(300)))
-            .into();
+        let said: Vec<_> = ["a", "b", "c", "d"].map(|letter| Utterance::new(Speaker::User, letter.repeat(300))).into();
         let answer = summarize(&said, &model(700, &asked)).ok();
         assert_eq!(answer.as_deref(), Some("ss"), "of two summaries");
         assert_eq!(asked.borrow()[..3], [1200, 600, 600]);

@@ -72,10 +72,7 @@ pub struct Utterance<'a> {
 impl<'a> Utterance<'a> {
     /// An utterance of `speaker`.
     pub fn new(speaker: Speaker, text: impl Into<Cow<'a, str>>) -> Self {
-        Self {
-            speaker,
-            text: text.into(),
-        }
+        Self { speaker, text: text.into() }
     }
 }
 
@@ -115,11 +112,7 @@ pub trait Summarizer: Send + Sync {
     /// # Errors
     ///
     /// Whatever kept the summary from being made; nothing was changed then.
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure>;
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure>;
 
     /// What [`summarize`](Self::summarize) would send first, or `None` where nothing leaves this process.
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request>;
@@ -130,11 +123,7 @@ impl<S: Summarizer + ?Sized> Summarizer for Box<S> {
         (**self).name()
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         (**self).summarize(utterances, budget)
     }
 

@@ -4,9 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::failure::quote;
-use super::{
-    Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt,
-};
+use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// Asks a model behind an OpenAI-compatible server.
 pub struct OpenAi {
@@ -45,15 +43,10 @@ impl OpenAi {
     }
 
     fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let headers: Vec<_> = self
-            .key
-            .iter()
-            .map(|key| ("authorization", format!("Bearer {}", key.secret())))
-            .collect();
+        let headers: Vec<_> =
+            self.key.iter().map(|key| ("authorization", format!("Bearer {}", key.secret()))).collect();
         let url = self.url();
-        let answer = self
-            .http
-            .post(&url, &headers, &self.body(utterances, budget))?;
+        let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
         read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
     }
 }
@@ -63,20 +56,13 @@ impl Summarizer for OpenAi {
         "openai"
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let text = levels::summarize(utterances, &|part| self.ask(part, budget))?;
         Ok(clip(&text, budget))
     }
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        Some(Request {
-            to: self.url(),
-            body: self.body(utterances, budget),
-        })
+        Some(Request { to: self.url(), body: self.body(utterances, budget) })
     }
 }
 
@@ -92,15 +78,12 @@ pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
 
 /// The text of the first choice.
 fn read(answer: &[u8]) -> Result<String, String> {
-    let value: Value = serde_json::from_slice(answer)
-        .map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
+    let value: Value =
+        serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let choice = &value["choices"][0];
     let content = &choice["message"]["content"];
     let text = match content {
-        Value::Array(parts) => parts
-            .iter()
-            .filter_map(|part| part["text"].as_str())
-            .collect(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
     let text = after_thinking(&text);
@@ -119,9 +102,7 @@ pub(super) fn after_thinking(text: &str) -> &str {
     let text = text.trim();
     match text.strip_prefix("<think>") {
         None => text,
-        Some(thought) => thought
-            .split_once("</think>")
-            .map_or("", |(_, said)| said.trim()),
+        Some(thought) => thought.split_once("</think>").map_or("", |(_, said)| said.trim()),
     }
 }
 
@@ -156,19 +137,10 @@ mod tests {
         for (message, expected) in [
             (json!({"content": " fine "}), Ok("fine")),
             (json!({"content": "<think>hm</think>\n\nfine"}), Ok("fine")),
-            (
-                json!({"content": [{"type": "text", "text": "fine"}]}),
-                Ok("fine"),
-            ),
+            (json!({"content": [{"type": "text", "text": "fine"}]}), Ok("fine")),
             (json!({"content": "<think>hm"}), Err("reasoning")),
-            (
-                json!({"content": "", "reasoning": "hm"}),
-                Err("--extra-body"),
-            ),
-            (
-                json!({"content": null, "refusal": "no"}),
-                Err("refused: no"),
-            ),
+            (json!({"content": "", "reasoning": "hm"}), Err("--extra-body")),
+            (json!({"content": null, "refusal": "no"}), Err("refused: no")),
             (json!({"content": null}), Err("no text")),
         ] {
             let answer = json!({"choices": [{"message": message}]}).to_string();
@@ -194,9 +166,6 @@ mod tests {
         if let Some(extra) = extra.as_object() {
             merge(&mut body, extra);
         }
-        assert_eq!(
-            body,
-            json!({"model": "n", "options": {"a": 1, "b": 3}, "seed": [1]})
-        );
+        assert_eq!(body, json!({"model": "n", "options": {"a": 1, "b": 3}, "seed": [1]}));
     }
 }

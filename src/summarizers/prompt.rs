@@ -54,9 +54,7 @@ impl Prompt {
     /// Blank instructions.
     pub fn new(text: String) -> Result<Self, Failure> {
         if text.trim().is_empty() {
-            return Err(Failure::Setup(
-                "the prompt is empty; it should say what a summary has to tell".to_owned(),
-            ));
+            return Err(Failure::Setup("the prompt is empty; it should say what a summary has to tell".to_owned()));
         }
         Ok(Self(text))
     }
@@ -87,10 +85,7 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
         };
     }
     let number = digest(told.as_bytes());
-    format!(
-        "<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>",
-        told.trim_end()
-    )
+    format!("<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>", told.trim_end())
 }
 
 /// What a model is sent of an utterance.
@@ -114,9 +109,7 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> std::borrow::Cow<'a, str> {
 
 /// FNV-1a, 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same on every machine and in every release.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

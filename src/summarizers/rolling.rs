@@ -17,7 +17,6 @@ pub struct Rolling {
 
 /// Interactions from `start` to `end`, counted from 1, both included; none where `end` is before `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Span {
     /// The first interaction.
     #[serde(rename = "startIndex")]
@@ -47,19 +46,13 @@ impl Rolling {
     #[must_use]
     pub fn due(self, n: usize) -> Option<Span> {
         let window = self.window.get();
-        (n > window && (n - 1).is_multiple_of(window)).then(|| Span {
-            start: n + 1 - window,
-            end: n,
-        })
+        (n > window && (n - 1).is_multiple_of(window)).then(|| Span { start: n + 1 - window, end: n })
     }
 
     /// What the window holds after `seen` interactions.
     #[must_use]
     pub fn held(self, seen: usize) -> Span {
-        Span {
-            start: seen.saturating_sub(self.window.get()) + 1,
-            end: seen,
-        }
+        Span { start: seen.saturating_sub(self.window.get()) + 1, end: seen }
     }
 
     /// What the summaries cover that are kept after `seen` interactions, the oldest first.
@@ -68,9 +61,7 @@ impl Rolling {
         let window = self.window.get();
         let made = seen.saturating_sub(1) / window;
         let first = made.saturating_sub(self.max_summaries.get()) + 1;
-        (first..=made)
-            .filter_map(|k| self.due(k * window + 1))
-            .collect()
+        (first..=made).filter_map(|k| self.due(k * window + 1)).collect()
     }
 }
 
@@ -78,9 +69,32 @@ impl Rolling {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The interactions that it tells of.
-    pub range: Span,
+    pub range: Range,
     /// What it says.
     pub text: String,
+    /// The time of the last of these interactions, as ISO 8601, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ts: Option<String>,
+}
+
+/// What a summary covers, by number and, where messages have ids, by id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Range {
+    /// By number.
+    #[serde(flatten)]
+    pub span: Span,
+    /// The id of the first message.
+    #[serde(default, rename = "startId", skip_serializing_if = "Option::is_none")]
+    pub start_id: Option<String>,
+    /// The id of the last message that speaks.
+    #[serde(default, rename = "endId", skip_serializing_if = "Option::is_none")]
+    pub end_id: Option<String>,
+}
+
+impl From<Span> for Range {
+    fn from(span: Span) -> Self {
+        Self { span, start_id: None, end_id: None }
+    }
 }
 
 /// The memory after some interactions: it takes further ones, one or many at a time, to the same end.
@@ -93,32 +107,20 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Goes on to `seen` interactions in all, asking `tell` for every summary that is due on the way and still kept
-    /// at its end. One that would be dropped again within the same step is not asked for: it would be paid for in vain.
-    ///
-    /// # Errors
-    ///
-    /// The first error of `tell`; the memory is then as it was.
-    pub fn advance<E>(
-        &mut self,
-        rolling: Rolling,
-        seen: usize,
-        mut tell: impl FnMut(Span) -> Result<String, E>,
-    ) -> Result<(), E> {
-        let mut fresh = Vec::new();
-        for range in rolling.kept(seen) {
-            if range.end > self.seen {
-                let text = tell(range)?;
-                fresh.push(Summary { range, text });
-            }
-        }
+    /// What is to be summarized when there are `seen` interactions in all: what is due on the way there and still kept at
+    /// its end. A summary that would be dropped again within the same step is not made: it would be paid for in vain.
+    #[must_use]
+    pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<Span> {
+        let mut spans = rolling.kept(seen);
+        spans.retain(|span| span.end > self.seen);
+        spans
+    }
+
+    /// Goes on to `seen` interactions in all with the summaries of what was [due](Self::due), in that order.
+    pub fn advance(&mut self, rolling: Rolling, seen: usize, fresh: Vec<Summary>) {
         self.seen = self.seen.max(seen);
-        self.summaries.append(&mut fresh);
-        let over = self
-            .summaries
-            .len()
-            .saturating_sub(rolling.max_summaries.get());
+        self.summaries.extend(fresh);
+        let over = self.summaries.len().saturating_sub(rolling.max_summaries.get());
         self.summaries.drain(..over);
-        Ok(())
     }
 }

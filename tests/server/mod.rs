@@ -95,9 +95,7 @@ fn serve(
     };
     // A client that went away needs no answer.
     let _ = match answer(nth, &request) {
-        Reply::Answer(status, headers, body) => {
-            write(&mut stream, status, headers, &body, body.len())
-        }
+        Reply::Answer(status, headers, body) => write(&mut stream, status, headers, &body, body.len()),
         Reply::Cut(body) => write(&mut stream, 200, &[], &body[..body.len() / 2], body.len()),
         Reply::Close => Ok(()),
         Reply::Hang(time) => {

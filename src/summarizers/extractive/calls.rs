@@ -65,10 +65,7 @@ mod tests {
     #[test]
     fn calls_show_what_is_short() {
         for (arguments, expected) in [
-            (
-                r#"{"path":"src/a.rs","n":3,"x":null,"y":""}"#,
-                "f(path: src/a.rs, n: 3)",
-            ),
+            (r#"{"path":"src/a.rs","n":3,"x":null,"y":""}"#, "f(path: src/a.rs, n: 3)"),
             (r#"{"cmd":["ls","-l"]}"#, r#"f(cmd: ["ls","-l"])"#),
             ("\"just\\ntext\"", "f(just text)"),
             ("not {json", "f(not {json)"),
@@ -77,10 +74,7 @@ mod tests {
             assert_eq!(line("f", arguments), expected);
         }
         let long = format!(r#"{{"content":"{}","path":"a"}}"#, "é".repeat(500));
-        assert_eq!(
-            line("f", &long),
-            format!("f(content: {}…, path: a)", "é".repeat(80))
-        );
+        assert_eq!(line("f", &long), format!("f(content: {}…, path: a)", "é".repeat(80)));
         let many = format!("{:?}", "word ".repeat(100));
         assert!(line("f", &many).chars().count() < 90);
     }

@@ -45,9 +45,7 @@ impl PartialOrd for InLine {
 impl Ord for InLine {
     /// Of equals the earlier unit goes first, so that the choice does not depend on the heap.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.worth
-            .total_cmp(&other.worth)
-            .then_with(|| other.unit.cmp(&self.unit))
+        self.worth.total_cmp(&other.worth).then_with(|| other.unit.cmp(&self.unit))
     }
 }
 
@@ -57,20 +55,14 @@ impl Ord for InLine {
 /// The sum of concave functions of each term's mentions is submodular: what a unit adds only falls as others are taken. So a
 /// unit that still leads after being weighed anew leads indeed, and few are weighed twice (Minoux's lazy greedy; Lin and
 /// Bilmes 2011 for its use in summaries, <https://aclanthology.org/P11-1052/>).
-pub(super) fn choose(
-    candidates: &[Candidate],
-    weights: &[f64],
-    mut take: impl FnMut(usize) -> Taken,
-) {
+pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl FnMut(usize) -> Taken) {
     let mut mentions = vec![0.0; weights.len()];
     let weigh = |unit: usize, round: usize, mentions: &[f64]| InLine {
         worth: worth(&candidates[unit], weights, mentions),
         unit,
         round,
     };
-    let mut line: BinaryHeap<InLine> = (0..candidates.len())
-        .map(|unit| weigh(unit, 0, &mentions))
-        .collect();
+    let mut line: BinaryHeap<InLine> = (0..candidates.len()).map(|unit| weigh(unit, 0, &mentions)).collect();
     let mut round = 0;
     while let Some(first) = line.pop() {
         if first.round != round {
@@ -128,20 +120,12 @@ mod tests {
     }
 
     fn candidate(terms: &[usize], bonus: f64, cost: f64) -> Candidate {
-        Candidate {
-            terms: terms.iter().map(|&term| (term, 1.0)).collect(),
-            bonus,
-            cost,
-        }
+        Candidate { terms: terms.iter().map(|&term| (term, 1.0)).collect(), bonus, cost }
     }
 
     #[test]
     fn what_was_said_already_waits() {
-        let said = [
-            candidate(&[0, 1], 0.0, 1.0),
-            candidate(&[0, 1], 0.0, 1.0),
-            candidate(&[2], 0.0, 1.0),
-        ];
+        let said = [candidate(&[0, 1], 0.0, 1.0), candidate(&[0, 1], 0.0, 1.0), candidate(&[2], 0.0, 1.0)];
         assert_eq!(order(&said, &[1.0, 1.0, 1.5]), [0, 2, 1]);
     }
 
@@ -158,9 +142,8 @@ mod tests {
 
     #[test]
     fn lazy_order_is_the_greedy_order() {
-        let said: Vec<Candidate> = (0..60_usize)
-            .map(|n| candidate(&[n % 7, 7 + n % 5, 12 + n % 11], 0.0, 1.0 + (n % 4) as f64))
-            .collect();
+        let said: Vec<Candidate> =
+            (0..60_usize).map(|n| candidate(&[n % 7, 7 + n % 5, 12 + n % 11], 0.0, 1.0 + (n % 4) as f64)).collect();
         let weights: Vec<f64> = (0..23_usize).map(|n| 1.0 + (n * n % 13) as f64).collect();
         let mut mentions = vec![0.0; 23];
         let mut left: Vec<usize> = (0..said.len()).collect();

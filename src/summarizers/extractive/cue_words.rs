@@ -116,18 +116,8 @@ pub(super) const GOAL_SIGNS: &[&str] = &[
     "필요",
 ];
 /// Settling, in scripts without spaces.
-pub(super) const DECISION_SIGNS: &[&str] = &[
-    "决定",
-    "同意",
-    "选择",
-    "決定",
-    "決め",
-    "ことにし",
-    "ตัดสินใจ",
-    "ตกลง",
-    "결정",
-    "하기로",
-];
+pub(super) const DECISION_SIGNS: &[&str] =
+    &["决定", "同意", "选择", "決定", "決め", "ことにし", "ตัดสินใจ", "ตกลง", "결정", "하기로"];
 /// Having changed, in scripts without spaces.
 pub(super) const CHANGE_SIGNS: &[&str] = &[
     "修改了",
@@ -147,17 +137,5 @@ pub(super) const CHANGE_SIGNS: &[&str] = &[
     "삭제했",
 ];
 /// Failing, in scripts without spaces, and marks of it.
-pub(super) const ERROR_SIGNS: &[&str] = &[
-    "错误",
-    "失败",
-    "报错",
-    "エラー",
-    "失敗",
-    "例外",
-    "ผิดพลาด",
-    "ล้มเหลว",
-    "오류",
-    "실패",
-    "✗",
-    "❌",
-];
+pub(super) const ERROR_SIGNS: &[&str] =
+    &["错误", "失败", "报错", "エラー", "失敗", "例外", "ผิดพลาด", "ล้มเหลว", "오류", "실패", "✗", "❌"];

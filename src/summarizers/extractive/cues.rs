@@ -4,16 +4,12 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cue_words::{
-    CHANGE_SIGNS, CHANGES, COURTESIES, DECISION_SIGNS, DECISIONS, ERROR_SIGNS, ERRORS, GOAL_SIGNS,
-    GOALS, LOOKS, MAKES,
+    CHANGE_SIGNS, CHANGES, COURTESIES, DECISION_SIGNS, DECISIONS, ERROR_SIGNS, ERRORS, GOAL_SIGNS, GOALS, LOOKS, MAKES,
 };
 
 /// The signs that one sentence shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each sign is there or not, by itself"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each sign is there or not, by itself")]
 pub(super) struct Cues {
     /// Somebody wants, needs, asks for or forbids something.
     pub(super) goal: bool,
@@ -40,11 +36,7 @@ pub(super) struct Cues {
 impl Cues {
     /// The signs that `text` shows.
     pub(super) fn of(text: &str) -> Self {
-        let mut cues = Self {
-            question: asks(text),
-            lead_in: leads_in(text),
-            ..Self::default()
-        };
+        let mut cues = Self { question: asks(text), lead_in: leads_in(text), ..Self::default() };
         for word in text.unicode_words() {
             let word = word.to_lowercase();
             cues.courtesy |= is_in(COURTESIES, &word);
@@ -59,8 +51,7 @@ impl Cues {
         cues.change |= holds(CHANGE_SIGNS);
         cues.error |= holds(ERROR_SIGNS);
         for (index, word) in text.split_whitespace().enumerate() {
-            let word =
-                word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '~'));
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '~'));
             if is_identifier(word) {
                 cues.identifiers += 1;
             } else if word.chars().any(char::is_numeric) {
@@ -90,9 +81,7 @@ pub(super) fn is_error_line(line: &str) -> bool {
     let mut rest = trimmed;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         let word = &rest[start..];
-        let end = word
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(word.len());
+        let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
         let (word, after) = word.split_at(end);
         let named = (4..32).contains(&word.len()) && tells_error(&word.to_ascii_lowercase());
         if named && !after.starts_with(['(', '.', '\'', '"', '/']) {
@@ -105,10 +94,7 @@ pub(super) fn is_error_line(line: &str) -> bool {
 
 /// `error`, `failed`, or an exception's name such as `valueerror`.
 fn tells_error(word: &str) -> bool {
-    is_in(ERRORS, word)
-        || word.len() > 5
-            && word.is_ascii()
-            && (word.ends_with("error") || word.ends_with("exception"))
+    is_in(ERRORS, word) || word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
 }
 
 fn is_in(words: &[&str], word: &str) -> bool {
@@ -117,10 +103,8 @@ fn is_in(words: &[&str], word: &str) -> bool {
 
 /// A question mark of any script, at the end or before a closing quote.
 fn asks(text: &str) -> bool {
-    text.trim_end_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '”' | '»' | '」' | '*' | '_')
-    })
-    .ends_with(['?', '？', '؟'])
+    text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '”' | '»' | '」' | '*' | '_'))
+        .ends_with(['?', '？', '؟'])
 }
 
 /// An announcement of what follows, by its colon or its first words.
@@ -136,20 +120,11 @@ fn is_identifier(word: &str) -> bool {
         return false;
     }
     let bytes = inner.as_bytes();
-    let camel = bytes
-        .windows(2)
-        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let dotted = inner.rsplit_once('.').is_some_and(|(stem, end)| {
-        stem.len() > 1
-            && (1..=5).contains(&end.len())
-            && end.bytes().all(|b| b.is_ascii_lowercase())
+        stem.len() > 1 && (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase())
     });
-    camel
-        || dotted
-        || inner.contains("::")
-        || inner.contains('_')
-        || inner.contains('/')
-        || word.starts_with('/')
+    camel || dotted || inner.contains("::") || inner.contains('_') || inner.contains('/') || word.starts_with('/')
 }
 
 /// A capital letter with a small one behind it.
@@ -171,10 +146,7 @@ pub(super) enum Effect {
 
 /// The effect of what is called `name`: `get_user`, `readFile`, `sed -i …`.
 pub(super) fn effect(name: &str) -> Effect {
-    let first = name
-        .split(|c: char| !c.is_alphanumeric())
-        .find(|part| !part.is_empty())
-        .unwrap_or_default();
+    let first = name.split(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
     let verb = first
         .char_indices()
         .skip(1)
@@ -192,18 +164,11 @@ pub(super) fn effect(name: &str) -> Effect {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect,
-        is_error_line,
-    };
+    use super::{CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect, is_error_line};
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
-        assert!(
-            [GOALS, DECISIONS, CHANGES, ERRORS, LOOKS, MAKES, COURTESIES]
-                .iter()
-                .all(|words| words.is_sorted())
-        );
+        assert!([GOALS, DECISIONS, CHANGES, ERRORS, LOOKS, MAKES, COURTESIES].iter().all(|words| words.is_sorted()));
     }
 
     #[test]
@@ -212,76 +177,16 @@ mod tests {
         for (text, expected) in [
             ("It rains.", none),
             ("I want tea.", Cues { goal: true, ..none }),
-            (
-                "We decided on tea.",
-                Cues {
-                    decision: true,
-                    ..none
-                },
-            ),
-            (
-                "It was renamed.",
-                Cues {
-                    change: true,
-                    ..none
-                },
-            ),
-            (
-                "KeyError there.",
-                Cues {
-                    error: true,
-                    identifiers: 1,
-                    ..none
-                },
-            ),
-            (
-                "Is it \"so?\"",
-                Cues {
-                    question: true,
-                    ..none
-                },
-            ),
-            (
-                "See src/main.rs and call_me, 3 times with Ada",
-                Cues {
-                    identifiers: 2,
-                    numbers: 1,
-                    names: 1,
-                    ..none
-                },
-            ),
-            (
-                "wir haben entschieden",
-                Cues {
-                    decision: true,
-                    ..none
-                },
-            ),
-            (
-                "修改了文件，但是报错？",
-                Cues {
-                    change: true,
-                    error: true,
-                    question: true,
-                    ..none
-                },
-            ),
-            (
-                "削除してください",
-                Cues {
-                    goal: true,
-                    change: true,
-                    ..none
-                },
-            ),
+            ("We decided on tea.", Cues { decision: true, ..none }),
+            ("It was renamed.", Cues { change: true, ..none }),
+            ("KeyError there.", Cues { error: true, identifiers: 1, ..none }),
+            ("Is it \"so?\"", Cues { question: true, ..none }),
+            ("See src/main.rs and call_me, 3 times with Ada", Cues { identifiers: 2, numbers: 1, names: 1, ..none }),
+            ("wir haben entschieden", Cues { decision: true, ..none }),
+            ("修改了文件，但是报错？", Cues { change: true, error: true, question: true, ..none }),
+            ("削除してください", Cues { goal: true, change: true, ..none }),
             ("أريد ذلك", Cues { goal: true, ..none }),
-            (
-                "أين؟",
-                Cues {
-                    question: true,
-                    ..none
-                },
-            ),
+            ("أين؟", Cues { question: true, ..none }),
         ] {
             assert_eq!(Cues::of(text), expected, "{text}");
         }
@@ -298,14 +203,7 @@ mod tests {
         ] {
             assert!(is_error_line(line), "{line}");
         }
-        for line in [
-            "all 12 passed",
-            "a line",
-            "",
-            "except ValueError(e):",
-            "E1 = Error(",
-            "# error: none",
-        ] {
+        for line in ["all 12 passed", "a line", "", "except ValueError(e):", "E1 = Error(", "# error: none"] {
             assert!(!is_error_line(line), "{line}");
         }
     }

@@ -69,11 +69,7 @@ impl<'d> Draft<'d> {
         }
         if self.spent + cost > self.budget.tokens {
             self.misses += 1;
-            return if self.misses >= MISSES {
-                Taken::Full
-            } else {
-                Taken::No
-            };
+            return if self.misses >= MISSES { Taken::Full } else { Taken::No };
         }
         self.misses = 0;
         self.spent += cost;
@@ -87,11 +83,7 @@ impl<'d> Draft<'d> {
     fn cost(&self, unit: usize) -> usize {
         let unit = &self.units[unit];
         let source = &self.told[unit.utterance];
-        let label = if self.taken[unit.utterance] > 0 {
-            1
-        } else {
-            (self.budget.count)(&source.speaker.label()) + 2
-        };
+        let label = if self.taken[unit.utterance] > 0 { 1 } else { (self.budget.count)(&source.speaker.label()) + 2 };
         label + (self.budget.count)(&source.text[unit.range.clone()])
     }
 

@@ -20,11 +20,8 @@ pub(super) struct Language(usize);
 impl Language {
     /// The language that most of `texts` seem to be in, if any is known.
     pub(super) fn guess<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
-        let words: Vec<String> = texts
-            .flat_map(UnicodeSegmentation::unicode_words)
-            .take(LOOKED_AT)
-            .map(str::to_lowercase)
-            .collect();
+        let words: Vec<String> =
+            texts.flat_map(UnicodeSegmentation::unicode_words).take(LOOKED_AT).map(str::to_lowercase).collect();
         let hits = |index: usize| words.iter().filter(|word| is_stop(index, word)).count();
         let (best, hits) = (0..STOP_WORDS.len())
             .map(|index| (index, hits(index)))
@@ -68,37 +65,17 @@ mod tests {
     #[test]
     fn guesses_from_common_words() {
         for (text, expected) in [
-            (
-                "I think that we should move it to the other folder",
-                Some(Algorithm::English),
-            ),
-            (
-                "Ich möchte, dass die Datei nicht gelöscht wird und wir das prüfen",
-                Some(Algorithm::German),
-            ),
-            (
-                "Je voudrais que le fichier soit dans le dossier de la semaine",
-                Some(Algorithm::French),
-            ),
-            (
-                "Я хочу чтобы это было в другой папке и не на диске",
-                Some(Algorithm::Russian),
-            ),
-            (
-                "أريد أن يكون الملف في هذا المجلد من أجل هذا",
-                Some(Algorithm::Arabic),
-            ),
+            ("I think that we should move it to the other folder", Some(Algorithm::English)),
+            ("Ich möchte, dass die Datei nicht gelöscht wird und wir das prüfen", Some(Algorithm::German)),
+            ("Je voudrais que le fichier soit dans le dossier de la semaine", Some(Algorithm::French)),
+            ("Я хочу чтобы это было в другой папке и не на диске", Some(Algorithm::Russian)),
+            ("أريد أن يكون الملف في هذا المجلد من أجل هذا", Some(Algorithm::Arabic)),
             ("ファイルを移動してください", None),
             ("0x1f 0x2e 17 18", None),
             ("", None),
         ] {
-            let guess = Language::guess(std::iter::once(text))
-                .map(|language| format!("{:?}", language.algorithm()));
-            assert_eq!(
-                guess,
-                expected.map(|language| format!("{language:?}")),
-                "{text}"
-            );
+            let guess = Language::guess(std::iter::once(text)).map(|language| format!("{:?}", language.algorithm()));
+            assert_eq!(guess, expected.map(|language| format!("{language:?}")), "{text}");
         }
     }
 }

@@ -24,18 +24,10 @@ use terms::Terms;
 use units::{Reach, Unit};
 
 /// What is read of something said. Longer texts are pasted logs and files.
-const SPEECH: Reach = Reach {
-    head: 32 << 10,
-    tail: 16 << 10,
-    errors: 64,
-};
+const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };
 
 /// What is read of a tool's output.
-const OUTPUT: Reach = Reach {
-    head: 6 << 10,
-    tail: 4 << 10,
-    errors: 32,
-};
+const OUTPUT: Reach = Reach { head: 6 << 10, tail: 4 << 10, errors: 32 };
 
 /// Takes whole sentences from the transcript, as many as the budget holds, in their order, with their speakers.
 ///
@@ -48,11 +40,7 @@ impl Summarizer for Extractive {
         "extractive"
     }
 
-    fn summarize(
-        &self,
-        utterances: &[Utterance<'_>],
-        budget: &Budget<'_>,
-    ) -> Result<String, Failure> {
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let told: Vec<Told<'_>> = utterances.iter().map(Told::of).collect();
         let units = told
             .iter()
@@ -83,20 +71,13 @@ impl<'t> Told<'t> {
             Speaker::Tool(_) => (units::excerpt(text, OUTPUT, cues::is_error_line), false),
             _ => (units::excerpt(text, SPEECH, cues::is_error_line), true),
         };
-        Self {
-            speaker: &utterance.speaker,
-            text,
-            prose,
-        }
+        Self { speaker: &utterance.speaker, text, prose }
     }
 }
 
 /// The best summary of `units` within the budget.
 fn within(told: &[Told<'_>], units: &[Unit], budget: &Budget<'_>) -> String {
-    let spoken = told
-        .iter()
-        .filter(|told| told.prose)
-        .map(|told| &*told.text);
+    let spoken = told.iter().filter(|told| told.prose).map(|told| &*told.text);
     let terms = Terms::new(Language::guess(spoken));
     let (candidates, weights) = worth::weigh(told, units, &terms);
     let mut draft = Draft::new(told, units, budget);

@@ -32,12 +32,7 @@ pub(super) fn text(told: &[Told<'_>], units: &[Unit], chosen: &[usize]) -> Strin
 }
 
 /// Where no unit fits whole: the beginning of the best one. Of fenced code nothing.
-pub(super) fn beginning(
-    told: &[Told<'_>],
-    units: &[Unit],
-    unit: usize,
-    budget: &Budget<'_>,
-) -> String {
+pub(super) fn beginning(told: &[Told<'_>], units: &[Unit], unit: usize, budget: &Budget<'_>) -> String {
     if units[unit].fenced {
         return String::new();
     }

@@ -13,12 +13,11 @@ const SHORTEST_PIECE: usize = LONGEST / 3;
 
 /// What ends in a full stop and rarely ends a sentence, in lower case, sorted.
 const ABBREVIATIONS: &[&str] = &[
-    "abb", "abs", "al", "allg", "approx", "apr", "art", "aug", "av", "avg", "bd", "bspw", "bzgl",
-    "bzw", "ca", "cf", "cfr", "ch", "co", "corp", "dec", "dept", "dipl", "dr", "dra", "ed", "eds",
-    "eg", "engl", "esp", "est", "etc", "evtl", "feb", "fig", "figs", "fr", "geb", "gen", "ggf",
-    "gov", "hr", "ie", "inc", "incl", "inkl", "jan", "jr", "jul", "jun", "lt", "ltd", "mag", "mar",
-    "max", "min", "mio", "misc", "mme", "mr", "mrd", "mrs", "ms", "mt", "nov", "nr", "núm", "oct",
-    "op", "orig", "p", "pp", "pr", "prof", "pág", "resp", "rev", "sec", "sen", "sep", "sept",
+    "abb", "abs", "al", "allg", "approx", "apr", "art", "aug", "av", "avg", "bd", "bspw", "bzgl", "bzw", "ca", "cf",
+    "cfr", "ch", "co", "corp", "dec", "dept", "dipl", "dr", "dra", "ed", "eds", "eg", "engl", "esp", "est", "etc",
+    "evtl", "feb", "fig", "figs", "fr", "geb", "gen", "ggf", "gov", "hr", "ie", "inc", "incl", "inkl", "jan", "jr",
+    "jul", "jun", "lt", "ltd", "mag", "mar", "max", "min", "mio", "misc", "mme", "mr", "mrd", "mrs", "ms", "mt", "nov",
+    "nr", "núm", "oct", "op", "orig", "p", "pp", "pr", "prof", "pág", "resp", "rev", "sec", "sen", "sep", "sept",
     "sig", "sog", "sr", "sra", "st", "str", "tab", "tel", "usw", "vgl", "viz", "vol", "vs", "z",
 ];
 
@@ -49,22 +48,14 @@ fn goes_on(text: &str, rest: &str) -> bool {
         return true;
     }
     let text = text.trim_end();
-    if rest
-        .trim_start()
-        .chars()
-        .next()
-        .is_some_and(char::is_lowercase)
-        && text.ends_with('…')
-    {
+    if rest.trim_start().chars().next().is_some_and(char::is_lowercase) && text.ends_with('…') {
         return true;
     }
     let Some(text) = text.strip_suffix('.') else {
         return false;
     };
-    let word = text
-        .rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '„'))
-        .next()
-        .unwrap_or_default();
+    let word =
+        text.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '„')).next().unwrap_or_default();
     let alone = word.len() == text.trim_start().len();
     is_initial(word) || is_abbreviation(word) || alone && word.chars().all(char::is_numeric)
 }
@@ -80,10 +71,7 @@ fn is_initial(word: &str) -> bool {
 }
 
 fn is_abbreviation(word: &str) -> bool {
-    word.len() <= 8
-        && ABBREVIATIONS
-            .binary_search(&word.to_lowercase().as_str())
-            .is_ok()
+    word.len() <= 8 && ABBREVIATIONS.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
 /// Adds `range` of `text`, trimmed, in as many pieces as its length asks for.
@@ -136,30 +124,12 @@ mod tests {
     fn sentences_end_where_a_reader_would_end_them() {
         for (text, expected) in [
             ("One. Two! Three?", &["One.", "Two!", "Three?"][..]),
-            (
-                "Dr. Smith met J. R. Lee. They left.",
-                &["Dr. Smith met J. R. Lee.", "They left."],
-            ),
-            (
-                "The U.S. Senate voted. It passed.",
-                &["The U.S. Senate voted.", "It passed."],
-            ),
-            (
-                "Edit src/main.rs. Then run v1.2.3 again.",
-                &["Edit src/main.rs.", "Then run v1.2.3 again."],
-            ),
-            (
-                "Das gilt z.B. Montag bzw. Dienstag. Gut.",
-                &["Das gilt z.B. Montag bzw. Dienstag.", "Gut."],
-            ),
-            (
-                "1. Open the door. 2. Close it.",
-                &["1. Open the door.", "2. Close it."],
-            ),
-            (
-                "So... what now? It was I. Yes.",
-                &["So... what now?", "It was I.", "Yes."],
-            ),
+            ("Dr. Smith met J. R. Lee. They left.", &["Dr. Smith met J. R. Lee.", "They left."]),
+            ("The U.S. Senate voted. It passed.", &["The U.S. Senate voted.", "It passed."]),
+            ("Edit src/main.rs. Then run v1.2.3 again.", &["Edit src/main.rs.", "Then run v1.2.3 again."]),
+            ("Das gilt z.B. Montag bzw. Dienstag. Gut.", &["Das gilt z.B. Montag bzw. Dienstag.", "Gut."]),
+            ("1. Open the door. 2. Close it.", &["1. Open the door.", "2. Close it."]),
+            ("So... what now? It was I. Yes.", &["So... what now?", "It was I.", "Yes."]),
             ("我来了。你呢？好！", &["我来了。", "你呢？", "好！"]),
             ("هل تعمل؟ نعم.", &["هل تعمل؟", "نعم."]),
             (" \n", &[]),
@@ -171,23 +141,12 @@ mod tests {
 
     #[test]
     fn endless_sentences_are_cut_at_clauses_or_anywhere() {
-        for text in [
-            "{\"key\":\"value\",".repeat(100),
-            "คำ".repeat(400),
-            "ไม่เว้นวรรค ".repeat(100),
-            "x".repeat(2000),
-        ] {
+        for text in ["{\"key\":\"value\",".repeat(100), "คำ".repeat(400), "ไม่เว้นวรรค ".repeat(100), "x".repeat(2000)]
+        {
             let pieces = split(&text);
             assert!(pieces.iter().all(|range| range.len() <= LONGEST));
-            let kept: usize = pieces
-                .iter()
-                .map(|range| {
-                    text[range.clone()]
-                        .split_whitespace()
-                        .map(str::len)
-                        .sum::<usize>()
-                })
-                .sum();
+            let kept: usize =
+                pieces.iter().map(|range| text[range.clone()].split_whitespace().map(str::len).sum::<usize>()).sum();
             assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());
         }
     }

@@ -52,9 +52,7 @@ impl Terms {
         }
         let base = word.strip_suffix("'s").unwrap_or(&word);
         Some(match &self.stemmer {
-            Some(stemmer) if base.chars().all(char::is_alphabetic) => {
-                stemmer.stem(base).into_owned()
-            }
+            Some(stemmer) if base.chars().all(char::is_alphabetic) => stemmer.stem(base).into_owned(),
             _ => base.to_owned(),
         })
     }
@@ -67,22 +65,17 @@ fn pairs(run: &str, into: &mut Vec<String>) {
     match letters.as_slice() {
         [] => {}
         [one] => into.push((*one).to_owned()),
-        many => into.extend(
-            many.windows(2)
-                .map(|pair| pair.concat())
-                .filter(|pair| !is_glue(pair)),
-        ),
+        many => into.extend(many.windows(2).map(|pair| pair.concat()).filter(|pair| !is_glue(pair))),
     }
 }
 
 /// Pairs that hold Japanese or Chinese sentences together.
 fn is_glue(pair: &str) -> bool {
     const GLUE: &[&str] = &[
-        "あり", "いま", "から", "くだ", "こと", "この", "さい", "した", "して", "しま", "する",
-        "せん", "その", "たい", "ださ", "てい", "てく", "でし", "です", "とい", "ない", "のか",
-        "ので", "まし", "ます", "ませ", "また", "まで", "もの", "よう", "れる", "一下", "一个",
-        "什么", "他们", "你的", "可以", "因为", "如果", "就是", "怎么", "我们", "我的", "所以",
-        "是不", "没有", "的话", "这个", "这是", "那个",
+        "あり", "いま", "から", "くだ", "こと", "この", "さい", "した", "して", "しま", "する", "せん", "その", "たい",
+        "ださ", "てい", "てく", "でし", "です", "とい", "ない", "のか", "ので", "まし", "ます", "ませ", "また", "まで",
+        "もの", "よう", "れる", "一下", "一个", "什么", "他们", "你的", "可以", "因为", "如果", "就是", "怎么", "我们",
+        "我的", "所以", "是不", "没有", "的话", "这个", "这是", "那个",
     ];
     GLUE.binary_search(&pair).is_ok()
 }
@@ -102,11 +95,7 @@ mod tests {
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
         assert!(CHAT.is_sorted() && CODE.is_sorted());
-        assert!(
-            ["あり", "から", "ます", "我们", "那个"]
-                .iter()
-                .all(|pair| is_glue(pair))
-        );
+        assert!(["あり", "から", "ます", "我们", "那个"].iter().all(|pair| is_glue(pair)));
     }
 
     #[test]
@@ -114,21 +103,9 @@ mod tests {
         let english = || Language::guess(std::iter::once("the and of to is"));
         let german = || Language::guess(std::iter::once("der und nicht ist ein"));
         for (language, text, expected) in [
-            (
-                english(),
-                "I am running the tests, it's the user's",
-                &["run", "test", "user"][..],
-            ),
-            (
-                english(),
-                "let x = parse_args(argv[1]);",
-                &["parse_args", "argv", "1"],
-            ),
-            (
-                german(),
-                "Die Dateien werden gelöscht",
-                &["datei", "geloscht"],
-            ),
+            (english(), "I am running the tests, it's the user's", &["run", "test", "user"][..]),
+            (english(), "let x = parse_args(argv[1]);", &["parse_args", "argv", "1"]),
+            (german(), "Die Dateien werden gelöscht", &["datei", "geloscht"]),
             (None, "東京に行く", &["東京", "京に", "に行", "行く"]),
             (None, "서울에서 1반", &["서울", "울에", "에서", "1반"]),
             (None, "ขอบคุณ", &["ขอ", "อบ", "บคุ", "คุณ"]),

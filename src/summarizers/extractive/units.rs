@@ -22,21 +22,13 @@ pub(super) struct Unit {
 pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<Unit> {
     let mut units = Vec::new();
     for (range, fenced) in blocks(text, prose) {
-        let unit = |range| Unit {
-            utterance,
-            range,
-            fenced,
-        };
+        let unit = |range| Unit { utterance, range, fenced };
         if fenced {
             units.push(unit(range));
         } else {
             let found = sentences::split(&text[range.clone()]);
-            let shifted = found
-                .into_iter()
-                .map(|at| at.start + range.start..at.end + range.start);
-            let telling = |at: &Range<usize>| {
-                at.len() == text.trim().len() || says_something(&text[at.clone()])
-            };
+            let shifted = found.into_iter().map(|at| at.start + range.start..at.end + range.start);
+            let telling = |at: &Range<usize>| at.len() == text.trim().len() || says_something(&text[at.clone()]);
             units.extend(shifted.filter(telling).map(unit));
         }
     }
@@ -92,17 +84,12 @@ fn closes(open: &str, close: &str, line: &str) -> bool {
 /// Whether a line is long enough to have been wrapped, and ends in the middle of a sentence.
 fn may_wrap(line: &str) -> bool {
     let line = line.trim_end();
-    line.len() >= 40
-        && !line.ends_with([
-            '.', '!', '?', ':', ';', '|', '}', '{', '。', '！', '？', '؟',
-        ])
+    line.len() >= 40 && !line.ends_with(['.', '!', '?', ':', ';', '|', '}', '{', '。', '！', '？', '؟'])
 }
 
 /// Whether a line looks like the rest of the one before: it starts in lower case and is neither item nor indented.
 fn continues(line: &str) -> bool {
-    line.chars()
-        .next()
-        .is_some_and(|c| c.is_lowercase() || c == '(')
+    line.chars().next().is_some_and(|c| c.is_lowercase() || c == '(')
 }
 
 /// How much of a long text is read: its beginning, its end, and lines between that tell of errors. A summary of some
@@ -129,10 +116,7 @@ pub(super) fn excerpt(text: &str, reach: Reach, tells: impl Fn(&str) -> bool) ->
     let mut parts = vec![&text[..head_end]];
     let between = text[head_end..tail_start].lines();
     parts.extend(
-        between
-            .filter(|line| tells(line))
-            .map(|line| &line[..line.floor_char_boundary(400)])
-            .take(reach.errors),
+        between.filter(|line| tells(line)).map(|line| &line[..line.floor_char_boundary(400)]).take(reach.errors),
     );
     parts.push(&text[tail_start..]);
     Cow::Owned(clean(&parts.join("\n")).into_owned())
@@ -161,10 +145,7 @@ mod tests {
     use super::{Reach, excerpt, of};
 
     fn texts(text: &str, prose: bool) -> Vec<(&str, bool)> {
-        of(0, text, prose)
-            .into_iter()
-            .map(|unit| (text[unit.range].trim_end(), unit.fenced))
-            .collect()
+        of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
     }
 
     #[test]
@@ -172,44 +153,20 @@ mod tests {
         for (text, expected) in [
             (
                 "One. Two.\n- item\n---\n# Head\n",
-                &[
-                    ("One.", false),
-                    ("Two.", false),
-                    ("- item", false),
-                    ("# Head", false),
-                ][..],
+                &[("One.", false), ("Two.", false), ("- item", false), ("# Head", false)][..],
             ),
             (
                 "This line is wrapped after forty letters or so\nand ends here. Next.",
-                &[
-                    (
-                        "This line is wrapped after forty letters or so\nand ends here.",
-                        false,
-                    ),
-                    ("Next.", false),
-                ],
+                &[("This line is wrapped after forty letters or so\nand ends here.", false), ("Next.", false)],
             ),
             (
                 "See:\n```rust\nfn a() {}\n\nfn b() {}\n```\nDone.",
-                &[
-                    ("See:", false),
-                    ("```rust\nfn a() {}\n\nfn b() {}\n```", true),
-                    ("Done.", false),
-                ],
+                &[("See:", false), ("```rust\nfn a() {}\n\nfn b() {}\n```", true), ("Done.", false)],
             ),
-            (
-                "~~~\n```\n~~~\nok",
-                &[("~~~\n```\n~~~", true), ("ok", false)],
-            ),
+            ("~~~\n```\n~~~\nok", &[("~~~\n```\n~~~", true), ("ok", false)]),
             ("````\n```\nx\n````", &[("````\n```\nx\n````", true)]),
-            (
-                "```\nnever closed. Not at all.",
-                &[("```\nnever closed. Not at all.", true)],
-            ),
-            (
-                "```x``` is inline. Yes.",
-                &[("```x``` is inline.", false), ("Yes.", false)],
-            ),
+            ("```\nnever closed. Not at all.", &[("```\nnever closed. Not at all.", true)]),
+            ("```x``` is inline. Yes.", &[("```x``` is inline.", false), ("Yes.", false)]),
         ] {
             assert_eq!(texts(text, true), expected, "{text}");
         }
@@ -217,33 +174,15 @@ mod tests {
 
     #[test]
     fn long_output_is_read_at_its_ends_and_errors() {
-        let text = format!(
-            "start\n{}error: boom\n{}end",
-            "x\n".repeat(500),
-            "y\n".repeat(500)
-        );
-        let reach = Reach {
-            head: 8,
-            tail: 6,
-            errors: 3,
-        };
+        let text = format!("start\n{}error: boom\n{}end", "x\n".repeat(500), "y\n".repeat(500));
+        let reach = Reach { head: 8, tail: 6, errors: 3 };
         let read = excerpt(&text, reach, |line| line.contains("error"));
-        assert_eq!(
-            read,
-            "start\nx\n\nerror: boom\ny\ny\nend".replace("y\ny\n", "\ny\n")
-        );
+        assert_eq!(read, "start\nx\n\nerror: boom\ny\ny\nend".replace("y\ny\n", "\ny\n"));
     }
 
     #[test]
     fn escapes_do_not_reach_a_summary() {
-        let reach = Reach {
-            head: 99,
-            tail: 99,
-            errors: 0,
-        };
-        assert_eq!(
-            excerpt("\x1b[1;31mred\x1b[0m\r\n\x07ok", reach, |_| false),
-            "red\nok"
-        );
+        let reach = Reach { head: 99, tail: 99, errors: 0 };
+        assert_eq!(excerpt("\x1b[1;31mred\x1b[0m\r\n\x07ok", reach, |_| false), "red\nok");
     }
 }

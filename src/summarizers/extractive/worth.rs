@@ -25,11 +25,7 @@ const VAGUE: f64 = 0.3;
 const UPKEEP: f64 = 4.0;
 
 /// What each unit brings, and what each term weighs.
-pub(super) fn weigh(
-    told: &[Told<'_>],
-    units: &[Unit],
-    terms: &Terms,
-) -> (Vec<Candidate>, Vec<f64>) {
+pub(super) fn weigh(told: &[Told<'_>], units: &[Unit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
     let mut numbers = Numbers::default();
     let places = Places::of(told, units);
     let mut candidates: Vec<Candidate> = Vec::with_capacity(units.len());
@@ -45,10 +41,7 @@ pub(super) fn weigh(
         let signs = signs(source.speaker, &cues, unit.fenced) + change_by(source.speaker, text);
         let place = places.bonus(source, unit, share(index, units.len()));
         candidates.push(Candidate {
-            terms: numbers.count(
-                &found,
-                voice(source.speaker, cues.error, unit.fenced) * told_by,
-            ),
+            terms: numbers.count(&found, voice(source.speaker, cues.error, unit.fenced) * told_by),
             bonus: (signs + place) * told_by * shown_by,
             cost: cost(text),
         });
@@ -66,10 +59,7 @@ fn cues(speaker: &Speaker, text: &str, fresh: bool) -> Cues {
     }
     let cues = Cues::of(text);
     match speaker {
-        Speaker::Tool(_) => Cues {
-            error: is_error_line(text),
-            ..cues
-        },
+        Speaker::Tool(_) => Cues { error: is_error_line(text), ..cues },
         _ => cues,
     }
 }
@@ -130,17 +120,12 @@ fn voice(speaker: &Speaker, error: bool, fenced: bool) -> f64 {
 /// What the signs in a unit are worth, in average units.
 fn signs(speaker: &Speaker, cues: &Cues, fenced: bool) -> f64 {
     let goal = if *speaker == Speaker::User { 0.5 } else { 0.3 };
-    let shown: f64 = [
-        (cues.goal, goal),
-        (cues.decision, 0.5),
-        (cues.change, 0.2),
-        (cues.error, 0.3),
-        (cues.question, 0.1),
-    ]
-    .iter()
-    .filter(|(shown, _)| *shown)
-    .map(|(_, worth)| worth)
-    .sum();
+    let shown: f64 =
+        [(cues.goal, goal), (cues.decision, 0.5), (cues.change, 0.2), (cues.error, 0.3), (cues.question, 0.1)]
+            .iter()
+            .filter(|(shown, _)| *shown)
+            .map(|(_, worth)| worth)
+            .sum();
     let exact = 0.06 * few(cues.identifiers) + 0.03 * few(cues.numbers) + 0.03 * few(cues.names);
     match speaker {
         Speaker::Tool(_) if cues.error => shown + exact + 0.3,
@@ -160,9 +145,7 @@ fn change_by(speaker: &Speaker, text: &str) -> f64 {
     let Speaker::Call(name) = speaker else {
         return 0.0;
     };
-    let command = ["command: ", "cmd: "]
-        .iter()
-        .find_map(|key| text.split_once(key));
+    let command = ["command: ", "cmd: "].iter().find_map(|key| text.split_once(key));
     match effect(command.map_or(name, |(_, command)| command)) {
         Effect::Change => 0.8,
         Effect::Unknown => 0.1,
@@ -184,8 +167,7 @@ impl Places {
         let at = |unit: &Unit| unit.utterance;
         Self {
             goal: units.iter().find(says(Speaker::User)).map(at),
-            state: [Speaker::User, Speaker::Assistant]
-                .map(|speaker| units.iter().rfind(says(speaker)).map(at)),
+            state: [Speaker::User, Speaker::Assistant].map(|speaker| units.iter().rfind(says(speaker)).map(at)),
         }
     }
 
@@ -212,10 +194,7 @@ fn share(part: usize, whole: usize) -> f64 {
     as_float(part) / as_float(whole.max(1))
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "bytes and units are far fewer than 2^52"
-)]
+#[expect(clippy::cast_precision_loss, reason = "bytes and units are far fewer than 2^52")]
 fn as_float(count: usize) -> f64 {
     count as f64
 }
