@@ -18,6 +18,7 @@ mod report;
 mod rule;
 mod show;
 mod store;
+mod summarize;
 mod sums;
 mod tokenizers;
 mod window;
@@ -47,6 +48,7 @@ enum Command {
     Rule(rule::Args),
     Count(count::Args),
     Tokenizers(tokenizers::Args),
+    Summarize(Box<summarize::Args>),
     Show(show::Args),
     Dialects(dialects::Args),
     Memory(memory::Args),
@@ -69,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Rule(args) => rule::run(args),
         Command::Count(args) => count::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
+        Command::Summarize(args) => args.run(&cli.global),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(&cli.global),

@@ -16,6 +16,17 @@ pub enum Counted {
     Exchange,
 }
 
+impl Counted {
+    /// Its name, as `--unit` takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Exchange => "exchange",
+        }
+    }
+}
+
 /// One interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interaction {

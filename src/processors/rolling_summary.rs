@@ -51,6 +51,12 @@ impl Outlook {
         self.first - 1 + self.interactions.len()
     }
 
+    /// Whether the message with this index carries summaries of ours.
+    #[must_use]
+    pub fn is_block(&self, message: usize) -> bool {
+        self.blocks.contains(&message)
+    }
+
     /// The interaction with this number.
     #[must_use]
     pub fn interaction(&self, number: usize) -> Option<&Interaction> {
@@ -159,7 +165,7 @@ impl RollingSummary {
         let window = self.rolling.window;
         let reason = Reason::Owned(format!("before the last {window} interactions"));
         for (at, message) in messages.iter().enumerate().take(start) {
-            if !message.role.instructs() && !outlook.blocks.contains(&at) {
+            if !message.role.instructs() && !outlook.is_block(at) {
                 leaving.drop_message(at, reason.clone());
             }
         }

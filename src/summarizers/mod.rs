@@ -2,6 +2,7 @@
 //! A summarizer knows neither files nor dialects, and never which messages it is told.
 
 mod anthropic;
+mod bounded;
 mod cache;
 mod clip;
 mod command;
@@ -18,6 +19,7 @@ pub mod rolling;
 use std::borrow::Cow;
 
 pub use anthropic::Anthropic;
+pub use bounded::Bounded;
 pub use cache::Cached;
 pub use clip::clip;
 pub use command::{Command, split_words};
@@ -27,7 +29,7 @@ pub use fallback::Fallback;
 pub use http::{Http, Patience};
 pub use key::Key;
 pub use openai::OpenAi;
-pub use prompt::Prompt;
+pub use prompt::{Prompt, digest};
 
 /// The names that `--summarizer` takes, the default first.
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];

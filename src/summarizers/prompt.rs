@@ -108,7 +108,8 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> std::borrow::Cow<'a, str> {
 }
 
 /// FNV-1a, 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same on every machine and in every release.
-pub(super) fn digest(bytes: &[u8]) -> u64 {
+#[must_use]
+pub fn digest(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
