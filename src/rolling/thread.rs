@@ -204,14 +204,17 @@ impl Thread {
         let skip = self.skip(taken.from)?;
         for message in transcript.messages.iter().skip(skip) {
             let Some(value) = message.value else { continue };
-            let json = Text::Json(value.raw()).decode().into_owned();
-            if let Some(mark) = mark(message, &json) {
+            let raw = Text::Json(value.raw());
+            let tight = raw.decode();
+            if let Some(mark) = mark(message, &tight) {
                 if known(&mark) || marks.contains(&mark) {
                     continue;
                 }
                 marks.push(mark);
             }
             let ts = dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
+            // As it stood, unless it stood on several lines: threads are written a message per line.
+            let json = if value.raw().contains('\n') { tight.into_owned() } else { value.raw().to_owned() };
             self.items.push(Item { json, ts });
             self.taken += 1;
         }

@@ -17,7 +17,7 @@ const TIMEOUT: f64 = 120.0;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Summaries")]
-pub(super) struct Flags {
+pub(super) struct AskFlags {
     /// Who makes the summaries [default: extractive; command with --summarizer-cmd]
     #[arg(long, value_enum, value_name = "NAME")]
     summarizer: Option<Kind>,
@@ -93,7 +93,7 @@ enum OnError {
     Extractive,
 }
 
-impl Flags {
+impl AskFlags {
     /// Writes the instructions that a model gets.
     pub(super) fn print(&self) -> anyhow::Result<ExitCode> {
         let prompt = self.prompt()?;

@@ -52,10 +52,10 @@ pub(super) struct Args {
     tokenizer: String,
 
     #[command(flatten)]
-    ask: ask::Flags,
+    ask: ask::AskFlags,
 
     #[command(flatten)]
-    thread: thread::Flags,
+    thread: thread::ThreadFlags,
 
     #[command(flatten)]
     pub(super) cutting: Cutting,

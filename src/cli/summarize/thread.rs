@@ -17,7 +17,7 @@ use crate::store::{Store, default_path};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Memory that stays")]
-pub(super) struct Flags {
+pub(super) struct ThreadFlags {
     /// The store's file [default: $`CURTAIL_STORE`, else curtail/state.db in $`XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", requires = "thread")]
     store: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(super) struct Flags {
     pub(super) follow: bool,
 }
 
-impl Flags {
+impl ThreadFlags {
     /// Whether a thread of the store is meant.
     pub(super) const fn is_given(&self) -> bool {
         self.thread.is_some()
@@ -67,7 +67,7 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    fn open(flags: &Flags) -> anyhow::Result<Self> {
+    fn open(flags: &ThreadFlags) -> anyhow::Result<Self> {
         let Some(id) = &flags.thread else { return Ok(Self::Here(Box::default())) };
         if id.is_empty() {
             bail!("--thread wants a name that is not empty");
