@@ -109,71 +109,75 @@ fn a_fence_is_whole_or_absent() {
     assert_eq!(seen, [true; 2], "both occur");
 }
 
-/// In each language a goal, a decision and an error among small talk, which with its labels does not fit whole.
-#[test]
-fn what_matters_is_found_in_any_language() {
-    use Speaker::{Assistant, User};
-    for (said, parts) in [
-        (
-            vec![
-                (User, "Guten Morgen! Ich möchte die Rechnungen als PDF exportieren. Heute ist das Wetter schön."),
-                (
-                    Assistant,
-                    "Das Wetter ist hier auch schön, und die Sonne scheint. Wir haben uns für die Bibliothek printpdf entschieden. Na dann.",
-                ),
-                (User, "Gut. Der Export der Rechnungen ist aber mit einem Fehler abgebrochen. Sonst ist nichts."),
-            ],
-            &["möchte die Rechnungen", "printpdf entschieden", "mit einem Fehler"][..],
-        ),
-        (
-            vec![
-                (User, "早上好！我想要把发票导出成PDF文件。今天天气很好。"),
-                (Assistant, "这里天气也不错，太阳出来了。我们决定使用printpdf来导出发票。好吧。"),
-                (User, "好的。但是导出发票时报错了，PDF文件是空的。其他没什么。"),
-            ],
-            &["我想要把发票导出", "决定使用printpdf", "报错了"],
-        ),
-        (
-            vec![
-                (User, "おはようございます！請求書をPDFで出力したいです。今日はいい天気ですね。"),
-                (Assistant, "こちらも晴れています。請求書の出力にはprintpdfを使うことに決定しました。さて。"),
-                (User, "はい。でも請求書の出力でエラーが出て、PDFが空でした。それだけです。"),
-            ],
-            &["出力したいです", "printpdfを使うことに決定", "エラーが出て"],
-        ),
-        (
-            vec![
-                (User, "สวัสดีตอนเช้า\nต้องการส่งออกใบแจ้งหนี้เป็นไฟล์ PDF\nวันนี้อากาศดี"),
-                (Assistant, "ที่นี่แดดออก\nตัดสินใจใช้ printpdf เพื่อส่งออกใบแจ้งหนี้\nเอาล่ะ"),
-                (User, "โอเค\nแต่การส่งออกใบแจ้งหนี้ผิดพลาด ไฟล์ PDF ว่างเปล่า\nแค่นั้น"),
-            ],
-            &["ต้องการส่งออกใบแจ้งหนี้", "ตัดสินใจใช้ printpdf", "ผิดพลาด"],
-        ),
-        (
-            vec![
-                (User, "صباح الخير! أريد تصدير الفواتير إلى ملف PDF. الطقس جميل اليوم."),
-                (Assistant, "الشمس مشرقة هنا أيضا. قررنا استخدام printpdf في تصدير الفواتير. حسنا."),
-                (User, "جيد. لكن حدث خطأ في تصدير الفواتير والملف فارغ. لا شيء آخر."),
-            ],
-            &["أريد تصدير الفواتير", "قررنا استخدام printpdf", "حدث خطأ"],
-        ),
-        (
-            vec![
-                (User, "안녕하세요! 송장을 PDF로 내보내고 싶어요, 꼭 필요합니다. 오늘 날씨가 좋네요."),
-                (Assistant, "여기도 맑습니다. 송장을 내보내는 데 printpdf를 쓰기로 결정했습니다. 자."),
-                (User, "네. 그런데 송장을 내보낼 때 오류가 나서 PDF가 비어 있어요. 그게 다예요."),
-            ],
-            &["꼭 필요합니다", "쓰기로 결정했습니다", "오류가 나서"],
-        ),
-    ] {
-        let all: usize = said.iter().map(|(_, text)| bpe(text)).sum();
-        let tokens = all;
-        let text = summary(&said, tokens, &bpe);
-        assert!(bpe(&text) <= tokens, "{text}");
-        for part in parts {
-            assert!(text.contains(part), "{part}:\n{text}");
-        }
+/// A goal, a decision and an error among small talk, which with its labels does not fit whole.
+fn found(user: &str, assistant: &str, again: &str, parts: &[&str]) {
+    let said = [(Speaker::User, user), (Speaker::Assistant, assistant), (Speaker::User, again)];
+    let tokens = said.iter().map(|(_, text)| bpe(text)).sum();
+    let text = summary(&said, tokens, &bpe);
+    assert!(bpe(&text) <= tokens, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part}:\n{text}");
     }
+}
+
+#[test]
+fn what_matters_is_found_in_german() {
+    found(
+        "Guten Morgen! Ich möchte die Rechnungen als PDF exportieren. Heute ist das Wetter schön.",
+        "Das Wetter ist hier auch schön, und die Sonne scheint. Wir haben uns für die Bibliothek printpdf entschieden. Na dann.",
+        "Gut. Der Export der Rechnungen ist aber mit einem Fehler abgebrochen. Sonst ist nichts.",
+        &["möchte die Rechnungen", "printpdf entschieden", "mit einem Fehler"],
+    );
+}
+
+#[test]
+fn what_matters_is_found_in_chinese() {
+    found(
+        "早上好！我想要把发票导出成PDF文件。今天天气很好。",
+        "这里天气也不错，太阳出来了。我们决定使用printpdf来导出发票。好吧。",
+        "好的。但是导出发票时报错了，PDF文件是空的。其他没什么。",
+        &["我想要把发票导出", "决定使用printpdf", "报错了"],
+    );
+}
+
+#[test]
+fn what_matters_is_found_in_japanese() {
+    found(
+        "おはようございます！請求書をPDFで出力したいです。今日はいい天気ですね。",
+        "こちらも晴れています。請求書の出力にはprintpdfを使うことに決定しました。さて。",
+        "はい。でも請求書の出力でエラーが出て、PDFが空でした。それだけです。",
+        &["出力したいです", "printpdfを使うことに決定", "エラーが出て"],
+    );
+}
+
+#[test]
+fn what_matters_is_found_in_thai() {
+    found(
+        "สวัสดีตอนเช้า\nต้องการส่งออกใบแจ้งหนี้เป็นไฟล์ PDF\nวันนี้อากาศดี",
+        "ที่นี่แดดออก\nตัดสินใจใช้ printpdf เพื่อส่งออกใบแจ้งหนี้\nเอาล่ะ",
+        "โอเค\nแต่การส่งออกใบแจ้งหนี้ผิดพลาด ไฟล์ PDF ว่างเปล่า\nแค่นั้น",
+        &["ต้องการส่งออกใบแจ้งหนี้", "ตัดสินใจใช้ printpdf", "ผิดพลาด"],
+    );
+}
+
+#[test]
+fn what_matters_is_found_in_arabic() {
+    found(
+        "صباح الخير! أريد تصدير الفواتير إلى ملف PDF. الطقس جميل اليوم.",
+        "الشمس مشرقة هنا أيضا. قررنا استخدام printpdf في تصدير الفواتير. حسنا.",
+        "جيد. لكن حدث خطأ في تصدير الفواتير والملف فارغ. لا شيء آخر.",
+        &["أريد تصدير الفواتير", "قررنا استخدام printpdf", "حدث خطأ"],
+    );
+}
+
+#[test]
+fn what_matters_is_found_in_korean() {
+    found(
+        "안녕하세요! 송장을 PDF로 내보내고 싶어요, 꼭 필요합니다. 오늘 날씨가 좋네요.",
+        "여기도 맑습니다. 송장을 내보내는 데 printpdf를 쓰기로 결정했습니다. 자.",
+        "네. 그런데 송장을 내보낼 때 오류가 나서 PDF가 비어 있어요. 그게 다예요.",
+        &["꼭 필요합니다", "쓰기로 결정했습니다", "오류가 나서"],
+    );
 }
 
 /// Work is bounded where output is long: an error deep in a megabyte of it is found, and little of it is counted.

@@ -3,6 +3,8 @@
 //! It says where the messages after it begin, so that a transcript that was summarized can be summarized again with nothing
 //! but itself: the block is the state.
 
+use std::fmt::Write as _;
+
 use crate::summarizers::rolling::{Memory, Range, Span, Summary};
 use crate::transcript::{Content, Message};
 
@@ -19,7 +21,8 @@ pub(super) fn write(memory: &Memory, next: usize) -> String {
     for summary in memory.summaries.iter().rev() {
         let Span { start, end } = summary.range.span;
         let said = escape(&summary.text);
-        text.push_str(&format!("\n\n<summary from=\"{start}\" to=\"{end}\">\n{said}\n</summary>"));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{said}\n</summary>");
     }
     text + CLOSE
 }

@@ -8,7 +8,6 @@ const MEDIA: &str = "(an image or a file)";
 
 /// The utterances of the messages from `first` on up to `end`. Instructions are not told: they are kept as they are. Nor is
 /// reasoning, which the model did not say.
-
 pub(super) fn utterances<'m>(
     messages: &'m [Message<'_>],
     pairs: &Pairs,

@@ -61,7 +61,7 @@ impl Follow {
     fn read(&mut self) -> io::Result<bool> {
         match &mut self.source {
             Source::Stdin => {
-                let mut chunk = [0; 1 << 16];
+                let mut chunk = [0; 1 << 13];
                 let count = io::stdin().lock().read(&mut chunk)?;
                 self.rest.extend_from_slice(&chunk[..count]);
                 Ok(count == 0)

@@ -325,7 +325,7 @@ impl Thread {
     }
 
     fn lines(&self) -> String {
-        self.items.iter().map(|item| format!("{}\n", item.json)).collect()
+        self.items.iter().flat_map(|item| [item.json.as_str(), "\n"]).collect()
     }
 
     fn list(&self) -> String {

@@ -1,4 +1,4 @@
-//! Any server that speaks OpenAI's Chat Completions: `POST {endpoint}/chat/completions`.
+//! Any server that speaks `OpenAI`'s Chat Completions: `POST {endpoint}/chat/completions`.
 //! Knows that wire format (<https://platform.openai.com/docs/api-reference/chat>), not how to reach a server.
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,7 @@
 //! A server on loopback that speaks HTTP/1.1, written with std only: it answers as it is told, or fails as it is told.
 
+#![allow(unreachable_pub, reason = "test programs include this file as a module")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

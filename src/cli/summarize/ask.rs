@@ -8,6 +8,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
+use super::super::out::print;
 use crate::summarizers::{
     Anthropic, Bounded, Cached, Command, Extractive, Fallback, Http, Key, OpenAi, Patience, Prompt, Summarizer,
 };
@@ -97,7 +98,8 @@ impl AskFlags {
     /// Writes the instructions that a model gets.
     pub(super) fn print(&self) -> anyhow::Result<ExitCode> {
         let prompt = self.prompt()?;
-        super::thread::print(prompt.as_str())
+        print(prompt.as_str())?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Who makes the summaries, as these flags say.

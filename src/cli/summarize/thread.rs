@@ -1,12 +1,13 @@
 //! `--thread`: a memory that outlives the run.
 
-use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
+use super::super::out::print;
 use super::{Args, Emit};
 use crate::batch::Reading;
 use crate::dialects::{self, Framing, detect};
@@ -51,12 +52,14 @@ impl ThreadFlags {
         let input = &args.cutting.input;
         let Some((name, text)) = read(input)? else {
             let thread = memory.current()?.unwrap_or_default();
-            return print(&thread.show(summary, shown, Framing::Lines)?);
+            print(&thread.show(summary, shown, Framing::Lines)?)?;
+            return Ok(ExitCode::SUCCESS);
         };
         let reading = reading(input, &text);
         let taken = Taken { text: &text, reading: &reading, from, now: &now() };
         let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
-        print(&thread.show(summary, shown, reading.framing)?)
+        print(&thread.show(summary, shown, reading.framing)?)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -135,14 +138,5 @@ pub(super) fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Erro
         }
         ThreadError::Thread(what) => anyhow!("{name}: {what}"),
         ThreadError::Store(error) => anyhow!(error),
-    }
-}
-
-/// Writes `text`. A reader that went away is no error.
-pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(ExitCode::SUCCESS),
     }
 }

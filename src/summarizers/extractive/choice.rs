@@ -141,6 +141,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "the numbers are below 100")]
     fn lazy_order_is_the_greedy_order() {
         let said: Vec<Candidate> =
             (0..60_usize).map(|n| candidate(&[n % 7, 7 + n % 5, 12 + n % 11], 0.0, 1.0 + (n % 4) as f64)).collect();

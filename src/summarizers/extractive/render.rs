@@ -15,15 +15,12 @@ pub(super) fn text(told: &[Told<'_>], units: &[Unit], chosen: &[usize]) -> Strin
     let mut before: Option<&Unit> = None;
     for unit in chosen.iter().map(|&index| &units[index]) {
         let source = &told[unit.utterance];
-        match before.filter(|before| before.utterance == unit.utterance) {
-            Some(before) => text.push_str(joint(&source.text, before, unit)),
-            None => {
-                if before.is_some() {
-                    text.push('\n');
-                }
-                text.push_str(&source.speaker.label());
-                text.push_str(if unit.fenced { ":\n" } else { ": " });
-            }
+        if let Some(before) = before.filter(|before| before.utterance == unit.utterance) {
+            text.push_str(joint(&source.text, before, unit));
+        } else {
+            text.push_str(if before.is_some() { "\n" } else { "" });
+            text.push_str(&source.speaker.label());
+            text.push_str(if unit.fenced { ":\n" } else { ": " });
         }
         push(&mut text, &source.text[unit.range.clone()], unit.fenced);
         before = Some(unit);

@@ -65,7 +65,7 @@ fn pairs(run: &str, into: &mut Vec<String>) {
     match letters.as_slice() {
         [] => {}
         [one] => into.push((*one).to_owned()),
-        many => into.extend(many.windows(2).map(|pair| pair.concat()).filter(|pair| !is_glue(pair))),
+        many => into.extend(many.windows(2).map(<[&str]>::concat).filter(|pair| !is_glue(pair))),
     }
 }
 
