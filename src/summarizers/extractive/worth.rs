@@ -128,7 +128,7 @@ fn signs(speaker: &Speaker, cues: &Cues, fenced: bool) -> f64 {
             .sum();
     let exact = 0.06 * few(cues.identifiers) + 0.03 * few(cues.numbers) + 0.03 * few(cues.names);
     match speaker {
-        Speaker::Tool(_) if cues.error => shown + exact + 0.3,
+        Speaker::Tool(_) if cues.error => shown + 3.0 * exact + 0.3,
         Speaker::Tool(_) => (shown + exact) * 0.25,
         _ if fenced => (shown + exact) * 0.5,
         _ => shown + exact,
