@@ -55,10 +55,13 @@ fn message(n: usize) -> String {
     json!({"role": role, "content": format!("Message {n} decides to fix file{n}.rs.")}).to_string()
 }
 
+const SYSTEM: &str = "{\"role\": \"system\",  \"content\": \"Be terse.\"}\n";
+
+/// A conversation behind instructions.
 fn chat(folder: &Path, messages: usize) -> PathBuf {
     let path = folder.join(format!("chat{messages}.jsonl"));
     let lines: Vec<String> = (1..=messages).map(|n| message(n) + "\n").collect();
-    fs::write(&path, lines.concat()).expect("it can be written");
+    fs::write(&path, SYSTEM.to_owned() + &lines.concat()).expect("it can be written");
     path
 }
 
@@ -100,13 +103,11 @@ fn the_seeds_example_comes_out_to_the_number() {
 fn the_context_is_instructions_summaries_and_the_window() {
     let folder = folder();
     let chat = chat(folder.path(), 85);
-    let system = "{\"role\": \"system\",  \"content\": \"Be terse.\"}\n";
-    let text = system.to_owned() + &fs::read_to_string(&chat).expect("it was written");
-    fs::write(&chat, &text).expect("it can be written");
+    let text = fs::read_to_string(&chat).expect("it was written");
     let context = good(folder.path(), &[name(&chat)]);
     let lines: Vec<&str> = context.lines().collect();
     assert_eq!(lines.len(), 1 + 1 + 21);
-    assert_eq!(format!("{}\n", lines[0]), system, "kept byte for byte");
+    assert_eq!(format!("{}\n", lines[0]), SYSTEM, "kept byte for byte");
     assert_eq!(lines[2..].join("\n") + "\n", text.lines().skip(65).collect::<Vec<_>>().join("\n") + "\n");
     let block: Value = serde_json::from_str(lines[1]).expect("JSON");
     let block = block["content"].as_str().expect("text");
@@ -186,14 +187,18 @@ fn message_by_message_is_all_in_one_go() {
         for upto in [3, 9, 21] {
             let id = format!("{unit}{upto}");
             let mut last = String::new();
-            for n in 1..=upto {
+            for n in 0..=upto {
                 let one = folder.path().join("one.jsonl");
-                fs::write(&one, message(n)).expect("it can be written");
+                let text = if n == 0 { SYSTEM.to_owned() } else { message(n) };
+                fs::write(&one, text).expect("it can be written");
                 let thread = [&shape[..], &["--store", "s.db", "--thread", &id, name(&one)]].concat();
                 last = good(folder.path(), &thread);
             }
             let whole = chat(folder.path(), upto);
             assert_eq!(last, good(folder.path(), &[&shape[..], &[name(&whole)]].concat()), "{upto} by {unit}");
+            let as_context = ["-n", "4", "--max-summaries", "2", "--unit", unit];
+            let kept = good(folder.path(), &[&as_context[..], &["--store", "s.db", "--thread", &id]].concat());
+            assert_eq!(kept, good(folder.path(), &[&as_context[..], &[name(&whole)]].concat()), "{upto} by {unit}");
         }
     }
 }
@@ -204,13 +209,14 @@ fn a_killed_process_loses_nothing() {
     let folder = folder();
     let shape = ["-n", "3", "--max-summaries", "2", "--emit", "state"];
     let thread = [&shape[..], &["--store", "s.db", "--thread", "t"]].concat();
-    for n in 1..=24 {
+    for n in 0..=24 {
         let one = folder.path().join("one.jsonl");
-        fs::write(&one, message(n)).expect("it can be written");
-        let number = n.to_string();
+        let text = if n == 0 { SYSTEM.to_owned() } else { message(n) };
+        fs::write(&one, text).expect("it can be written");
+        let number = (n + 1).to_string();
         let append = [&thread[..], &["--from", &number, name(&one)]].concat();
         let mut child = curtail(folder.path()).args(&append).spawn().expect("the binary runs");
-        std::thread::sleep(Duration::from_millis(n as u64 % 12));
+        std::thread::sleep(Duration::from_millis((n as u64 * 5) % 23));
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
         good(folder.path(), &append);

@@ -159,7 +159,10 @@ impl RollingSummary {
     pub fn plan(&self, view: &View<'_, '_>, outlook: &Outlook) -> Plan {
         let messages = view.messages;
         let next = self.rolling.held(outlook.seen()).start;
-        let start = outlook.interaction(next).map_or(0, |interaction| interaction.start);
+        let begin = outlook.interaction(next).map_or(0, |interaction| interaction.start);
+        // Instructions and summaries of before stand in front of the window, wherever the interaction begins.
+        let front = |at: &usize| messages.get(*at).is_some_and(|m| m.role.instructs()) || outlook.is_block(*at);
+        let start = begin + (begin..messages.len()).take_while(front).count();
         let pairs = Pairs::find(messages);
         let mut leaving = Leaving::none(view, &pairs);
         let window = self.rolling.window;
