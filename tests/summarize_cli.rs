@@ -1,5 +1,7 @@
 //! `curtail summarize` as a user runs it: the binary, real files, a real store, real processes.
 
+#![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
+
 mod server;
 
 use std::fs;

@@ -1,6 +1,11 @@
 //! A server on loopback that speaks HTTP/1.1, written with std only: it answers as it is told, or fails as it is told.
 
-#![allow(unreachable_pub, reason = "test programs include this file as a module")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::expect_used,
+    reason = "every test program includes this file and uses its own part of it"
+)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
