@@ -55,10 +55,6 @@ pub(super) struct AskFlags {
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
 
-    /// Write the instructions for the model, and end
-    #[arg(long)]
-    pub(super) print_prompt: bool,
-
     /// A program and its arguments: messages as JSON on its standard input, a summary on its standard output
     #[arg(long, value_name = "COMMAND")]
     summarizer_cmd: Option<String>,

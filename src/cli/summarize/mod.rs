@@ -13,10 +13,10 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::counting::tokens;
 use super::cut;
-use super::input::Cutting;
-use crate::pipeline::Chain;
+use super::input::{Cutting, Global};
+use crate::pipeline::Processors;
+use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{Counted, RollingSummary};
 use crate::summarizers::rolling::Rolling;
 use crate::tokenizers;
@@ -27,6 +27,27 @@ use crate::tokenizers;
 /// one after every window further. The newest summaries are kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    #[command(flatten)]
+    options: SummarizeOptions,
+
+    /// What to write
+    #[arg(long, value_enum, default_value = "context")]
+    emit: Emit,
+
+    /// Write the instructions for the model, and end
+    #[arg(long, help_heading = "Summaries")]
+    print_prompt: bool,
+
+    #[command(flatten)]
+    thread: thread::ThreadFlags,
+
+    #[command(flatten)]
+    pub(super) cutting: Cutting,
+}
+
+/// Keep the newest interactions word for word, and summaries of what came before
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct SummarizeOptions {
     /// How many interactions are kept word for word, and how many a summary covers
     #[arg(short = 'n', long, value_name = "N", default_value = "21")]
     window: NonZeroUsize,
@@ -39,13 +60,9 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "message")]
     unit: UnitFlag,
 
-    /// What to write
-    #[arg(long, value_enum, default_value = "context")]
-    emit: Emit,
-
     /// The most tokens of one summary
-    #[arg(long, value_name = "N", value_parser = tokens, default_value = "400")]
-    summary_tokens: usize,
+    #[arg(long, value_name = "N", default_value_t = Tokens(400))]
+    summary_tokens: Tokens,
 
     /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
     #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER")]
@@ -53,12 +70,6 @@ pub(super) struct Args {
 
     #[command(flatten)]
     ask: ask::AskFlags,
-
-    #[command(flatten)]
-    thread: thread::ThreadFlags,
-
-    #[command(flatten)]
-    pub(super) cutting: Cutting,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,12 +89,12 @@ enum Emit {
 }
 
 impl Args {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        if self.ask.print_prompt {
-            return self.ask.print();
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if self.print_prompt {
+            return self.options.ask.print();
         }
         self.agree()?;
-        let summary = self.summary()?;
+        let summary = self.options.summary()?;
         if self.cutting.dry_run {
             return dry_run::run(&self.cutting.input, &summary);
         }
@@ -92,7 +103,7 @@ impl Args {
         }
         match self.emit {
             Emit::State => state::run(&self.cutting.input, &summary),
-            Emit::Context => cut::run(&self.cutting, self.cutting.with_repair(Chain::default().then(summary))),
+            Emit::Context => cut::with(&self.cutting, global, &self.options),
         }
     }
 
@@ -107,7 +118,15 @@ impl Args {
         }
         Ok(())
     }
+}
 
+impl Options for SummarizeOptions {
+    fn processors(&self) -> anyhow::Result<Processors> {
+        Ok(vec![Box::new(self.summary()?)])
+    }
+}
+
+impl SummarizeOptions {
     fn summary(&self) -> anyhow::Result<RollingSummary> {
         Ok(RollingSummary {
             rolling: Rolling { window: self.window, max_summaries: self.max_summaries },
@@ -116,7 +135,7 @@ impl Args {
                 UnitFlag::Exchange => Counted::Exchange,
             },
             summarizer: Arc::from(self.ask.summarizer()?),
-            tokens: self.summary_tokens,
+            tokens: self.summary_tokens.0,
             tokenizer: tokenizers::find(&self.tokenizer)?,
         })
     }
