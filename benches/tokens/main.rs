@@ -20,6 +20,7 @@ fn main() -> Result<()> {
         .skip(1)
         .filter(|argument| !argument.starts_with("--"))
         .collect();
+    let given = !files.is_empty();
     let texts = if files.is_empty() {
         texts::all(4_000_000)
     } else {
@@ -47,7 +48,7 @@ fn main() -> Result<()> {
             )?;
         }
     }
-    if std::env::args().len() <= 2 {
+    if !given {
         growth(&mut out)?;
     }
     Ok(())

@@ -120,6 +120,13 @@ impl<'a> Message<'a> {
         self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.result().map(|result| (nth, result)))
     }
 
+    /// The other parts that the bytes of the part with index `part` hold: a result that is written into its call, for one.
+    pub fn twins(&self, part: usize) -> impl Iterator<Item = usize> {
+        let element = self.parts[part].place().map(|place| place.element);
+        let same = move |other: &Part<'a>| element.is_some() && other.place().map(|place| place.element) == element;
+        (0..self.parts.len()).filter(move |&nth| nth != part && same(&self.parts[nth]))
+    }
+
     /// Index of the message in the transcript that was read; `None` for a draft.
     #[must_use]
     pub const fn source_index(&self) -> Option<usize> {

@@ -9,7 +9,7 @@ mod writing;
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Left, Patch, anthropic, pieces};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
@@ -79,6 +79,10 @@ impl Dialect for ClaudeCode {
     fn manners(&self) -> Manners {
         // The program gathers the records of a message, and its results, before it sends them.
         Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { log: true, first_speaker: None, ..anthropic::DEMANDS }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
