@@ -108,7 +108,7 @@ fn broken_lines_are_findings_and_the_rest_is_checked() {
     let report = json(&[], &text);
     assert_eq!(told(&report), ["invalid-json deny 2:38", "orphan-result deny 3:1", "invalid-json deny 5:26"]);
     let document = json(&[], "[\n  {\"role\": \"user\", \"content\": \"x\",}\n]\n");
-    assert_eq!(told(&document), ["invalid-json deny 2:36"]);
+    assert_eq!(told(&document), ["invalid-json deny 2:35"]);
     let records = format!(
         "{{\"messages\":[{ASK},{SAY}]}}\n{{\"messages\":[{ASK},{SAY}}}\n{{\"messages\":[{ASK},{RESULT},{SAY}]}}\n"
     );
@@ -266,7 +266,8 @@ fn github_commands_are_escaped() {
 
 #[test]
 fn junit_has_a_test_for_every_finding() {
-    let (_, out, _) = check(&["--output-format", "junit"], &lines(&[ASK, RESULT, SAY, CALL]));
+    let (_, out, _) =
+        check(&["--output-format", "junit"], &lines(&[ASK, RESULT, SAY, &CALL.replace("call_1", "call_2")]));
     assert!(out.contains("tests=\"2\" failures=\"1\""), "{out}");
     assert!(
         out.contains("<failure message=\"the result of `call_1` answers no earlier call\" type=\"P001\">"),
@@ -278,7 +279,9 @@ fn junit_has_a_test_for_every_finding() {
 #[test]
 fn sarif_is_valid() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sarif/sarif-schema-2.1.0.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    let mut schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    // The published pattern of a run's `language`, which we do not write, is no regular expression: it closes a bracket twice.
+    schema["definitions"]["run"]["properties"]["language"].as_object_mut().unwrap().remove("pattern");
     let schema = jsonschema::validator_for(&schema).unwrap();
     let texts = [lines(&[ASK, RESULT, CALL, ASK, RESULT, SAY, CALL]), lines(&[ASK, SAY]), String::from("{\"role\":\n")];
     for text in texts {

@@ -64,6 +64,13 @@ fn concerned(messages: &[Message<'_>], pairs: &Pairs, faults: &[Fault]) -> HashS
     }
 }
 
+/// A record without the link to the one before it, which is laid anew where that one leaves.
+fn unlinked(line: &str) -> String {
+    let Some(start) = line.find("\"parent") else { return line.to_owned() };
+    let end = line[start..].find(',').map_or(line.len(), |comma| start + comma);
+    [&line[..start], &line[end..]].concat()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -92,7 +99,7 @@ proptest! {
         });
         let mut lines = mended.lines();
         for line in untouched {
-            prop_assert!(lines.any(|mended| mended == line), "{line} is not as it was\nin  {text}\nout {mended}");
+                prop_assert!(lines.any(|mended| unlinked(mended) == unlinked(&line)), "{line} is not as it was\nin  {text}\nout {mended}");
         }
     }
 }
