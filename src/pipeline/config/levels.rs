@@ -65,7 +65,7 @@ impl Config {
     fn network(&self, name: &str) -> Result<&Network, Fault> {
         self.networks.iter().find(|network| network.own.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.networks.iter().map(|network| network.own.name.as_str()).collect();
-            self.fault(unknown("network", name, &known))
+            self.fault(unknown("there is no network", name, &known))
         })
     }
 
@@ -76,7 +76,7 @@ impl Config {
             let known: Vec<&str> = agents.by_ref().map(|agent| agent.name.as_str()).collect();
             let homes: Vec<String> = self.networks_of(name).map(|home| format!("--network {home}")).collect();
             if homes.is_empty() {
-                return self.fault(unknown("agent", name, &known));
+                return self.fault(unknown("there is no agent", name, &known));
             }
             let place = network
                 .map_or_else(|| String::from("at the top level"), |network| format!("in `{}`", network.own.name));
