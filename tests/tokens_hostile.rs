@@ -35,27 +35,18 @@ fn drawn(alphabet: &str, bytes: usize) -> String {
 
 fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
     let one = [
-        "a", "=", "1", " ", "\t", "\n", "\r\n", "中", "👍", "\u{301}", "é", "A", "' ", "'s", "! ",
-        "\u{A0}", "/", "я", "한",
+        "a", "=", "1", " ", "\t", "\n", "\r\n", "中", "👍", "\u{301}", "é", "A", "' ", "'s", "! ", "\u{A0}", "/", "я",
+        "한",
     ];
-    let mut all: Vec<_> = one
-        .iter()
-        .map(|text| (*text, text.repeat(bytes / text.len())))
-        .collect();
+    let mut all: Vec<_> = one.iter().map(|text| (*text, text.repeat(bytes / text.len()))).collect();
     let base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     all.push(("base64", drawn(base64, bytes)));
     all.push(("letters", drawn(&base64[26..52], bytes)));
     all.push(("capitals", drawn(&base64[..26], bytes)));
-    all.push((
-        "punctuation",
-        drawn("!\"#$%&()*+,-.:;<=>?@[]^_`{|}~", bytes),
-    ));
+    all.push(("punctuation", drawn("!\"#$%&()*+,-.:;<=>?@[]^_`{|}~", bytes)));
     all.push(("white", drawn(" \t", bytes)));
     all.push(("lines", drawn(" \t\n\r", bytes)));
-    all.push((
-        "han",
-        drawn("的一是不了人我在有他这为之大来以个中上们", bytes),
-    ));
+    all.push(("han", drawn("的一是不了人我在有他这为之大来以个中上们", bytes)));
     all.push(("marks", drawn("\u{301}\u{302}a\u{308}\u{323}", bytes)));
     all.push(("emoji", drawn("👍🏽👩‍👩‍👧‍👦❤️😀", bytes)));
     all.push(("space and letter", format!(" {}", "b".repeat(bytes))));

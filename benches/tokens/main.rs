@@ -1,6 +1,15 @@
 //! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
 //! that are hostile. Arguments are files to count instead of the generated texts.
 
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "lengths of texts, for figures to one place"
+)]
+#![expect(
+    clippy::expect_used,
+    reason = "without its encodings there is nothing to measure"
+)]
+
 mod texts;
 
 use std::{
@@ -10,7 +19,7 @@ use std::{
     time::Instant,
 };
 
-use curtail::tokenizers::{Tokenizer, find};
+use curtail::tokenizers::find;
 use tiktoken_rs::CoreBPE;
 
 const PAIRS: usize = 7;
@@ -20,6 +29,7 @@ fn main() -> Result<()> {
         .skip(1)
         .filter(|argument| !argument.starts_with("--"))
         .collect();
+    let given = !files.is_empty();
     let texts = if files.is_empty() {
         texts::all(4_000_000)
     } else {
@@ -47,7 +57,7 @@ fn main() -> Result<()> {
             )?;
         }
     }
-    if std::env::args().len() <= 2 {
+    if !given {
         growth(&mut out)?;
     }
     Ok(())
@@ -79,7 +89,7 @@ fn beside(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
     (median(speeds), median(ratios))
 }
 
-/// Seconds to count in documents of some 20 KB on a thread that has counted nothing.
+/// Seconds to count on a thread that has counted nothing.
 fn cold(encoding: &str, text: &str) -> f64 {
     thread::scope(|scope| {
         let counting = scope.spawn(|| {

@@ -1,8 +1,20 @@
 //! Texts as models see them, drawn from the words of the vocabulary: frequent ones often, rare ones rarely, some unheard
 //! of. The same on every run.
 
+#![expect(clippy::too_many_lines, reason = "a line for each kind of line")]
+#![expect(clippy::format_push_string, reason = "nothing is measured here")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks of words"
+)]
+
 /// Draws numbers that look random.
 struct Dice(u64);
+
+/// Makes a line or so of a kind of text.
+type Kind = (&'static str, fn(&Words, &mut Dice) -> String);
 
 /// Words by how frequent they are.
 struct Words {
@@ -11,9 +23,9 @@ struct Words {
 }
 
 /// One text of each kind, each about that many bytes long.
-pub fn all(bytes: usize) -> Vec<(String, String)> {
+pub(crate) fn all(bytes: usize) -> Vec<(String, String)> {
     let words = Words::read();
-    let kinds: [(&str, fn(&Words, &mut Dice) -> String); 5] = [
+    let kinds: [Kind; 5] = [
         ("chat", chat),
         ("code", code),
         ("chinese", chinese),
@@ -33,7 +45,7 @@ pub fn all(bytes: usize) -> Vec<(String, String)> {
 }
 
 /// Runs that a counter may be slow on.
-pub fn runs(bytes: usize) -> Vec<(String, String)> {
+pub(crate) fn runs(bytes: usize) -> Vec<(String, String)> {
     let mut dice = Dice(3);
     let ones = ["a", " ", "\t", "\n", "=", "1", "中", "👍", "\u{301}"];
     let mut runs: Vec<_> = ones

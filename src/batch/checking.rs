@@ -129,7 +129,9 @@ impl Checking {
 
     /// The text mended; nothing if there is nothing to mend, or no way to read it.
     fn mended(&self, mend: &Mend, unit: &Unit<'_>) -> Option<String> {
-        mend.cutter.cut(&unit.opened.reading, unit.text).ok()?.text
+        let mut text = String::new();
+        let cut = mend.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
+        cut.changed.then_some(text)
     }
 
     /// Examines every transcript of `text`. Lines that are no JSON are findings; the others are read without them.

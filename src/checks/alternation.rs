@@ -32,7 +32,11 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
         return Vec::new();
     }
     let side = |role: Role| role == Role::Assistant;
-    let dialogue: Vec<(usize, Role)> = case.dialogue().map(|(at, message)| (at, message.role)).collect();
+    let dialogue: Vec<(usize, Role)> = case
+        .dialogue()
+        .filter(|(_, message)| !Case::is_exchange(message))
+        .map(|(at, message)| (at, message.role))
+        .collect();
     // Tool messages in a row become one user message when they are sent.
     let again = dialogue
         .windows(2)

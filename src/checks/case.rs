@@ -2,7 +2,7 @@
 
 use super::Hit;
 use crate::transcript::{
-    Demands, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
+    Demands, Family, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
 };
 
 /// A transcript under examination.
@@ -94,7 +94,6 @@ impl<'a> Case<'_, 'a> {
     /// Whether a half lacks the id that the format wants, so that it could never be paired.
     #[must_use]
     pub fn lacks_id(&self, at: PartRef) -> bool {
-        use crate::transcript::Family;
         let content = &self.part(at).content;
         let (id, family, hosted) = match (content.call(), content.result()) {
             (Some(call), _) => (&call.id, call.family, call.hosted),
@@ -106,15 +105,52 @@ impl<'a> Case<'_, 'a> {
         wants && id.as_ref().is_none_or(|id| id.len_bound() == 0)
     }
 
+    /// Whether a half belongs to a tool that the provider runs.
+    #[must_use]
+    pub fn is_hosted(&self, at: PartRef) -> bool {
+        let content = &self.part(at).content;
+        let run = |family| matches!(family, Family::Server | Family::Mcp | Family::Program);
+        let hosted_call = content.call().is_some_and(|call| call.hosted || run(call.family));
+        hosted_call || content.result().is_some_and(|result| result.same_message || run(result.family))
+    }
+
     /// The message that answers the calls of message `at` with another number of results than there are calls, where the
     /// format counts them. A round that is still in flight may lack some.
     #[must_use]
     pub fn miscounted(&self, at: usize) -> Option<usize> {
-        let calls = self.messages[at].calls().count();
-        let next = at + 1;
-        let results = self.messages.get(next)?.results().count();
+        let (calls, next) = (self.calls_of(at), at + 1);
+        let results = if next < self.messages.len() { self.results_of(next) } else { 0 };
         let pending = results < calls && next + 1 == self.messages.len();
         (self.demands.results_together && calls > 0 && results > 0 && results != calls && !pending).then_some(next)
+    }
+
+    /// How many calls of a message are to be answered by another one.
+    #[must_use]
+    pub fn calls_of(&self, at: usize) -> usize {
+        let wanted = self.messages[at].calls().filter(|(_, call)| !call.hosted);
+        wanted.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
+    }
+
+    /// How many results of a message answer another one.
+    #[must_use]
+    pub fn results_of(&self, at: usize) -> usize {
+        let results = self.messages[at].results();
+        results.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
+    }
+
+    fn is_answered_inside(&self, half: PartRef) -> bool {
+        self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
+    }
+
+    /// Whether a call lacks its result because of a fault that is reported by itself: its id is shared, or what would
+    /// answer it comes too early or is of another kind.
+    #[must_use]
+    pub fn is_explained(&self, call: PartRef) -> bool {
+        self.faults.iter().any(|fault| match fault.kind {
+            FaultKind::DuplicateCallId => fault.at == call || fault.other == Some(call),
+            FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => fault.other == Some(call),
+            _ => false,
+        })
     }
 
     /// Whether a half belongs to a round whose results were counted and found wrong: one finding is enough.
@@ -127,6 +163,12 @@ impl<'a> Case<'_, 'a> {
     /// The messages that speak for themselves: all but instructions.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
         self.messages.iter().enumerate().filter(|(_, message)| !message.role.instructs())
+    }
+
+    /// Whether a message is a question together with its answer: an item that is a list.
+    #[must_use]
+    pub fn is_exchange(message: &Message<'a>) -> bool {
+        message.value.is_some_and(crate::json::Value::is_array)
     }
 
     /// The messages of a role.

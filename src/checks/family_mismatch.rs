@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
             "messages.N.content.M: unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_…. Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before it.",
         ),
     ],
-    flags: "-A unanswered-call",
+    flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"custom_tool_call","call_id":"call_1","name":"weather","input":"Oslo"}
 {"type":"function_call_output","call_id":"call_1","output":"rain"}

@@ -21,6 +21,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let replies = case.of_role(Role::Assistant).next().is_some();
-    if replies { Vec::new() } else { vec![case.hit_all("the assistant says nothing in this transcript")] }
+    let replies = case.of_role(Role::Assistant).next().is_some() || case.messages.iter().any(Case::is_exchange);
+    if replies || case.messages.is_empty() {
+        Vec::new()
+    } else {
+        vec![case.hit_all("the assistant says nothing in this transcript")]
+    }
 }

@@ -25,5 +25,5 @@ pub(super) static RULE: Rule = Rule {
 
 fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     let asks = case.of_role(Role::User).any(|(_, message)| message.parts.iter().any(|part| !part.content.is_tool()));
-    if asks { Vec::new() } else { vec![case.hit_all("no user speaks in this transcript")] }
+    if asks || case.messages.is_empty() { Vec::new() } else { vec![case.hit_all("no user speaks in this transcript")] }
 }

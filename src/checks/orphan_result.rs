@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     why: "A result belongs to the nearest earlier open call with its id. Where none is left, a window was cut between the two, \
           or an id was changed on one side only. Providers refuse such a transcript whole, and a session that holds one stays \
           broken for good, because every later request repeats it.\n\n\
-          With `--stateful` results may answer calls that the provider holds, and the rule is silent for formats that allow it.",
+          The result of a tool that the provider ran is a warning: its call may stand in an earlier reply. With `--stateful` results may answer calls that the provider holds, and the rule is silent for formats that allow it.",
     help: "drop the result, or put its call back before it",
     answers: &[
         (
@@ -48,5 +48,10 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     }
     let faults = case.faults(FaultKind::OrphanResult).map(|fault| fault.at);
     let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at));
-    mine.map(|at| case.hit(at, format!("the result of {} answers no earlier call", case.name_of(at)))).collect()
+    mine.map(|at| Hit {
+        // What the provider ran may have been called in an earlier reply of the provider's.
+        mild: case.is_hosted(at),
+        ..case.hit(at, format!("the result of {} answers no earlier call", case.name_of(at)))
+    })
+    .collect()
 }

@@ -36,6 +36,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faults = case.faults(FaultKind::PendingCall).map(|fault| fault.at).filter(|&at| !case.lacks_id(at));
+    let faults = case
+        .faults(FaultKind::PendingCall)
+        .map(|fault| fault.at)
+        .filter(|&at| !case.lacks_id(at) && !case.is_explained(at));
     faults.map(|at| case.hit(at, format!("the call of {} is not answered yet", case.name_of(at)))).collect()
 }

@@ -27,8 +27,7 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     let wrong = (0..case.messages.len()).filter_map(|at| case.miscounted(at).map(|next| (at, next)));
     wrong
         .map(|(at, next)| {
-            let calls = case.messages[at].calls().count();
-            let results = case.messages[next].results().count();
+            let (calls, results) = (case.calls_of(at), case.results_of(next));
             let hit = case.hit_message(next, format!("{results} results answer {calls} calls"));
             Hit { other: Some((at, case.messages[at].value)), ..hit }
         })

@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
             "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
         ),
     ],
-    flags: "-A pending-call",
+    flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}

@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     summary: "A reply holds thinking and nothing else.",
     why: "A reply that was interrupted after its thoughts, or lost its only call to a filter, ends in a thinking block, and \
           Anthropic refuses that. Records in a row count as one reply, because that is how session logs split it. At the end of a \
-          transcript, where the rest may still come, it is a warning.",
+          transcript, where the rest may still come, it is a warning, and so it is in the log of a session, whose program leaves \
+          such replies out when it sends the rest.",
     help: "drop the message, or put back what it said",
     answers: &[("anthropic", "messages.N: The final block in an assistant message cannot be `thinking`.")],
     flags: "",
@@ -49,7 +50,7 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
                 && reply.iter().any(|&at| is_thought(&case.messages[at]))
             {
                 let hit = case.hit_message(reply[0], "the reply thinks and says nothing");
-                hits.push(Hit { mild: rest.is_empty(), ..hit });
+                hits.push(Hit { mild: rest.is_empty() || case.demands.log, ..hit });
             }
         }
     }

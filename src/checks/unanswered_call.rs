@@ -49,6 +49,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     let faults = case.faults(FaultKind::UnansweredCall).map(|fault| fault.at);
-    let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at));
+    let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at) && !case.is_explained(at));
     mine.map(|at| case.hit(at, format!("the call of {} is never answered", case.name_of(at)))).collect()
 }

@@ -171,7 +171,7 @@ impl Args {
     fn mend(&self) -> Option<Mend> {
         let how = self.fix.or(self.diff.then_some(RepairHow::Drop))?;
         let chain = Chain::default().at("", how.processors(self.repair_pending));
-        Some(Mend { cutter: Cutter { chain, explain: false }, write: self.writes() })
+        Some(Mend { cutter: Cutter { chain, explain: false, counting: None }, write: self.writes() })
     }
 }
 

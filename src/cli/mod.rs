@@ -2,21 +2,26 @@
 
 mod check;
 mod config;
+mod count;
 mod cut;
 mod dialects;
 mod filter;
 mod findings;
+mod fold;
 mod init;
 mod input;
+mod interrupt;
 mod kinds;
 mod limit;
-mod repair;
-mod rule;
 mod memory;
 mod out;
+mod repair;
+mod report;
+mod rule;
 mod run;
 mod show;
 mod store;
+mod sums;
 mod tokenizers;
 mod window;
 
@@ -30,6 +35,9 @@ pub use kinds::KINDS;
 #[derive(Debug, Parser)]
 #[command(name = "curtail", version, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    global: input::Global,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -45,6 +53,8 @@ enum Command {
     Run(run::Args),
     Init(init::Args),
     Config(config::Args),
+    Count(count::Args),
+    Tokenizers(tokenizers::Args),
     Show(show::Args),
     Dialects(dialects::Args),
     Memory(memory::Args),
@@ -61,25 +71,28 @@ pub fn command() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    cli.global.apply();
     let done = match &cli.command {
-        Command::Window(args) => cut::with(&args.cutting, &args.options),
-        Command::Filter(args) => cut::with(&args.cutting, &args.options),
-        Command::Limit(args) => cut::with(&args.cutting, &args.options),
-        Command::Repair(args) => cut::with(&args.cutting, &args.options),
+        Command::Window(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Filter(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Limit(args) => cut::with(&args.cutting, &cli.global, &args.options),
+        Command::Repair(args) => cut::with(&args.cutting, &cli.global, &args.options),
         Command::Check(args) => check::run(args),
         Command::Rule(args) => rule::run(args),
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(args, &cli.global),
         Command::Init(args) => init::run(args),
         Command::Config(args) => config::run(args),
+        Command::Count(args) => count::run(args, &cli.global),
+        Command::Tokenizers(args) => tokenizers::run(args),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
-        Command::Memory(args) => args.run(),
+        Command::Memory(args) => args.run(&cli.global),
         Command::Store(args) => args.run(),
     };
     match done {
         Ok(status) => status,
         Err(error) => {
-            anstream::eprintln!("curtail: {error:#}");
+            report::error(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use super::config::ConfigFlags;
 use super::cut;
-use super::input::Cutting;
+use super::input::{Cutting, Global};
+use super::report;
 use crate::pipeline::{Config, Origin, Step};
 
 /// Run the processors of a configuration, in the order history, network, agent
@@ -35,7 +36,7 @@ pub(super) struct Args {
 }
 
 /// Runs the chain, or writes it.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
@@ -43,10 +44,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if steps.is_empty() {
-        anstream::eprintln!("curtail: {}: no processor at these levels; every transcript stays as it is", config.file);
+        report::warning(&format!("{}: no processor at these levels; every transcript stays as it is", config.file));
     }
     let chain = config.chain(&steps)?;
-    cut::run(&args.cutting, args.cutting.with_repair(chain))
+    cut::run(&args.cutting, global, args.cutting.with_repair(chain), None)
 }
 
 /// A line for each processor: its number, its level, what it is told, and where that stands.

@@ -22,7 +22,8 @@ pub struct Row<'a> {
 /// Reads a row as a transcript of `dialect`.
 #[must_use]
 pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
-    let preamble: Vec<Text<'a>> = row.record.map_or_else(Vec::new, |record| dialect.preamble(record));
+    let mut preamble: Vec<Text<'a>> = row.record.map_or_else(Vec::new, |record| dialect.preamble(record));
+    preamble.extend(dialect.instructions(&row.items));
     let mut builder = Builder {
         dialect,
         slots: Vec::with_capacity(row.items.len() + 2),

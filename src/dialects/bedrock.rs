@@ -4,7 +4,8 @@
 use super::{Dialect, Fit, Item, Patch, pieces};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Rewrite, Role, ToolCall, ToolResult,
+    Content, Demands, Draft, DraftPart, Family, IdFormat, Manners, Message, Part, Place, ResultPlace, Rewrite, Role,
+    ToolCall, ToolResult, Turns,
 };
 
 /// The dialect `bedrock`.
@@ -44,6 +45,16 @@ impl Dialect for Bedrock {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands {
+            provider: "bedrock",
+            first_speaker: Some(Role::User),
+            turns: Turns::Alternate,
+            ids: Some(IdFormat { marks: "_.:-", longest: 64 }),
+            ..Demands::default()
+        }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -6,14 +6,24 @@
 mod agentkit;
 mod ai_sdk;
 mod anthropic;
+mod antigravity;
 mod assemble;
 mod bedrock;
 mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod events;
 mod framing;
 mod gemini;
+mod grok;
+mod kimi;
 mod langchain;
 mod openai;
+mod pi;
 mod pieces;
+mod qwen;
 mod responses;
 mod sharegpt;
 mod simple;
@@ -39,6 +49,15 @@ pub const ALL: &[&dyn Dialect] = &[
     &langchain::LangChain,
     &sharegpt::ShareGpt,
     &claude_code::ClaudeCode,
+    &codex::Codex,
+    &pi::Pi,
+    &qwen::Qwen,
+    &copilot::Copilot,
+    &droid::Droid,
+    &grok::Grok,
+    &kimi::Kimi,
+    &cursor::Cursor,
+    &antigravity::Antigravity,
     // Reads what is left.
     &simple::Simple,
 ];
@@ -90,6 +109,11 @@ pub trait Dialect: Sync {
     /// What of `record` a model reads besides the messages: instructions and tool definitions.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         pieces::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
+    }
+
+    /// What a model reads besides the messages that stands in items which are no message: a log's instructions.
+    fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
+        Vec::new()
     }
 
     /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.

@@ -55,10 +55,13 @@ impl Dialect for Responses {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let kind = kind.decode();
         if is_call(&kind).is_some() || is_result(&kind).is_some() {
-            return if item.get("payload").is_none() { Fit::Certain } else { Fit::No };
+            let named =
+                ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.get(key).is_some());
+            return if named && item.get("payload").is_none() { Fit::Certain } else { Fit::No };
         }
         match &*kind {
-            "reasoning" if item.get("summary").is_some() => Fit::Certain,
+            // Other logs hold the very same item.
+            "reasoning" if item.get("summary").is_some() => Fit::Possible,
             "mcp_list_tools" | "item_reference" | "compaction" => Fit::Certain,
             "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
             "message" if item.get("role").is_some() && item.get("stop_reason").is_none() => Fit::Possible,

@@ -3,7 +3,7 @@
 
 use super::{Dialect, Fit, Item, pieces};
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role};
+use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, ResultPlace, Role};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -30,6 +30,11 @@ impl Dialect for Simple {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: true }
+    }
+
+    fn demands(&self) -> Demands {
+        // Nobody takes it as it is, and what is no chat between the messages is none of ours.
+        Demands { log: true, ..Demands::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

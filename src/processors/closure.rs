@@ -27,6 +27,7 @@ const OTHER_HALF: Reason = Reason::Borrowed("the other half of its tool call lef
 const NOTHING_LEFT: Reason = Reason::Borrowed("nothing is left to say");
 const NO_FOLLOWER: Reason = Reason::Borrowed("what it led to left");
 const NO_REASONING: Reason = Reason::Borrowed("the reasoning that must accompany it left");
+const SAME_BYTES: Reason = Reason::Borrowed("what is written with it left");
 const INDIVISIBLE: Reason = Reason::Borrowed("a call left the batch that only its first call signs");
 
 impl<'v, 'a> Leaving<'v, 'a> {
@@ -95,6 +96,8 @@ impl<'v, 'a> Leaving<'v, 'a> {
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
         self.other_half_follows(part);
+        let twins = message.twins(part.part).map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES));
+        self.waiting.extend(twins);
         if message.indivisible && message.parts[part.part].content.call().is_some() {
             let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));

@@ -101,7 +101,9 @@ impl Bench<'_, '_> {
     fn can_move(&self, fault: &Fault) -> bool {
         let hosted =
             self.message(fault.at).parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
-        if fault.kind != FaultKind::DetachedResult || hosted {
+        let message = self.message(fault.at);
+        let in_call = message.twins(fault.at.part).any(|nth| message.parts[nth].content.call().is_some());
+        if fault.kind != FaultKind::DetachedResult || hosted || in_call {
             return false;
         }
         let call = fault.other.map(|call| call.message);
@@ -197,9 +199,11 @@ impl Bench<'_, '_> {
             ResultPlace::RightAfter => Role::Tool,
             ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,
         };
+        // Without ids an answer belongs to the nearest message with calls: no other may come between.
+        let joined = passed == Role::Tool || messages[call].calls().all(|(_, call)| call.id.is_some());
         let mut before = call + 1;
         let next = rest.find(|&at| {
-            let passes = messages[at].role == passed;
+            let passes = joined && messages[at].role == passed;
             before = if passes { at + 1 } else { before };
             !passes
         });

@@ -1,6 +1,6 @@
 //! What can be wrong with a pair: the one list that rules report and repair mends.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::pairing::Blame;
 use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role};
@@ -59,11 +59,8 @@ impl Fault {
     #[must_use]
     pub fn find(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Self> {
         let mut faults = duplicate_ids(messages, pairs, manners);
-        // An open call that shares its id lacks its result because of that: one fault, not two.
-        let shared: HashSet<PartRef> =
-            faults.iter().flat_map(|fault| [Some(fault.at), fault.other]).flatten().collect();
         faults.extend(lonely_results(pairs));
-        faults.extend(lonely_calls(messages, pairs, manners).filter(|fault| !shared.contains(&fault.at)));
+        faults.extend(lonely_calls(messages, pairs, manners));
         faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, manners)));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
@@ -177,12 +174,16 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> V
 fn detached(messages: &[Message<'_>], (call, result): (PartRef, PartRef), manners: Manners) -> Option<Fault> {
     let (calling, answering) = (&messages[call.message], &messages[result.message]);
     let hosted = answering.parts[result.part].content.result()?.same_message;
-    let attached = if hosted || call.message == result.message {
-        call.message == result.message || is_same_reply(calling, answering)
+    let attached = if call.message == result.message {
+        true
     } else {
         let between = &messages[call.message + 1..result.message];
         let mut between = between.iter().filter(|message| message.thread == calling.thread);
         match manners.results {
+            // A tool that the provider runs is answered in its message, or at the head of the reply after that.
+            _ if hosted => {
+                is_same_reply(calling, answering) || calling.role == answering.role && is_next(between, calling)
+            }
             ResultPlace::Anywhere => true,
             ResultPlace::RightAfter => between.all(|message| message.role == Role::Tool),
             ResultPlace::RightAfterTurn => is_next(between, calling),

@@ -120,6 +120,13 @@ impl<'a> Message<'a> {
         self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.result().map(|result| (nth, result)))
     }
 
+    /// The other parts that the bytes of the part with index `part` hold: a result that is written into its call, for one.
+    pub fn twins(&self, part: usize) -> impl Iterator<Item = usize> {
+        let element = self.parts[part].place().map(|place| place.element);
+        let same = move |other: &Part<'a>| element.is_some() && other.place().map(|place| place.element) == element;
+        (0..self.parts.len()).filter(move |&nth| nth != part && same(&self.parts[nth]))
+    }
+
     /// Index of the message in the transcript that was read; `None` for a draft.
     #[must_use]
     pub const fn source_index(&self) -> Option<usize> {
@@ -201,6 +208,13 @@ impl<'a> Place<'a> {
     #[must_use]
     pub const fn in_shell(element: Value<'a>) -> Self {
         Self { element, copies: Vec::new(), shell: true, rewrite: None }
+    }
+
+    /// The same, with its text at `value`, which holds it between `before` and `after`.
+    #[must_use]
+    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
+        self.rewrite = Some(Rewrite { span: value.span(), before, after });
+        self
     }
 
     /// The same, with its text at `value`.

@@ -92,10 +92,10 @@ pub struct Stray<'a> {
 }
 
 impl Stray<'_> {
-    /// Whether the item says neither who speaks nor what it is. Dialects call that `no role` or `no type`.
+    /// Whether the item says neither who speaks nor what it is. Dialects call that `no role`, `neither this nor that`.
     #[must_use]
     pub fn lacks_role(&self) -> bool {
-        self.unknown.as_deref().is_some_and(|what| matches!(what, "no role" | "no type"))
+        self.unknown.as_deref().is_some_and(|what| what.starts_with("no ") || what.starts_with("neither "))
     }
 }
 

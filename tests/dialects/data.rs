@@ -13,11 +13,24 @@ const EXPECTED: &[(&str, &str, Framing)] = &[
     ("agent-sessions/gemini/jsonl", "gemini", Framing::Lines),
     ("agent-sessions/gemini/", "gemini", Framing::Document),
     ("agent-sessions/hermes/", "openai", Framing::Document),
-    ("agent-sessions/antigravity/", "simple", Framing::Lines),
+    ("agent-sessions/antigravity/", "antigravity", Framing::Lines),
+    ("agent-sessions/claude/", "claude-code", Framing::Lines),
+    ("agent-sessions/codex/", "codex", Framing::Lines),
+    ("agent-sessions/copilot/", "copilot", Framing::Lines),
+    ("agent-sessions/cursor/", "cursor", Framing::Lines),
+    ("agent-sessions/droid/", "droid", Framing::Lines),
+    ("agent-sessions/grok/", "grok", Framing::Lines),
+    ("agent-sessions/kimi/", "kimi", Framing::Lines),
+    ("agent-sessions/openclaw/", "pi", Framing::Lines),
+    ("agent-sessions/pi/", "pi", Framing::Lines),
+    ("agent-sessions/qwen/", "qwen", Framing::Lines),
     ("anthropic/", "anthropic", Framing::Lines),
+    ("claude-code/", "claude-code", Framing::Lines),
+    ("codex/", "codex", Framing::Lines),
     ("langchain/", "langchain", Framing::Lines),
     ("openai-legacy/", "openai", Framing::Records),
     ("openai/", "openai", Framing::Records),
+    ("pi/", "pi", Framing::Lines),
     ("responses/", "responses", Framing::Lines),
     ("sharegpt/", "sharegpt", Framing::Records),
     ("swe-agent/", "openai", Framing::Lines),
@@ -39,6 +52,12 @@ fn expected(file: &File) -> Option<(&'static str, Framing)> {
     if file.name.starts_with("gemini/") {
         let framing = if file.name.ends_with(".jsonl") { Framing::Lines } else { Framing::Document };
         return Some(("gemini", framing));
+    }
+    // Settings beside a session are no transcript.
+    if file.name.starts_with("agent-sessions/")
+        && ["state.json", "summary.json", "meta.json"].iter().any(|end| file.name.ends_with(end))
+    {
+        return None;
     }
     EXPECTED.iter().find(|(prefix, ..)| file.name.starts_with(prefix)).map(|(_, dialect, framing)| (*dialect, *framing))
 }

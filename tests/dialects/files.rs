@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
     for piece in pieces(text, framing) {
         let document =
-            Document::read_all(piece).map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })?;
+            Document::read_log(piece).map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })?;
         for (dialect, transcript) in reading.transcripts(&document)? {
             see(dialect, &transcript);
         }

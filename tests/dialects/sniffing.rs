@@ -11,6 +11,8 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("gemini/adk-session.json", Framing::Document),
     ("gemini/cli.json", Framing::Document),
     ("gemini/parallel.json", Framing::Document),
+    ("anthropic/parallel.jsonl", Framing::Records),
+    ("responses/parallel.jsonl", Framing::Records),
     ("bedrock/parallel.json", Framing::Document),
     ("langchain/copies.json", Framing::Document),
     ("openai/bfcl.jsonl", Framing::Records),

@@ -5,7 +5,7 @@ use super::{OPENAI, Place, STATE};
 const JSON: [&str; 4] = ["memory", "apply", "--output-format", "json"];
 
 /// The same two updates as each format spells them, with arguments as a string or as an object, under either name.
-const SPELT: &[(&str, &str)] = &[
+pub(super) const SPELT: &[(&str, &str)] = &[
     ("openai", OPENAI),
     (
         "responses",
@@ -71,6 +71,18 @@ const SPELT: &[(&str, &str)] = &[
 {"from":"observation","value":"ok"}
 {"from":"function_call","value":"{\"name\": \"working-memory/update\", \"arguments\": {\"by\": {\"hour\": 5}, \"steps\": [\"build\"]}}"}
 {"from":"observation","value":"ok"}
+"#,
+    ),
+    // The update of the subagent is its own.
+    (
+        "claude-code",
+        r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Ship v2"},"uuid":"u1","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"u1","isSidechain":false,"type":"assistant","message":{"id":"m1","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"updateWorkingMemory","input":{"goal":"ship v2","by":{"day":"Friday"}}}]},"uuid":"u2","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"u2","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"ok"}]},"uuid":"u3","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"u3","isSidechain":true,"type":"user","message":{"role":"user","content":"a subagent's task"},"uuid":"s1","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"s1","isSidechain":true,"type":"assistant","message":{"id":"m9","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t9","name":"updateWorkingMemory","input":{"goal":"another"}}]},"uuid":"s2","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"u3","isSidechain":false,"type":"assistant","message":{"id":"m2","type":"message","role":"assistant","content":[{"type":"tool_use","id":"t2","name":"working-memory/update","input":{"by":{"hour":5},"steps":["build"]}}]},"uuid":"u4","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
+{"parentUuid":"u4","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"t2","type":"tool_result","content":"ok"}]},"uuid":"u5","sessionId":"s1","version":"2.0.76","timestamp":"2026-01-07T16:44:33.047Z"}
 "#,
     ),
 ];

@@ -1,5 +1,6 @@
 //! The state in front of the model.
 
+use super::apply::SPELT;
 use super::{OPENAI, Place, STATE};
 
 const SYSTEM: &str = "{\"role\":\"system\",\"content\":\"You are terse.\"}\n";
@@ -34,6 +35,20 @@ fn the_block_stands_behind_the_leading_instructions_and_nothing_else_changes() {
     let out = recall(&place, &["--state", &state], claude);
     assert_eq!(without(&out, &format!("{{\"role\":\"user\",\"content\":\"{block}\"}}")), claude);
     assert_eq!(recall(&place, &["--state", &state], &out), out);
+}
+
+#[test]
+fn a_transcript_that_passes_check_passes_it_with_its_memory() {
+    let place = Place::new();
+    for (dialect, text) in SPELT {
+        let out = recall(&place, &["--dialect", dialect], text);
+        assert!(out.contains("<working_memory>"), "{dialect}: {out}");
+        for checked in [*text, &out] {
+            let said = place.pipe(&["check", "--dialect", dialect], checked);
+            assert_eq!(said.code, 0, "{dialect}: {said:?}\n{checked}");
+        }
+        assert_eq!(recall(&place, &["--dialect", dialect], &out), out, "{dialect}");
+    }
 }
 
 #[test]

@@ -7,10 +7,20 @@
 pub mod agentkit;
 pub mod ai_sdk;
 pub mod anthropic;
+pub mod antigravity;
 pub mod bedrock;
+pub mod claude_code;
+pub mod codex;
+pub mod copilot;
+pub mod cursor;
+pub mod droid;
 pub mod gemini;
+pub mod grok;
+pub mod kimi;
 pub mod langchain;
 pub mod openai;
+pub mod pi;
+pub mod qwen;
 pub mod responses;
 pub mod sharegpt;
 pub mod simple;
@@ -51,6 +61,16 @@ pub const SPELLERS: &[Speller] = &[
     ("ai-sdk", ai_sdk::spell_ui),
     ("langchain", langchain::spell),
     ("sharegpt", sharegpt::spell),
+    ("claude-code", claude_code::spell),
+    ("codex", codex::spell),
+    ("pi", pi::spell),
+    ("qwen", qwen::spell),
+    ("copilot", copilot::spell),
+    ("droid", droid::spell),
+    ("grok", grok::spell),
+    ("kimi", kimi::spell),
+    ("cursor", cursor::spell),
+    ("antigravity", antigravity::spell),
     ("simple", simple::spell),
 ];
 

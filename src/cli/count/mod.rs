@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
     batch.run(sources, &Counter(counting), |event| {
         match event {
-            Event::Opened(opened) => tally.open(opened.source.name()),
-            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(opened.source.name(), sum)),
+            Event::Opened(opened) => tally.open(&opened.source.name),
+            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(&opened.source.name, sum)),
             Event::Failed(failure) => {
                 report::error(&failure.error);
                 status = ExitCode::from(2);

@@ -8,7 +8,7 @@ use clap::ValueHint;
 
 use super::flags::{LoadedRules, RuleFlags, Whose, state};
 use crate::cli::cut;
-use crate::cli::input::Cutting;
+use crate::cli::input::{Cutting, Global};
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Processors;
 use crate::pipeline::options::{Options, Tokens};
@@ -51,8 +51,8 @@ pub(in crate::cli) struct RecallOptions {
 }
 
 impl Args {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        cut::with(&self.cutting, &self.options)
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cut::with(&self.cutting, global, &self.options)
     }
 }
 

@@ -6,7 +6,7 @@ mod ui;
 
 use super::{Dialect, Fit, Item, Patch, pieces};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Draft, DraftPart, Family, Manners, Message, ResultPlace, Role};
+use crate::transcript::{Demands, Draft, DraftPart, Family, Manners, Message, ResultPlace, Role};
 
 /// The dialect `ai-sdk`.
 pub(super) struct AiSdk;
@@ -35,6 +35,10 @@ impl Dialect for AiSdk {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { provider: "ai-sdk", ..Demands::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

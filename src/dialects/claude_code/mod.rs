@@ -9,7 +9,7 @@ mod writing;
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Left, Patch, anthropic, pieces};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
@@ -55,6 +55,10 @@ impl Dialect for ClaudeCode {
         "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
     }
 
+    fn is_log(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let has = |key: &str| item.get(key).is_some();
@@ -75,6 +79,10 @@ impl Dialect for ClaudeCode {
     fn manners(&self) -> Manners {
         // The program gathers the records of a message, and its results, before it sends them.
         Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { log: true, first_speaker: None, ..anthropic::DEMANDS }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

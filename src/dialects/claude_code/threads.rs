@@ -12,7 +12,8 @@ use crate::json::Value;
 pub(super) fn tell_apart<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut threads = Threads::default();
     for (&item, read) in items.iter().zip(read) {
-        if is_set(item, "isSidechain") {
+        // The program's stream names the call that began the side conversation.
+        if is_set(item, "isSidechain") || item.some("parent_tool_use_id").is_some() {
             let thread = threads.of(item);
             if let Item::Message(message) = read {
                 message.thread = thread;
@@ -30,7 +31,8 @@ struct Threads {
 
 impl Threads {
     fn of(&mut self, item: Value<'_>) -> u32 {
-        let agent = item.get_text("agentId").map(|id| id.decode().into_owned());
+        let agent = item.get_text("agentId").or_else(|| item.get_text("parent_tool_use_id"));
+        let agent = agent.map(|id| id.decode().into_owned());
         let parent = item.get_text("parentUuid").map(|id| id.decode().into_owned());
         let known = match (&agent, &parent) {
             (Some(agent), _) => self.by_agent.get(agent).copied(),

@@ -1,12 +1,12 @@
 //! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings of
 //! the Gemini CLI, where a call and its result are one record. Keys in camel case or snake case.
 
-mod parts;
+pub(super) mod parts;
 mod recording;
 
 use super::{Dialect, Fit, Item, Patch, pieces};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
 
 /// The dialect `gemini`.
 pub(super) struct Gemini;
@@ -36,6 +36,16 @@ impl Dialect for Gemini {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands {
+            provider: "gemini",
+            first_speaker: Some(Role::User),
+            results_together: true,
+            call_signatures: &["thoughtSignature", "thought_signature"],
+            ..Demands::default()
+        }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -36,7 +36,7 @@ pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<V
 }
 
 /// Reads a part.
-pub(super) fn plain(part: Value<'_>) -> Content<'_> {
+pub(in crate::dialects) fn plain(part: Value<'_>) -> Content<'_> {
     if let Some(call) = either(part, "functionCall", "function_call") {
         return Content::ToolCall(read_call(call));
     }
@@ -123,7 +123,7 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
 }
 
 /// The same part, with the place where its result may be spelt anew.
-pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
+pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut part.origin
         && part.content.result().is_some()
     {
@@ -138,7 +138,7 @@ pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
 }
 
 /// Whether several calls stand side by side and only the first carries a signature, which speaks for all of them.
-pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
+pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     let calls = parts.into_iter().flat_map(Value::items).filter_map(|part| {
         let call = either(part, "functionCall", "function_call")?;
         Some([part, call].iter().any(|value| either(*value, "thoughtSignature", "thought_signature").is_some()))
@@ -148,7 +148,7 @@ pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
 }
 
 /// Spells a part that we write.
-pub(super) fn spell(part: &DraftPart) -> String {
+pub(in crate::dialects) fn spell(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
         DraftPart::Verbatim(raw) => raw.clone(),

@@ -5,7 +5,7 @@ mod calls;
 
 use super::{Dialect, Fit, Item, pieces};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Demands, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role, Turns};
 
 /// The dialect `sharegpt`.
 pub(super) struct ShareGpt;
@@ -32,6 +32,16 @@ impl Dialect for ShareGpt {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn demands(&self) -> Demands {
+        // Trainers read it by position: the user's side in the odd places, the assistant's in the even ones.
+        Demands {
+            provider: "llama-factory",
+            first_speaker: Some(Role::User),
+            turns: Turns::Alternate,
+            ..Demands::default()
+        }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::{CountingOptions, Options, Processors, Tokens};
-use crate::processors::{Overflow, TokenLimit};
+use crate::processors::{Counting, Overflow, TokenLimit};
 
 /// Keep the newest complete segments that fit a budget of tokens
 #[derive(Debug, Clone, Args)]
@@ -58,5 +58,9 @@ impl Options for LimitOptions {
             },
             preserve_system: !self.no_preserve_system,
         })])
+    }
+
+    fn counting(&self) -> anyhow::Result<Option<Counting>> {
+        self.counting.counting().map(Some)
     }
 }

@@ -21,6 +21,7 @@ pub use repair::{RepairHow, RepairOptions};
 pub use window::WindowOptions;
 
 use super::Processors;
+use crate::processors::Counting;
 
 /// The options of a processor.
 pub trait Options: Args {
@@ -29,6 +30,14 @@ pub trait Options: Args {
     /// # Errors
     /// What cannot be had: a pattern that is none, a tokenizer that nobody knows, a file that cannot be read.
     fn processors(&self) -> anyhow::Result<Processors>;
+
+    /// How they count tokens, if they do.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    fn counting(&self) -> anyhow::Result<Option<Counting>> {
+        Ok(None)
+    }
 }
 
 /// A kind of processor, by the name of its command.

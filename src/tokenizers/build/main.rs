@@ -12,6 +12,7 @@ mod classes;
 mod layout;
 mod merges;
 mod ranks;
+mod words;
 
 use std::{env, error::Error, fmt::Write as _, fs, path::Path};
 
@@ -31,6 +32,7 @@ fn main() -> Result<()> {
         describe(&mut module, name, &ranks)?;
         merges::Merges::of(&ranks)?.write(out, name)?;
         atoms::write(out, name, &ranks)?;
+        words::write(out, name, &ranks)?;
     }
     Ok(fs::write(out.join("vocabularies.rs"), module)?)
 }
@@ -45,7 +47,7 @@ fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
     )?;
     writeln!(module, "    longest: {longest},")?;
     for table in [
-        "merges", "filter", "bytes", "ascii", "blocks", "atoms", "seams",
+        "merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "words",
     ] {
         writeln!(module, "    {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }

@@ -50,12 +50,15 @@ impl Merges {
             out.join(format!("{name}.bytes")),
             little(&self.bytes, |id| id.to_le_bytes()),
         )?;
-        let ascii: Vec<u32> = (0..128 * 128)
-            .map(|both| self.merged(self.bytes[both / 128], self.bytes[both % 128]))
+        if self.bytes.iter().any(|id| *id > 255) {
+            return Err(format!("{name}: the first 256 tokens are not the bytes").into());
+        }
+        let first: Vec<u32> = (0..1 << 16)
+            .map(|both| self.merged(both >> 8, both & 0xFF))
             .collect();
         Ok(fs::write(
-            out.join(format!("{name}.ascii")),
-            little(&ascii, |id| id.to_le_bytes()),
+            out.join(format!("{name}.first")),
+            little(&first, |id| id.to_le_bytes()),
         )?)
     }
 

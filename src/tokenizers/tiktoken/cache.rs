@@ -1,11 +1,7 @@
 //! Pieces that were counted before: most pieces of a text are. Exact, because a short piece is its own key.
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "halves of a number, and a few top bits"
-)]
 
-/// Bytes of the longest piece that is kept.
-pub(crate) const LONGEST: usize = 15;
+use super::layout::{spread_word, top, word};
+
 /// 512 KB of entries, touched one page at a time as pieces come: more made short runs slower.
 const ENTRIES: usize = 1 << 15;
 
@@ -16,22 +12,19 @@ pub(crate) struct Cache {
 
 /// A piece of at most 15 bytes, as an entry with no count.
 #[derive(Clone, Copy)]
-pub(crate) struct Key([u64; 2]);
+pub(crate) struct Key(pub(crate) [u64; 2]);
 
 impl Key {
     /// The key of the first `len` of some bytes.
     #[inline]
     pub(crate) fn new(bytes: &[u8; 16], len: usize) -> Self {
         let both = u128::from_le_bytes(*bytes) & MASKS[len & 15];
-        Self([both as u64, (both >> 64) as u64 | (len as u64) << 60])
+        Self(word(both, len))
     }
 
     #[inline]
     fn home(self) -> usize {
-        let [first, second] = self.0;
-        let mixed =
-            first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (mixed >> (64 - ENTRIES.trailing_zeros())) as usize
+        top(spread_word(self.0), ENTRIES.trailing_zeros())
     }
 }
 

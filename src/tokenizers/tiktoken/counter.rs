@@ -1,7 +1,8 @@
 //! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
 
 use super::{
-    cache::{self, Cache, Key},
+    cache::{Cache, Key},
+    layout::SHORT,
     merge::Merger,
     pattern::Pattern,
     vocabulary::Vocabulary,
@@ -94,7 +95,7 @@ impl Counter {
     #[inline]
     fn short(&mut self, window: &[u8; WIDTH + 16], from: usize, to: usize) -> usize {
         let from = from % WIDTH;
-        if let (Some(bytes), true) = (window[from..].first_chunk(), to - from <= cache::LONGEST) {
+        if let (Some(bytes), true) = (window[from..].first_chunk(), to - from <= SHORT) {
             let key = Key::new(bytes, to - from);
             return self
                 .cache
@@ -115,7 +116,7 @@ impl Counter {
 
     #[inline]
     fn piece(&mut self, piece: &[u8], limit: usize) -> usize {
-        if piece.len() > cache::LONGEST {
+        if piece.len() > SHORT {
             return self.merger.count(self.vocabulary, piece, limit);
         }
         let mut bytes = [0; 16];
@@ -127,7 +128,12 @@ impl Counter {
     #[cold]
     #[inline(never)]
     fn miss(&mut self, piece: &[u8], key: Key) -> usize {
-        let count = self.merger.count(self.vocabulary, piece, usize::MAX);
+        let known = self.vocabulary.knows(key.0);
+        let count = if known {
+            1
+        } else {
+            self.merger.count(self.vocabulary, piece, usize::MAX)
+        };
         self.cache.put(key, count);
         count
     }

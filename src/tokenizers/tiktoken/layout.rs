@@ -43,6 +43,21 @@ pub(crate) const SEAM_STEP: u32 = 10;
 /// A seam that no token crosses.
 pub(crate) const WHOLE: u8 = u8::MAX;
 
+/// Bytes of the longest piece that is its own key.
+pub(crate) const SHORT: usize = 15;
+
+/// Spreads a short piece over 64 bits: its first eight bytes, and the others with its length above them.
+#[inline]
+pub(crate) const fn spread_word([first, second]: [u64; 2]) -> u64 {
+    first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// A short piece as two numbers.
+#[inline]
+pub(crate) const fn word(padded: u128, len: usize) -> [u64; 2] {
+    [padded as u64, (padded >> 64) as u64 | (len as u64) << 60]
+}
+
 /// Code points in a block of the table of classes.
 pub(crate) const CLASS_BLOCK: usize = 128;
 /// Code points in a block of the table of whole characters.

@@ -1,12 +1,19 @@
 //! Byte pair encoding of one piece without its tokens: only how many, or where they end. Always the pair with the lowest
 //! id first, the leftmost of equals. Knows nothing of texts and patterns.
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a stretch has less than four billion bytes"
+)]
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::{characters, layout::NONE, vocabulary::Vocabulary};
+use super::{
+    atoms,
+    few::{self, FEW},
+    layout::NONE,
+    vocabulary::Vocabulary,
+};
 
-/// Pieces of at most this many atoms are merged in arrays on the stack, with one bit for each atom that is left.
-const FEW: usize = 64;
 /// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.
 const STRETCH: usize = 2048;
 /// Tokens of a stretch that are merged again at the start of the next one.
@@ -18,7 +25,7 @@ const DEAD: u32 = u32::MAX;
 #[derive(Default)]
 pub(crate) struct Merger {
     atoms: Vec<u32>,
-    starts: Vec<u32>,
+    starts: Vec<usize>,
     long: Long,
 }
 
@@ -34,15 +41,16 @@ struct Long {
 impl Merger {
     /// How many tokens a piece has; it may stop counting above `limit` and then return any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
-        if piece.len() > STRETCH {
-            return self
-                .whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}));
+        if piece.len() <= 4 * FEW
+            && let Some(alive) = few::merge(vocabulary, piece)
+        {
+            return alive.count_ones() as usize;
         }
-        self.split(vocabulary, piece);
-        match self.atoms.len() {
-            few @ ..=FEW => merge_few(vocabulary, &mut self.atoms, few).count_ones() as usize,
-            _ => self.long.merge(vocabulary, &mut self.atoms),
+        if piece.len() <= STRETCH {
+            self.split(vocabulary, piece);
+            return self.long.merge(vocabulary, &mut self.atoms);
         }
+        self.whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}))
     }
 
     /// The end of each token in order, in bytes from the start of the piece.
@@ -66,18 +74,15 @@ impl Merger {
         }
     }
 
-    /// Takes the atoms of a piece: whole characters where that is safe, else bytes.
+    /// Takes the atoms of a piece, and where they start.
     fn split(&mut self, vocabulary: &Vocabulary, piece: &[u8]) {
         self.atoms.clear();
         self.starts.clear();
-        let mut at = 0;
-        while at < piece.len() {
-            let (atom, width) =
-                atom(vocabulary, piece, at).unwrap_or((vocabulary.byte(piece[at]), 1));
+        atoms::each(vocabulary, piece, |atom, at| {
             self.atoms.push(atom);
-            self.starts.push(u32::try_from(at).unwrap_or(u32::MAX));
-            at += width;
-        }
+            self.starts.push(at);
+            true
+        });
     }
 
     /// Merges stretch by stretch. Tokens of two stretches that overlap are joined at a token they have in common: a row of
@@ -112,86 +117,12 @@ impl Merger {
 
     fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.split(vocabulary, piece);
-        let many = self.atoms.len() > FEW;
-        let alive = if many {
-            0
-        } else {
-            merge_few(vocabulary, &mut self.atoms, self.starts.len())
-        };
-        if many {
-            self.long.merge(vocabulary, &mut self.atoms);
-        }
-        let lives = |at: &usize| {
-            if many {
-                self.long.lives(*at)
-            } else {
-                alive >> at & 1 == 1
-            }
-        };
+        self.long.merge(vocabulary, &mut self.atoms);
+        let lives = |at: &usize| self.long.lives(*at);
         let starts = (1..self.starts.len())
             .filter(lives)
-            .map(|at| self.starts[at] as usize);
+            .map(|at| self.starts[at]);
         starts.chain([piece.len()]).collect()
-    }
-}
-
-/// The token of the character at `at`, unless its bytes could be joined with those around it first.
-#[inline]
-fn atom(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, usize)> {
-    if piece[at] < 0x80 {
-        return None;
-    }
-    let character = characters::whole(piece, at)?;
-    let id = vocabulary.atom(character.code);
-    let end = at + character.width;
-    let torn = id == NONE
-        || at > 0 && vocabulary.tears(piece[at - 1], piece[at], id)
-        || end < piece.len() && vocabulary.tears(piece[end - 1], piece[end], id);
-    (!torn).then_some((id, character.width))
-}
-
-/// Merges up to 64 atoms; the bits that are left tell which of them start a token.
-fn merge_few(vocabulary: &Vocabulary, atoms: &mut [u32], count: usize) -> u64 {
-    let mut alive = u64::MAX.checked_shr(64 - count as u32).unwrap_or(0);
-    let mut candidates = [DEAD; FEW];
-    for at in 1..count {
-        candidates[at - 1] = candidate(vocabulary.merged(atoms[at - 1], atoms[at]), at - 1);
-    }
-    loop {
-        let best = candidates[..count].iter().copied().min().unwrap_or(DEAD);
-        if best == DEAD {
-            return alive;
-        }
-        let at = (best & 63) as usize;
-        atoms[at] = best >> 6;
-        let gone = following(alive, at);
-        alive &= !(1 << gone);
-        candidates[gone] = DEAD;
-        let next = following(alive, at);
-        candidates[at] = if next < FEW {
-            candidate(vocabulary.merged(atoms[at], atoms[next]), at)
-        } else {
-            DEAD
-        };
-        let before = alive & ((1 << at) - 1);
-        if before != 0 {
-            let before = 63 - before.leading_zeros() as usize;
-            candidates[before] = candidate(vocabulary.merged(atoms[before], atoms[at]), before);
-        }
-    }
-}
-
-/// The next bit above `at`; 64 if there is none.
-fn following(alive: u64, at: usize) -> usize {
-    (alive & (u64::MAX << 1 << at)).trailing_zeros() as usize
-}
-
-/// A candidate as one number: lowest id first, then leftmost.
-fn candidate(merged: u32, at: usize) -> u32 {
-    if merged == NONE {
-        DEAD
-    } else {
-        merged << 6 | at as u32
     }
 }
 

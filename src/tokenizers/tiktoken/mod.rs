@@ -1,9 +1,11 @@
 //! The encodings of `OpenAI`, counted with tables prepared when the program was built and equal to tiktoken-rs wherever
 //! that answers. A special token in a text is text. Knows no models and no messages.
 
+mod atoms;
 mod cache;
 mod characters;
 mod counter;
+mod few;
 mod layout;
 mod merge;
 mod pattern;
@@ -92,8 +94,8 @@ impl Tokenizer for Tiktoken {
         let reached = self.walk(text, tokens);
         let ends = self.ends(text, reached.at);
         let held = ends.into_iter().take(tokens - reached.tokens);
-        held.filter(|end| text.is_char_boundary(*end))
-            .last()
+        held.rev()
+            .find(|end| text.is_char_boundary(*end))
             .unwrap_or(reached.at)
     }
 

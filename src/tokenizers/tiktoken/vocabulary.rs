@@ -1,7 +1,9 @@
 //! The tables of an encoding, used where they lie in the binary: no parsing and no allocation when the program starts.
 //! Knows ids and bytes, not how a text is split.
 
-use super::layout::{ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, top};
+use super::layout::{
+    ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, spread_word, top,
+};
 
 /// Files of numbers, little end first; `build/` writes them.
 pub(crate) struct Vocabulary {
@@ -10,10 +12,11 @@ pub(crate) struct Vocabulary {
     merges: &'static [[u8; 8]],
     filter: &'static [[u8; 8]],
     bytes: &'static [[u8; 4]],
-    ascii: &'static [[u8; 4]],
+    first: &'static [[u8; 4]],
     blocks: &'static [[u8; 2]],
     atoms: &'static [[u8; 4]],
     seams: &'static [[u8; 1]],
+    words: &'static [[u8; 8]],
 }
 
 /// Starts a table on a cache line.
@@ -71,10 +74,27 @@ impl Vocabulary {
         }
     }
 
-    /// The token that two ASCII bytes make, or `NONE`.
+    /// The same for two atoms, which are mostly bytes: their tokens are the first 256.
     #[inline]
-    pub(crate) fn ascii(&self, left: u8, right: u8) -> u32 {
-        u32::from_le_bytes(self.ascii[usize::from(left) << 7 | usize::from(right)])
+    pub(crate) fn first(&self, left: u32, right: u32) -> u32 {
+        if left | right < 256 {
+            return u32::from_le_bytes(self.first[(left << 8 | right) as usize]);
+        }
+        self.merged(left, right)
+    }
+
+    /// Whether a short piece is known to be one token; many that are one are not known.
+    #[inline]
+    pub(crate) fn knows(&self, word: [u64; 2]) -> bool {
+        let (words, _) = self.words.as_chunks::<2>();
+        let mut at = top(spread_word(word), words.len().trailing_zeros());
+        loop {
+            let found = words[at].map(u64::from_le_bytes);
+            if found == word || found == [0, 0] {
+                return found == word;
+            }
+            at = (at + 1) & (words.len() - 1);
+        }
     }
 
     #[inline]

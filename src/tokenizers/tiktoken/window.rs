@@ -67,14 +67,14 @@ impl Classes {
         let mut classes = Self::default();
         let (words, _) = window.as_chunks::<8>();
         for (at, word) in words.iter().enumerate() {
-            classes.add(u64::from_le_bytes(*word), 8 * at as u32);
+            classes.add(u64::from_le_bytes(*word), 8 * at);
         }
         classes
     }
 
     /// Eight bytes at once, each in seven bits with the answer in the eighth.
     #[inline]
-    fn add(&mut self, word: u64, at: u32) {
+    fn add(&mut self, word: u64, at: usize) {
         let bytes = word & !TOPS;
         let from = |first: u8| bytes + ONES * u64::from(0x80 - first);
         let is = |byte: u8| !((bytes ^ (ONES * u64::from(byte))) + !TOPS);

@@ -1,0 +1,109 @@
+//! Logs of the Antigravity CLI: numbered steps. A `PLANNER_RESPONSE` calls tools without ids; the steps of the tools' own types
+//! that follow answer, in order.
+
+use super::{Dialect, Fit, Item, events, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role};
+
+/// The dialect `antigravity`.
+pub(super) struct Antigravity;
+
+impl Dialect for Antigravity {
+    fn name(&self) -> &'static str {
+        "antigravity"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let own = ["step_index", "source", "type"].iter().all(|key| item.get(key).is_some());
+        if own { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let by_model = item.get("source").is_some_and(|source| source.is("MODEL"));
+        match kind.as_str() {
+            "USER_INPUT" => events::message(Role::User, item, None, said(item)),
+            // What the program tells the model.
+            "CHECKPOINT" | "SYSTEM_MESSAGE" => events::message(Role::User, item, None, said(item)),
+            "PLANNER_RESPONSE" => events::message(Role::Assistant, item, None, read_plan(item)),
+            _ if by_model && item.get("content").is_some() => {
+                let content = item.get("content");
+                let part = Part::read(events::result(None, None, content), Place::element(item).with_text(content));
+                events::message(Role::Tool, item, None, vec![part])
+            }
+            _ => Item::Metadata,
+        }
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        let mut open = 0_usize;
+        for (&item, read) in items.iter().zip(&mut read) {
+            let Item::Message(message) = read else { continue };
+            if message.role == Role::Tool {
+                // A step of a tool that the log shows no call of is what the tool said, and answers nothing.
+                match open.checked_sub(1) {
+                    Some(rest) => open = rest,
+                    None => message.parts = said(item),
+                }
+            } else {
+                open = message.calls().count();
+            }
+        }
+        read
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let (source, kind) = match (draft.parts.as_slice(), draft.role) {
+            ([DraftPart::ToolResult { .. }], _) => ("MODEL", "GENERIC"),
+            (_, Role::Assistant) => ("MODEL", "PLANNER_RESPONSE"),
+            (_, Role::System | Role::Developer) => ("SYSTEM", "SYSTEM_MESSAGE"),
+            _ => ("USER_EXPLICIT", "USER_INPUT"),
+        };
+        let text = match draft.parts.as_slice() {
+            [DraftPart::ToolResult { text, .. }] => text.clone(),
+            _ => draft.words(),
+        };
+        let step = near.and_then(|near| near.get("step_index")).map_or("0", Value::raw);
+        let time = events::envelope(near, &["created_at"]);
+        format!(
+            "{{\"step_index\":{step},\"source\":\"{source}\",\"type\":\"{kind}\",\"status\":\"DONE\"{time},\"content\":{}}}",
+            quote(&text)
+        )
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
+    }
+}
+
+fn said(item: Value<'_>) -> Vec<Part<'_>> {
+    pieces::content(item.get("content"), pieces::plain_block)
+}
+
+fn read_plan(item: Value<'_>) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    if let Some(thought) = item.get("thinking") {
+        let text = thought.text().unwrap_or(Text::Escaped(""));
+        parts.push(Part::read(Content::Reasoning(text), Place::element(thought)));
+    }
+    parts.extend(said(item));
+    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+    parts
+        .extend(calls.map(|call| {
+            Part::read(events::call(None, call.get_text("name"), call.get("args")), Place::in_shell(call))
+        }));
+    parts
+}

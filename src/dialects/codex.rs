@@ -1,0 +1,159 @@
+//! Codex rollouts: `timestamp`, `type` and `payload`; a `response_item` holds an item of OpenAI Responses.
+//!
+//! Only `response_item` and the `replacement_history` of the last `compacted` are what the model reads. `event_msg` repeats it
+//! for the screen: never counted, gone with what it repeats.
+
+use super::{Dialect, Fit, Item, pieces, responses};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+
+/// The dialect `codex`.
+pub(super) struct Codex;
+
+/// Types of lines that set up the session or a turn: they stay, whatever is cut.
+const SETTINGS: &[&str] = &["session_meta", "turn_context", "world_state"];
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let kind = kind.decode();
+        let known = SETTINGS.contains(&&*kind) || matches!(&*kind, "response_item" | "event_msg" | "compacted");
+        if known && item.get("payload").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        // Inside a replacement history items stand without their envelope.
+        let Some(payload) = item.get("payload") else { return read_payload(item, item) };
+        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+        match kind.as_str() {
+            "response_item" => read_payload(payload, item),
+            "compacted" => read_compacted(payload, item),
+            "event_msg" => Item::Metadata,
+            kind if SETTINGS.contains(&kind) => Item::Pinned,
+            _ => Item::Unknown(kind),
+        }
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        for at in 0..items.len() {
+            if matches!(read[at], Item::Metadata) && is_ahead(items, at) {
+                read[at] = Item::Ahead;
+            }
+        }
+        let replaced = items.iter().rposition(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
+        for before in &mut read[..replaced.unwrap_or(0)] {
+            *before = Item::Pinned;
+        }
+        responses::bind_reasoning(read)
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        pieces::preamble(record, &["instructions", "tools"])
+    }
+
+    fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        // A session that was resumed says them again.
+        let sessions = items.iter().rev().filter(|item| item.get("type").is_some_and(|kind| kind.is("session_meta")));
+        let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
+        said.next().and_then(|said| said.get_text("text").or_else(|| said.text())).into_iter().collect()
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let payload = spell_payload(draft);
+        match near {
+            Some(near) if near.get("payload").is_none() => payload,
+            _ => {
+                let time = near.and_then(|near| near.get("timestamp")).map_or("null", Value::raw);
+                format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")
+            }
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()] })
+    }
+}
+
+fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
+    if payload.get("type").is_some_and(|kind| kind.is("ghost_snapshot")) {
+        return Item::Metadata;
+    }
+    let mut item = responses::read_item(payload, whole);
+    if let Item::Message(message) = &mut item {
+        for part in &mut message.parts {
+            // The program answers its local shell as it answers functions.
+            if let Content::ToolCall(call) = &mut part.content
+                && call.family == Family::LocalShell
+            {
+                call.family = Family::Function;
+            }
+        }
+    }
+    item
+}
+
+/// What replaces everything before it: a list of items, or in older logs a summary that the user is made to say.
+fn read_compacted<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
+    if let Some(history) = payload.get("replacement_history").filter(|history| history.is_array()) {
+        return Item::Nested(history.items().collect());
+    }
+    let Some(summary) = payload.get("message").filter(|summary| summary.raw() != "\"\"") else {
+        return Item::Pinned;
+    };
+    let Some(text) = summary.text() else { return Item::Pinned };
+    let mut message = Message::read(Role::User, whole);
+    message.parts = vec![Part::read(Content::Text(text), Place::element(whole).with_text(Some(summary)))];
+    Item::Message(message)
+}
+
+/// Whether an event repeats a message that comes after it, and not one that stands before it.
+fn is_ahead(items: &[Value<'_>], at: usize) -> bool {
+    let Some(said) = items[at].get("payload").and_then(event_text) else { return false };
+    let near = |item: &&Value<'_>| item.get("type").is_some_and(|kind| kind.is("response_item"));
+    let before = items[..at].iter().rev().filter(near).take(2);
+    let after = items[at + 1..].iter().filter(near).take(3);
+    let repeats = |item: &Value<'_>| item.get("payload").is_some_and(|payload| says(payload, &said));
+    !before.into_iter().any(repeats) && after.into_iter().any(repeats)
+}
+
+/// What an event shows of a message.
+fn event_text<'a>(event: Value<'a>) -> Option<Text<'a>> {
+    let kind = event.get_text("type")?;
+    let shows = kind.is("user_message") || kind.is("agent_message") || kind.is("agent_reasoning");
+    shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()
+}
+
+fn says(payload: Value<'_>, text: &Text<'_>) -> bool {
+    let blocks = ["content", "summary"].into_iter().filter_map(|key| payload.get(key)).flat_map(Value::items);
+    blocks.filter_map(|block| block.get_text("text")).any(|own| own == *text)
+}
+
+/// Spells an item as the program does: content is a list of blocks.
+fn spell_payload(draft: &Draft) -> String {
+    if let [DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
+        return responses::spell_item(draft);
+    }
+    let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
+    format!(
+        "{{\"type\":\"message\",\"role\":{},\"content\":[{{\"type\":\"{kind}\",\"text\":{}}}]}}",
+        quote(draft.role.name()),
+        quote(&draft.words())
+    )
+}

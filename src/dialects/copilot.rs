@@ -1,0 +1,120 @@
+//! Event logs of the Copilot CLI: `user.message` and `assistant.message` with `toolRequests`, answered by
+//! `tool.execution_complete`; all else is for the screen.
+
+use super::tree::Tree;
+use super::{Dialect, Fit, Item, Left, Patch, events, pieces};
+use crate::json::{Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role, Transcript};
+
+/// The dialect `copilot`.
+pub(super) struct Copilot;
+
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: &[] };
+
+/// First words of the types of events that are no message.
+const METADATA: &[&str] =
+    &["session.", "assistant.", "tool.", "hook.", "subagent.", "system.", "user.", "skill.", "abort", "permission."];
+
+impl Dialect for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let kind = events::kind(item);
+        let known = kind.contains('.') && METADATA.iter().any(|word| kind.starts_with(word));
+        if known && item.get("data").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let Some(data) = item.get("data") else { return events::unknown(kind) };
+        let id = item.get_text("id");
+        match kind.as_str() {
+            "system.message" => events::message(Role::System, item, id, said(data)),
+            "user.message" => events::message(Role::User, item, id, said(data)),
+            "assistant.message" => events::message(Role::Assistant, item, id, read_reply(data)),
+            "tool.execution_complete" => events::message(Role::Tool, item, id, vec![read_result(item, data)]),
+            kind if METADATA.iter().any(|word| kind.starts_with(word)) => Item::Metadata,
+            _ => events::unknown(kind),
+        }
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let (kind, data) = match (draft.parts.as_slice(), draft.role) {
+            ([DraftPart::ToolResult { id, text, .. }], _) => (
+                "tool.execution_complete",
+                format!(
+                    "{{\"toolCallId\":{},\"success\":false,\"result\":{{\"content\":{}}}}}",
+                    quote(id.as_deref().unwrap_or_default()),
+                    quote(text)
+                ),
+            ),
+            (_, Role::Assistant) => {
+                ("assistant.message", format!("{{\"content\":{},\"toolRequests\":[]}}", quote(&draft.words())))
+            }
+            (_, Role::System | Role::Developer) => {
+                ("system.message", format!("{{\"content\":{}}}", quote(&draft.words())))
+            }
+            _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.words()))),
+        };
+        let time = events::envelope(near, &["timestamp"]);
+        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(&data))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
+    }
+
+    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+        TREE.mend(transcript, left)
+    }
+}
+
+/// What was said, and the form of it that was sent with notes of the program's own.
+fn said(data: Value<'_>) -> Vec<Part<'_>> {
+    let mut parts = pieces::content(data.get("content"), pieces::plain_block);
+    if let (Some(copy), [part]) = (data.get("transformedContent"), parts.as_mut_slice()) {
+        part.add_copy(copy);
+    }
+    let files = data.get("attachments").into_iter().flat_map(Value::items);
+    parts.extend(
+        files.map(|file| Part::read(Content::Media(crate::json::Text::Json(file.raw())), Place::element(file))),
+    );
+    parts
+}
+
+fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
+    let thought = data.some("reasoningText").and_then(|thought| Some((thought, thought.text()?)));
+    let thought = thought.map(|(value, text)| Part::read(Content::Reasoning(text), Place::element(value)));
+    let calls = data.get("toolRequests").into_iter().flat_map(Value::items).map(|call| {
+        let content = events::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments"));
+        Part::read(content, Place::element(call))
+    });
+    thought.into_iter().chain(said(data)).chain(calls).collect()
+}
+
+fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
+    let result = data.some("result");
+    let content = result.and_then(|result| result.get("content")).or_else(|| data.some("error"));
+    let text = content.filter(|content| content.text().is_some());
+    let mut part = Part::read(
+        events::result(data.get_text("toolCallId"), data.get_text("toolName"), content),
+        Place::element(item).with_text(text),
+    );
+    let details = result.and_then(|result| result.some("detailedContent"));
+    details.into_iter().for_each(|copy| part.add_copy(copy));
+    part
+}

@@ -1,0 +1,76 @@
+//! Cursor transcripts: `role` beside `message`, whose blocks are Anthropic's but without ids that join call and result.
+
+use super::{Dialect, Fit, Item, Patch, anthropic, events, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, ResultPlace, Role};
+
+/// The dialect `cursor`.
+pub(super) struct Cursor;
+
+impl Dialect for Cursor {
+    fn name(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`role` beside `message` with `content`; `tool_use` without an id, answered in the next message"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let said = item.get("message").filter(|said| said.is_object());
+        let own = item.get("role").is_some() && item.get("type").is_none();
+        if own && said.is_some_and(|said| said.get("content").is_some()) { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::NextMessageFirst, unique_ids: false, ids: false, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let role = match item.get_text("role").as_ref().map(Text::decode).as_deref() {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("system") => Role::System,
+            Some(other) => return Item::Unknown(other.to_owned()),
+            None if item.get("type").is_some_and(|kind| kind.is("turn_ended")) => return Item::Metadata,
+            None => return events::unknown(events::kind(item)),
+        };
+        let content = item.get("message").and_then(|said| said.get("content"));
+        events::message(role, item, None, pieces::content(content, read_block))
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        format!("{{\"role\":\"{role}\",\"message\":{{\"content\":[{}]}}}}", blocks.join(","))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::ToolResult { name, text, .. } => format!(
+                "{{\"type\":\"tool_result\",\"name\":{},\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
+                quote(name),
+                quote(text)
+            ),
+            other => anthropic::spell_block(other),
+        }
+    }
+
+    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let content = message.get("message")?.get("content")?;
+        pieces::admit(content, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}
+
+/// Results name an id that no call has: they answer by their place.
+fn read_block(block: Value<'_>) -> Content<'_> {
+    match events::kind(block).as_str() {
+        "tool_use" | "tool_call" => events::call(None, block.get_text("name"), block.get("input")),
+        "tool_result" | "tool-result" => events::result(None, block.get_text("name"), block.get("content")),
+        _ => anthropic::read_block(block),
+    }
+}

@@ -1,0 +1,135 @@
+//! Logs of Factory's Droid: sessions, with Anthropic blocks under `message`; and its stream, where `message`, `tool_call` and
+//! `tool_result` are lines of their own.
+
+use super::tree::Tree;
+use super::{Dialect, Fit, Item, Left, Patch, anthropic, events, pieces};
+use crate::json::{Value, quote};
+use crate::transcript::{Draft, DraftPart, Manners, Part, Place, ResultPlace, Role, Transcript};
+
+/// The dialect `droid`.
+pub(super) struct Droid;
+
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: &[] };
+
+/// Types of lines that are no message.
+const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];
+
+impl Dialect for Droid {
+    fn name(&self) -> &'static str {
+        "droid"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let has = |key: &str| item.get(key).is_some();
+        let streamed = has("session_id") || has("sessionId");
+        match events::kind(item).as_str() {
+            "session_start" if has("cwd") || has("title") => Fit::Certain,
+            "tool_call" if has("toolName") && has("parameters") => Fit::Certain,
+            "tool_result" if has("value") && (has("toolCallId") || has("toolId")) => Fit::Certain,
+            "completion" if has("finalText") => Fit::Certain,
+            "message" if streamed && has("role") && has("text") => Fit::Certain,
+            "message" => item.get("message").map_or(Fit::No, fit_message),
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let id = item.get_text("id");
+        let call_id = item.get_text("toolCallId").or_else(|| item.get_text("id"));
+        match kind.as_str() {
+            "message" => read_message(item),
+            "tool_call" => {
+                let call = events::call(call_id, item.get_text("toolName"), item.get("parameters"));
+                events::message(Role::Assistant, item, id, vec![Part::read(call, Place::element(item))])
+            }
+            "tool_result" => {
+                let value = item.get("value");
+                let result = events::result(call_id, item.get_text("toolId"), value);
+                events::message(Role::Tool, item, id, vec![Part::read(result, Place::element(item).with_text(value))])
+            }
+            "completion" => {
+                let parts = pieces::content(item.get("finalText"), pieces::plain_block);
+                events::message(Role::Assistant, item, id, parts)
+            }
+            kind if METADATA.contains(&kind) => Item::Metadata,
+            _ => events::unknown(kind),
+        }
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        if near.is_some_and(|near| near.get("message").is_none()) {
+            return spell_line(draft, near);
+        }
+        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
+        let said = format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","));
+        let linked = near.is_some_and(|near| near.get("parentId").is_some());
+        let head = if linked { TREE.begin(&said) + "," } else { String::from("{") };
+        format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(near, &["timestamp"]))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        anthropic::spell_block(part)
+    }
+
+    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+        TREE.mend(transcript, left)
+    }
+}
+
+fn fit_message(message: Value<'_>) -> Fit {
+    let own = |block: Value<'_>| {
+        block.get("type").is_some_and(|kind| kind.is("tool_use") || kind.is("tool_result") || kind.is("thinking"))
+    };
+    match message.get("content") {
+        Some(content) if message.get("role").is_some() => {
+            // `thinking` is what pi calls it too; there it has another key for the signature.
+            let pi = content.items().any(|block| block.get("thinkingSignature").is_some());
+            if content.items().any(own) && !pi { Fit::Certain } else { Fit::Possible }
+        }
+        _ => Fit::No,
+    }
+}
+
+fn read_message(item: Value<'_>) -> Item<'_> {
+    let said = item.get("message").unwrap_or(item);
+    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let role = match role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => return Item::Unknown(role),
+    };
+    let content = said.get("content").or_else(|| said.get("text"));
+    events::message(role, item, item.get_text("id"), pieces::content(content, anthropic::read_block))
+}
+
+/// Spells a line of the stream.
+fn spell_line(draft: &Draft, near: Option<Value<'_>>) -> String {
+    let envelope = events::envelope(near, &["session_id", "sessionId", "timestamp"]);
+    match draft.parts.as_slice() {
+        [DraftPart::ToolResult { id, text, .. }] => format!(
+            "{{\"type\":\"tool_result\"{envelope},\"toolCallId\":{},\"isError\":true,\"value\":{}}}",
+            id.as_deref().map_or_else(|| String::from("null"), quote),
+            quote(text)
+        ),
+        _ => format!(
+            "{{\"type\":\"message\"{envelope},\"role\":{},\"text\":{}}}",
+            quote(if draft.role == Role::Assistant { "assistant" } else { "user" }),
+            quote(&draft.words())
+        ),
+    }
+}

@@ -1,0 +1,115 @@
+//! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
+//! `tool_result`.
+
+use super::{Dialect, Fit, Item, events, pieces, responses};
+use crate::json::{Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role};
+
+/// The dialect `grok`.
+pub(super) struct Grok;
+
+impl Dialect for Grok {
+    fn name(&self) -> &'static str {
+        "grok"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let has = |key: &str| item.get(key).is_some();
+        match events::kind(item).as_str() {
+            "assistant" if has("content") && (has("tool_calls") || has("model_id")) => Fit::Certain,
+            "tool_result" if has("tool_call_id") && has("content") => Fit::Certain,
+            "backend_tool_call" if has("kind") => Fit::Certain,
+            "system" | "user" | "assistant"
+                if has("content") && !["role", "id", "timestamp"].iter().any(|key| has(key)) =>
+            {
+                Fit::Possible
+            }
+            "reasoning" if has("summary") => Fit::Possible,
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let said = || pieces::content(item.get("content"), pieces::plain_block);
+        match kind.as_str() {
+            "system" => events::message(Role::System, item, None, said()),
+            "user" => events::message(Role::User, item, None, said()),
+            "assistant" => {
+                let mut parts = said();
+                parts.extend(item.get("tool_calls").into_iter().flat_map(Value::items).map(read_call));
+                events::message(Role::Assistant, item, None, parts)
+            }
+            "tool_result" => {
+                let content = item.get("content");
+                let result = events::result(item.get_text("tool_call_id"), None, content);
+                let part = Part::read(result, Place::element(item).with_text(content));
+                events::message(Role::Tool, item, None, vec![part])
+            }
+            "reasoning" => responses::read_item(item, item),
+            "backend_tool_call" => {
+                events::message(Role::Assistant, item, None, vec![Part::read(read_hosted(item), Place::element(item))])
+            }
+            _ => events::unknown(kind),
+        }
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        responses::bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
+    }
+
+    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+        match draft.parts.as_slice() {
+            [part @ DraftPart::ToolResult { .. }] => self.spell_part(part),
+            _ => {
+                let kind = match draft.role {
+                    Role::Assistant => "assistant",
+                    Role::System | Role::Developer => "system",
+                    _ => "user",
+                };
+                format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.words()))
+            }
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { id, text, .. } => format!(
+                "{{\"type\":\"tool_result\",\"tool_call_id\":{},\"content\":{}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(text)
+            ),
+        }
+    }
+}
+
+fn read_call(call: Value<'_>) -> Part<'_> {
+    let content = events::call(call.get_text("id"), call.get_text("name"), call.get("arguments"));
+    Part::read(content, Place::in_shell(call))
+}
+
+/// A tool that the provider ran: its answer is not in the log.
+fn read_hosted(item: Value<'_>) -> Content<'_> {
+    let kind = item.get("kind");
+    let get = |key: &str| kind.and_then(|kind| kind.get(key));
+    let mut content =
+        events::call(get("id").and_then(Value::text), get("tool_type").and_then(Value::text), get("action"));
+    if let Content::ToolCall(call) = &mut content {
+        call.hosted = true;
+    }
+    content
+}

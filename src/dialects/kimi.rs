@@ -1,0 +1,138 @@
+//! Wire logs of the Kimi CLI: `context.append_message` and `context.append_loop_event` are what the model reads, a piece a
+//! line; all else is for the screen.
+
+use super::{Dialect, Fit, Item, events, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role};
+
+/// The dialect `kimi`.
+pub(super) struct Kimi;
+
+impl Dialect for Kimi {
+    fn name(&self) -> &'static str {
+        "kimi"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let kind = events::kind(item);
+        let own = kind.starts_with("context.") && (item.get("time").is_some() || item.get("event").is_some())
+            || kind == "metadata" && item.get("protocol_version").is_some()
+            || kind.starts_with("turn.") && item.get("origin").is_some();
+        if own { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        match kind.as_str() {
+            "context.append_message" => read_message(item),
+            "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
+            "context.apply_compaction" => {
+                let parts = pieces::content(item.get("summary"), pieces::plain_block);
+                match events::message(Role::User, item, None, parts) {
+                    Item::Message(message) => Item::Message(Message { barrier: true, ..message }),
+                    other => other,
+                }
+            }
+            // The message that it leads to follows.
+            "turn.prompt" | "turn.steer" => Item::Ahead,
+            "config.update" | "metadata" => Item::Pinned,
+            kind if kind.starts_with("tools.") || kind.starts_with("profile.") => Item::Pinned,
+            kind if kind.contains('.') => Item::Metadata,
+            _ => events::unknown(kind),
+        }
+    }
+
+    fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        let mut prompts = items.iter().rev().filter_map(|item| item.get_text("systemPrompt"));
+        prompts.next().into_iter().collect()
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let time = events::envelope(near, &["time", "agentId"]);
+        match draft.parts.as_slice() {
+            [DraftPart::ToolResult { id, text, .. }] => {
+                let id = quote(id.as_deref().unwrap_or_default());
+                let event = format!(
+                    "{{\"type\":\"tool.result\",\"parentUuid\":{id},\"toolCallId\":{id},\"result\":{{\"output\":{},\"isError\":true}}}}",
+                    quote(text)
+                );
+                format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}{time}}}")
+            }
+            _ => {
+                let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+                let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+                format!(
+                    "{{\"type\":\"context.append_message\",\"message\":{{\"role\":\"{role}\",\"content\":[{}],\"toolCalls\":[]}}{time}}}",
+                    content.join(",")
+                )
+            }
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => {
+                format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
+            }
+            DraftPart::Verbatim(raw) => raw.clone(),
+        }
+    }
+}
+
+fn read_message(item: Value<'_>) -> Item<'_> {
+    let Some(said) = item.get("message") else { return Item::Metadata };
+    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let role = match role.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => return Item::Unknown(role),
+    };
+    let mut parts = pieces::content(said.get("content"), pieces::plain_block);
+    let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {
+        let inner = call.get("function").unwrap_or(call);
+        let content = events::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments"));
+        Part::read(content, Place::element(call))
+    });
+    parts.extend(calls);
+    events::message(role, item, None, parts)
+}
+
+/// A piece of a step; the pieces of one step are one message of the model.
+fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
+    let step = event.get_text("stepUuid");
+    let (role, part) = match events::kind(event).as_str() {
+        "content.part" => (Role::Assistant, read_piece(item, event.get("part"))),
+        "tool.call" => {
+            let call = events::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
+            (Role::Assistant, Part::read(call, Place::element(item)))
+        }
+        "tool.result" => {
+            let output = event.get("result").map(|result| result.get("output").unwrap_or(result));
+            let result = events::result(event.get_text("toolCallId"), None, output);
+            (Role::Tool, Part::read(result, Place::element(item).with_text(output)))
+        }
+        _ => return Item::Metadata,
+    };
+    events::message(role, item, step, vec![part])
+}
+
+fn read_piece<'a>(item: Value<'a>, piece: Option<Value<'a>>) -> Part<'a> {
+    let Some(piece) = piece else { return Part::read(Content::Other, Place::element(item)) };
+    match piece.get_text("think") {
+        Some(thought) => Part::read(Content::Reasoning(thought), Place::element(item)),
+        None => Part::read(pieces::plain_block(piece), Place::element(item).with_text(piece.get("text"))),
+    }
+}

@@ -1,0 +1,211 @@
+//! Logs of pi, and of OpenClaw which is built on it: entries with a `type`, messages under `message`, calls as `toolCall`
+//! blocks that messages with role `toolResult` answer.
+
+use super::tree::Tree;
+use super::{Dialect, Fit, Item, Left, Patch, pieces};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, SlotKind, ToolCall,
+    ToolResult, Transcript,
+};
+
+/// The dialect `pi`.
+pub(super) struct Pi;
+
+/// Newer logs link their entries; a result of OpenClaw links to its call and not to an entry.
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &["firstKeptEntryId"], open: true, sides: &[] };
+
+/// Types of entries that are no message.
+const METADATA: &[&str] =
+    &["session", "model_change", "thinking_level_change", "custom", "label", "session_info", "branch", "compact"];
+
+impl Dialect for Pi {
+    fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        match &*kind.decode() {
+            "session" if item.get("cwd").is_some() => Fit::Certain,
+            "model_change" | "thinking_level_change" => Fit::Certain,
+            "compaction" | "branch_summary" if item.get("summary").is_some() => Fit::Certain,
+            "custom" | "custom_message" if item.get("customType").is_some() => Fit::Certain,
+            "message" => item.get("message").map_or(Fit::No, fit_message),
+            _ => Fit::No,
+        }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+        match kind.as_str() {
+            "message" => read_message(item),
+            "custom_message" => said_to_model(item, item.get("content")),
+            "branch_summary" => said_to_model(item, item.get("summary")),
+            "compaction" => match said_to_model(item, item.get("summary")) {
+                Item::Message(message) => Item::Message(Message { barrier: true, ..message }),
+                other => other,
+            },
+            kind if METADATA.contains(&kind) => Item::Metadata,
+            "" => Item::Unknown(String::from("no type")),
+            _ => Item::Unknown(kind),
+        }
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let said = match draft.parts.as_slice() {
+            [DraftPart::ToolResult { id, name, text, .. }] => format!(
+                "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":[{}],\"isError\":true}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(name),
+                block(text)
+            ),
+            _ => {
+                let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+                format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
+            }
+        };
+        let linked = near.is_some_and(|near| near.get("parentId").is_some());
+        let head = if linked { TREE.begin(&said) + "," } else { String::from("{") };
+        let time = near.and_then(|near| near.get("timestamp")).map(Value::raw);
+        let time = time.map_or_else(String::new, |time| format!("\"timestamp\":{time},"));
+        format!("{head}\"type\":\"message\",{time}\"message\":{said}}}")
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => block(text),
+            DraftPart::Verbatim(raw) => raw.clone(),
+        }
+    }
+
+    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+        let mut patches = TREE.mend(transcript, left);
+        patches.extend(renumber(transcript, left.kept));
+        patches
+    }
+}
+
+fn block(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
+}
+
+fn fit_message(message: Value<'_>) -> Fit {
+    let Some(role) = message.get_text("role") else { return Fit::No };
+    let calls = |block: Value<'_>| block.get("type").is_some_and(|kind| kind.is("toolCall"));
+    if role.is("toolResult") || role.is("bashExecution") || message.get("content").is_some_and(|c| c.items().any(calls))
+    {
+        return Fit::Certain;
+    }
+    let told = message.get("stopReason").is_some() || message.get("api").is_some();
+    if told { Fit::Certain } else { Fit::Possible }
+}
+
+fn read_message(item: Value<'_>) -> Item<'_> {
+    let Some(said) = item.get("message") else { return Item::Unknown(String::from("no message")) };
+    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let (role, parts) = match role.as_str() {
+        "user" => (Role::User, content(said)),
+        "system" => (Role::System, content(said)),
+        "assistant" => (Role::Assistant, content(said)),
+        "toolResult" => (Role::Tool, vec![read_result(item, said)]),
+        // `!!` runs a command without telling the model.
+        "bashExecution" if said.get("excludeFromContext").is_some_and(|flag| flag.raw() == "true") => {
+            return Item::Metadata;
+        }
+        "bashExecution" => (Role::User, read_shell(said)),
+        "custom" | "branchSummary" | "compactionSummary" | "hookMessage" => {
+            let text = said.get("content").or_else(|| said.get("summary"));
+            return said_to_model(item, text);
+        }
+        _ => return Item::Unknown(role),
+    };
+    let mut message = Message::read(role, item);
+    message.id = item.get_text("id");
+    message.parts = parts;
+    Item::Message(message)
+}
+
+/// An entry whose text the model reads as said by the user.
+fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
+    let mut message = Message::read(Role::User, item);
+    message.id = item.get_text("id");
+    message.parts = pieces::content(text, pieces::plain_block);
+    if message.parts.is_empty() { Item::Metadata } else { Item::Message(message) }
+}
+
+fn content(said: Value<'_>) -> Vec<Part<'_>> {
+    pieces::content(said.get("content"), |block| match block.get_text("type").as_ref().map(Text::decode).as_deref() {
+        Some("thinking") => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
+        Some("toolCall") => Content::ToolCall(ToolCall {
+            id: block.get_text("id"),
+            name: block.get_text("name").unwrap_or(Text::Escaped("")),
+            arguments: pieces::arguments(block.get("arguments")),
+            family: Family::Function,
+            hosted: false,
+        }),
+        _ => pieces::plain_block(block),
+    })
+}
+
+fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
+    let content = said.get("content");
+    let result = ToolResult {
+        id: said.get_text("toolCallId"),
+        name: said.get_text("toolName"),
+        content: pieces::texts(content),
+        media: pieces::count_media(content),
+        family: Family::Function,
+        same_message: false,
+    };
+    let text = content.filter(|content| content.text().is_some());
+    let place = Place::element(item).with_text(text);
+    // The log wants a list of blocks where there was one.
+    let list = content.filter(|content| content.is_array());
+    let place = match list {
+        Some(list) => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        None => place,
+    };
+    let mut part = Part::read(Content::ToolResult(result), place);
+    said.some("details").into_iter().for_each(|copy| part.add_copy(copy));
+    part
+}
+
+/// A command that the user ran: the model reads the command and what it wrote.
+fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
+    let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
+    texts.flat_map(|text| pieces::content(Some(text), pieces::plain_block)).collect()
+}
+
+/// Older logs say by its number which entry a compaction kept first.
+fn renumber(transcript: &Transcript<'_>, kept: &[bool]) -> Vec<Patch> {
+    let stays: Vec<bool> = transcript
+        .slots
+        .iter()
+        .filter_map(|slot| match slot.what {
+            SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
+            SlotKind::Pinned => Some(true),
+            SlotKind::Seam { .. } => None,
+        })
+        .collect();
+    let numbers = transcript.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
+    let moved = numbers.filter_map(|number| {
+        let first: usize = number.raw().parse().ok()?;
+        let now = stays.iter().take(first).filter(|stays| **stays).count();
+        (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
+    });
+    moved.collect()
+}

@@ -1,0 +1,78 @@
+//! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
+
+use super::gemini::parts;
+use super::tree::Tree;
+use super::{Dialect, Fit, Item, Left, Patch, events, pieces};
+use crate::json::Value;
+use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+
+/// The dialect `qwen`.
+pub(super) struct Qwen;
+
+const TREE: Tree = Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, sides: &[] };
+
+impl Dialect for Qwen {
+    fn name(&self) -> &'static str {
+        "qwen"
+    }
+
+    fn marks(&self) -> &'static str {
+        "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`"
+    }
+
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let said = item.get("message").and_then(|said| said.get("parts")).is_some_and(Value::is_array);
+        let own = item.get("uuid").is_some() && (said || item.get("systemPayload").is_some());
+        if own { Fit::Certain } else { Fit::No }
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let role = match kind.as_str() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool_result" => Role::Tool,
+            "system" => return Item::Metadata,
+            _ => return events::unknown(kind),
+        };
+        let list = item.get("message").and_then(|said| said.get("parts"));
+        let mut message = Message::read(role, item);
+        // Records that share it are pieces of one message.
+        message.id = item.get_text("uuid");
+        message.parts = pieces::content(list, parts::plain).into_iter().map(parts::with_place).collect();
+        message.indivisible = parts::only_first_is_signed(list);
+        if let Some(copy) = item.get("toolCallResult") {
+            let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
+            results.for_each(|part| part.add_copy(copy));
+        }
+        Item::Message(message)
+    }
+
+    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+        let (kind, role) = match draft.role {
+            Role::Assistant => ("assistant", "model"),
+            Role::Tool => ("tool_result", "user"),
+            _ => ("user", "user"),
+        };
+        let spelt: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let said = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", spelt.join(","));
+        let envelope = events::envelope(near, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
+        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(&said))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        parts::spell(part)
+    }
+
+    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+        TREE.mend(transcript, left)
+    }
+}
