@@ -177,8 +177,12 @@ fn tell_text(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Expla
     // Writing to a String cannot fail.
     let _ = write!(out, "{}: ", line.unwrap_or(unit.line));
     match decision.message {
-        Some(message) => { let _ = write!(out, "message {message} ({})", decision.role); }
-        None => { let _ = write!(out, "a message ({})", decision.role); }
+        Some(message) => {
+            let _ = write!(out, "message {message} ({})", decision.role);
+        }
+        None => {
+            let _ = write!(out, "a message ({})", decision.role);
+        }
     }
     let _ = write!(out, ": {}: {}", decision.action, decision.reason);
     if !level.is_empty() {

@@ -155,6 +155,9 @@ impl Args {
     fn levels(&self) -> anyhow::Result<Levels> {
         let config = self.config.load()?;
         let table = config.as_ref().map_or_else(|| Ok(Table::default()), |config| config.section("check"))?;
+        if let Some(config) = &config {
+            Levels::new(&table, &Table::default()).map_err(|what| config.wrong(what))?;
+        }
         let flags = Table {
             deny: self.deny.clone(),
             warn: self.warn.clone(),

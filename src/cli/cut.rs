@@ -36,7 +36,7 @@ pub(super) fn run(
     let begun = Instant::now();
     let wish = flags.input.wish()?;
     let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
-    let manifest = flags.manifest()?;
+    let manifest = flags.manifest(&chain)?;
     let finished_before = leave_out_finished(flags, manifest.as_ref(), &mut sources);
     let overwrite = flags.output.force || manifest.as_ref().is_some_and(Manifest::is_resumed);
     let targets = match Targets::plan(flags.destination(), overwrite, &sources) {
@@ -54,12 +54,15 @@ pub(super) fn run(
         targets,
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
-    let interrupt = Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
+    let interrupt =
+        Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut fold = Fold::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
     fold.sums.finished_before = finished_before;
     fold.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
-        report::warning(&"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read");
+        report::warning(
+            &"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read",
+        );
     }
     let on_error = flags.output.on_error.policy();
     let batch = Batch { jobs: global.jobs, wish, on_error, stop: interrupt.flag(), progress };
@@ -113,7 +116,7 @@ impl Cutting {
     }
 
     /// The record of what is finished: kept for every run into a directory, and wherever --resume asks for it.
-    fn manifest(&self) -> Result<Option<Manifest>, Error> {
+    fn manifest(&self, chain: &Chain) -> Result<Option<Manifest>, Error> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.as_os_str().is_empty()).cloned();
         let path = match (named, &self.output.output_dir, resume) {
@@ -126,7 +129,7 @@ impl Cutting {
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        let manifest = Manifest::open(&path, &options(), resume.is_some());
+        let manifest = Manifest::open(&path, &options(&chain.told), resume.is_some());
         manifest.map(Some).map_err(|error| Error::system(Path::new(&path).to_string_lossy(), &error))
     }
 }
@@ -152,8 +155,9 @@ const BESIDE_THE_POINT: &[&str] = &[
     "progress",
 ];
 
-/// The options that decide what is written, in one line: the version, the command, and its flags with their values.
-fn options() -> String {
+/// The options that decide what is written, in one line: the version, the command, its flags with their values, and what a
+/// configuration told.
+fn options(told: &str) -> String {
     let command = super::Cli::command();
     let matches = command.clone().get_matches();
     let mut words = vec![format!("{} {}", command.get_name(), command.get_version().unwrap_or_default())];
@@ -166,5 +170,6 @@ fn options() -> String {
             }
         }
     }
-    words.join(" ")
+    words.push(told.to_owned());
+    words.join(" ").trim_end().to_owned()
 }

@@ -21,6 +21,8 @@ pub struct Stage {
 pub struct Chain {
     /// The stages.
     pub stages: Vec<Stage>,
+    /// What the stages were told in a configuration, so that runs can be compared; empty where flags say it all.
+    pub told: String,
 }
 
 /// What a chain left of a transcript.
@@ -58,12 +60,26 @@ impl Chain {
     pub fn run<'a>(
         &self,
         transcript: &mut Transcript<'a>,
+        watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> Result<Run<'a>, String> {
+        self.run_counted(transcript, watch, |_, _, _| {})
+    }
+
+    /// The same; `left` sees the messages after every stage, by its number from 0.
+    ///
+    /// # Errors
+    /// The words of the first stage that cannot do its work.
+    pub fn run_counted<'a>(
+        &self,
+        transcript: &mut Transcript<'a>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
+        mut left: impl FnMut(usize, &Transcript<'a>, &[Message<'a>]),
     ) -> Result<Run<'a>, String> {
         let mut run = Run { messages: std::mem::take(&mut transcript.messages), changed: false, notes: Vec::new() };
-        for stage in &self.stages {
+        for (nth, stage) in self.stages.iter().enumerate() {
             let (before, noted) = (said(&run.messages), run.notes.len());
             stage.run(transcript, &mut run, &mut watch)?;
+            left(nth, transcript, &run.messages);
             // Whoever has said so in words of its own needs no others.
             if before > 0 && said(&run.messages) == 0 && run.notes.len() == noted {
                 run.notes.push(stage.emptied(before, run.messages.len()));

@@ -37,6 +37,13 @@ const SAME: &[(&[&str], &str)] = &[
         "type = 'limit'\nmax-tokens = 90\ntrigger = 120\noverhead = 'openai'\nreserve = 20\nmodel = 'gpt-4'",
     ),
     (&["limit", "-t", "30", "--on-overflow", "truncate"], "type = 'limit'\nmax-tokens = 30\non-overflow = 'truncate'"),
+    (&["repair", "--mode", "stub", "--pending"], "type = 'repair'\nmode = 'stub'\npending = true"),
+    (&["repair", "--mode", "move"], "type = 'repair'\nmode = 'move'"),
+    (
+        &["memory", "recall", "--state", "state.json", "--budget", "300"],
+        "type = 'memory'\nstate = 'state.json'\nbudget = 300",
+    ),
+    (&["memory", "recall", "--read-only"], "type = 'memory'\nread-only = true"),
 ];
 
 #[test]
@@ -45,6 +52,7 @@ fn run_with_one_processor_is_its_command() {
     assert!(fixtures.len() > 20, "where are the fixtures?");
     for (flags, keys) in SAME {
         let folder = folder(&format!("[[history.processors]]\n{keys}\n"));
+        std::fs::write(folder.path().join("state.json"), "{\"likes\":\"tea\"}").expect("a file");
         for fixture in &fixtures {
             let said = |args: &[&str]| {
                 let output = curtail(folder.path(), args).arg(fixture).output().expect("curtail runs");

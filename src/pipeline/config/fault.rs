@@ -47,14 +47,13 @@ impl Page<'_> {
     }
 }
 
-/// No `what` goes by `name`; these do.
-pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
-    let hint = nearest(name, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+/// `lack`, such as "there is no network", of `name`; those that there are.
+pub(super) fn unknown(lack: &str, name: &str, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("unknown {what} `{name}`: there is none");
+        return format!("{lack} `{name}`, nor any other");
     }
-    let stop = if hint.is_empty() { ";" } else { "" };
-    format!("unknown {what} `{name}`{hint}{stop} known: {}", known.join(", "))
+    let hint = nearest(name, known).map_or_else(|| String::from(";"), |near| format!("; did you mean `{near}`?"));
+    format!("{lack} `{name}`{hint} known: {}", known.join(", "))
 }
 
 /// The name among `known` that was meant by `name`, if one is near enough: a third of its letters wrong, at most.

@@ -51,21 +51,22 @@ impl Config {
     /// # Errors
     /// What a processor needs and cannot have, with the place of its table.
     pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, Fault> {
-        steps.iter().try_fold(Chain::default(), |chain, step| {
-            let processors = step.entry.kind.processors(&step.entry.flags);
-            let fault = |error: anyhow::Error| Fault {
+        let mut chain = Chain { told: told(steps), ..Chain::default() };
+        for Step { level, entry } in steps {
+            let processors = entry.kind.processors(&entry.flags).map_err(|error| Fault {
                 file: self.file.clone(),
-                place: Some(step.entry.place),
-                what: format!("{} at {}: {error:#}", step.entry.kind.name, step.level),
-            };
-            Ok(chain.at(&step.level, processors.map_err(fault)?))
-        })
+                place: Some(entry.place),
+                what: format!("{} at {level}: {error:#}", entry.kind.name),
+            })?;
+            chain = chain.at(level, processors);
+        }
+        Ok(chain)
     }
 
     fn network(&self, name: &str) -> Result<&Network, Fault> {
         self.networks.iter().find(|network| network.own.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.networks.iter().map(|network| network.own.name.as_str()).collect();
-            self.fault(unknown("network", name, &known))
+            self.fault(unknown("there is no network", name, &known))
         })
     }
 
@@ -76,7 +77,7 @@ impl Config {
             let known: Vec<&str> = agents.by_ref().map(|agent| agent.name.as_str()).collect();
             let homes: Vec<String> = self.networks_of(name).map(|home| format!("--network {home}")).collect();
             if homes.is_empty() {
-                return self.fault(unknown("agent", name, &known));
+                return self.fault(unknown("there is no agent", name, &known));
             }
             let place = network
                 .map_or_else(|| String::from("at the top level"), |network| format!("in `{}`", network.own.name));
@@ -96,4 +97,13 @@ impl Config {
 
 fn at<'c>(level: &str, entries: &'c [Entry]) -> Vec<Step<'c>> {
     entries.iter().map(|entry| Step { level: level.to_owned(), entry }).collect()
+}
+
+/// What the processors are told, in one line.
+fn told(steps: &[Step<'_>]) -> String {
+    let stages = steps.iter().map(|Step { level, entry }| {
+        let values = entry.values().into_iter().map(|value| format!(" {}={}", value.name, value.value));
+        format!("{level}: {}{}", entry.kind.name, values.collect::<String>())
+    });
+    stages.collect::<Vec<_>>().join("; ")
 }

@@ -97,6 +97,19 @@ impl Config {
     }
 }
 
+impl Config {
+    /// What the owner of a table says is wrong, at the first place of the text that it quotes as `so`.
+    #[must_use]
+    pub fn wrong(&self, what: String) -> Fault {
+        let page = Page { file: &self.file, text: &self.text };
+        let quoted = what.split('`').nth(1).and_then(|name| self.text.find(name));
+        match quoted {
+            Some(at) => page.fault(at..at, what),
+            None => Fault { file: self.file.clone(), place: None, what },
+        }
+    }
+}
+
 fn beside(folder: &Path) -> Option<PathBuf> {
     NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }

@@ -41,7 +41,7 @@ pub(super) fn levels(
             "networks" => networks = reader.each(name, value, Reader::network)?,
             "agents" => agents = reader.each(name, value, Reader::named)?,
             "check" => {}
-            other => return Err(page.fault(name.span(), unknown("table", other, &TABLES))),
+            other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
         }
     }
     Ok((history, networks, agents))
@@ -67,7 +67,7 @@ impl<'r> Reader<'r> {
                 "processors" => own.processors = self.processors(value)?,
                 "agents" => agents = self.each(key, value, Reader::named)?,
                 other => {
-                    let what = unknown("key of a network", other, &["processors", "agents"]);
+                    let what = unknown("a network has no key", other, &["processors", "agents"]);
                     return Err(self.page.fault(key.span(), what));
                 }
             }
@@ -79,7 +79,7 @@ impl<'r> Reader<'r> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
-                let what = unknown(&format!("key of `{}`", name.get_ref()), key.get_ref(), &["processors"]);
+                let what = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
                 return Err(self.page.fault(key.span(), what));
             }
             processors = self.processors(value)?;

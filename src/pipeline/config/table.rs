@@ -83,7 +83,7 @@ fn kind(
     kinds
         .iter()
         .find(|kind| kind.name == name)
-        .ok_or_else(|| page.fault(value.span(), unknown("processor", name, &names)))
+        .ok_or_else(|| page.fault(value.span(), unknown("there is no processor", name, &names)))
 }
 
 fn key<'k>(reader: Reader<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, str>>) -> Result<&'k Key, Fault> {
@@ -93,7 +93,7 @@ fn key<'k>(reader: Reader<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<
     }
     let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
-    let mut what = unknown(&format!("key of a `{}`", kind.name), wanted, &known);
+    let mut what = unknown(&format!("a `{}` has no key", kind.name), wanted, &known);
     let elsewhere = reader.kinds.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
     if let Some(other) = elsewhere.filter(|_| nearest(wanted, &known).is_none()) {
         what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, kind.name, known.join(", "));
@@ -140,7 +140,7 @@ fn word(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) -> 
     if let Shape::Choice(choices) = &key.shape {
         let known: Vec<&str> = choices.iter().map(String::as_str).collect();
         if !known.contains(&word.as_str()) {
-            return Err(page.fault(value.span(), unknown(&format!("value of `{name}`"), &word, &known)));
+            return Err(page.fault(value.span(), unknown(&format!("`{name}` is never"), &word, &known)));
         }
     }
     Ok(word)

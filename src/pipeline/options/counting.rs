@@ -76,7 +76,7 @@ impl FromArgMatches for CountingOptions {
         let flags = Flags::from_arg_matches(matches)?;
         let named = matches.value_source("tokenizer") == Some(ValueSource::CommandLine);
         if named && flags.model.is_some() {
-            let words = "--model and --tokenizer say the same in two ways; give one of them";
+            let words = "model and tokenizer say the same in two ways; give one of them";
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, words));
         }
         Ok(Self(flags))

@@ -46,6 +46,7 @@ pub struct Kind {
     /// The name.
     pub name: &'static str,
     arguments: fn(Command) -> Command,
+    understood: fn(&ArgMatches) -> Result<(), clap::Error>,
     processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
 }
 
@@ -59,7 +60,12 @@ impl Kind {
     /// The kind whose options are `T`.
     #[must_use]
     pub const fn of<T: Options>(name: &'static str) -> Self {
-        Self { name, arguments: T::augment_args, processors: |matches| T::from_arg_matches(matches)?.processors() }
+        Self {
+            name,
+            arguments: T::augment_args,
+            understood: |matches| T::from_arg_matches(matches).map(drop),
+            processors: |matches| T::from_arg_matches(matches)?.processors(),
+        }
     }
 
     /// What it does, in a line.
@@ -79,7 +85,9 @@ impl Kind {
     /// # Errors
     /// What the command line would say of them.
     pub fn read(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
-        self.command().try_get_matches_from(flags)
+        let matches = self.command().try_get_matches_from(flags)?;
+        (self.understood)(&matches)?;
+        Ok(matches)
     }
 
     /// The processors that [`Kind::read`] flags describe.
