@@ -115,9 +115,9 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
             _ => None,
         });
         if changes.contains(&Change::Cut(nth)) {
-            message.cut.push(part)
+            message.cut.push(part);
         } else {
-            parts.push(part)
+            parts.push(part);
         }
         parts.extend(answer);
     }
