@@ -61,6 +61,8 @@ pub struct Message<'a> {
     pub cut: Vec<Part<'a>>,
     /// The value that the message was read from; `None` for a draft.
     pub value: Option<Value<'a>>,
+    /// For what we wrote: the message that it stands for or next to, whose envelope it takes.
+    pub near: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
     /// Whether it must not be parted from the message after it: reasoning and the call it led to, or what one message of
@@ -84,6 +86,7 @@ impl<'a> Message<'a> {
             parts: Vec::new(),
             cut: Vec::new(),
             value: Some(value),
+            near: None,
             id: None,
             binds_next: false,
             indivisible: false,
