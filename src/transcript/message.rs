@@ -104,7 +104,8 @@ impl<'a> Message<'a> {
     /// Whether it is reasoning that must not be parted from the message after it.
     #[must_use]
     pub fn is_bound_thought(&self) -> bool {
-        self.binds_next && !self.parts.iter().any(|part| part.content.speaks() || part.content.is_tool())
+        let thinks = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
+        self.binds_next && !self.parts.is_empty() && self.parts.iter().all(thinks)
     }
 
     /// Whether any part is a tool call or a tool result.
