@@ -9,7 +9,7 @@ use super::feed::{Feed, Task, What, open, read_whole};
 use super::{Batch, Event, Failure, Flow, OnError, Opened, Trouble, Unit, Work};
 use crate::dialects::Framing;
 use crate::error::{Error, Kind, Place};
-use crate::io::Source;
+use crate::io::{Blocks, Progress, Source};
 
 /// What came of a task.
 struct Done<Out> {
@@ -29,7 +29,7 @@ impl Batch {
         let mut feed = Feed::new(&self.wish, sources);
         let mut buffer = Vec::new();
         let Some(first) = feed.next(&mut buffer) else { return };
-        let mut folding = Folding { fold: &mut fold, closed: None, stopped: false };
+        let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
         let jobs = match self.jobs {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             jobs => jobs,
@@ -160,6 +160,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The fold, and what of the file at hand it was told.
 struct Folding<'f, Out> {
     fold: &'f mut dyn FnMut(Event<'_, Out>) -> Flow,
+    progress: &'f Progress,
     /// The number of the file that was closed last.
     closed: Option<usize>,
     stopped: bool,
@@ -192,6 +193,7 @@ impl<Out> Folding<'_, Out> {
         if done.last || done.broken || !wanted {
             opened.leave();
             self.closed = Some(opened.number);
+            self.progress.end(opened.number);
             let complete = done.last && !done.broken && wanted;
             self.tell(Event::Closed { opened: &opened, complete });
         }
@@ -223,10 +225,15 @@ impl<W: Work> Worker<'_, W> {
             failures: Vec::new(),
             broken: false,
         };
+        let progress = &self.batch.progress;
         match task.what {
-            What::Block { opened, line, first, last } => {
+            What::Block { opened, line, first, last, taken } => {
                 (done.first, done.last) = (first, last);
-                self.records(&opened, line, &mut done);
+                if first {
+                    progress.begin(opened.number, &opened.source);
+                }
+                let units = self.records(&opened, line, &mut done);
+                progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
             What::Whole(opened, mut blocks) => self.whole(opened, &mut blocks, &mut done),
@@ -252,22 +259,23 @@ impl<W: Work> Worker<'_, W> {
         if opened.reading.framing != Framing::Records {
             return self.whole(opened, &mut blocks, done);
         }
-        let mut line = 1;
-        self.records(&opened, line, done);
+        let (mut line, mut units) = (1, self.records(&opened, 1, done));
         while !blocks.is_done() && !done.broken {
             line += memchr::memchr_iter(b'\n', &self.buffer).count();
             match blocks.next_lines(&mut self.buffer) {
-                Ok(()) => self.records(&opened, line, done),
+                Ok(()) => units += self.records(&opened, line, done),
                 Err(error) => {
                     done.broken = true;
                     done.failures.push(Failure { error, record: None });
                 }
             }
         }
+        self.batch.progress.advance(number, blocks.taken(), units);
         done.opened = Some(opened);
     }
 
-    fn whole(&mut self, opened: Arc<Opened>, blocks: &mut crate::io::Blocks, done: &mut Done<W::Out>) {
+    fn whole(&mut self, opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
+        self.batch.progress.begin(opened.number, &opened.source);
         match read_whole(blocks, opened.reading.framing, &mut self.buffer) {
             Ok(()) if self.buffer.is_empty() => {}
             Ok(()) => self.unit(&opened, &self.buffer, 1, done),
@@ -276,11 +284,13 @@ impl<W: Work> Worker<'_, W> {
                 done.failures.push(Failure { error, record: None });
             }
         }
+        self.batch.progress.advance(opened.number, blocks.taken(), 1);
         done.opened = Some(opened);
     }
 
-    /// All records of the buffer, or those before the first that fails.
-    fn records(&self, opened: &Opened, mut line: usize, done: &mut Done<W::Out>) {
+    /// All records of the buffer, or those before the first that fails; returns how many lines that was.
+    fn records(&self, opened: &Opened, first: usize, done: &mut Done<W::Out>) -> usize {
+        let mut line = first;
         let mut rest = self.buffer.as_slice();
         while !rest.is_empty() && !done.broken {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
@@ -289,6 +299,7 @@ impl<W: Work> Worker<'_, W> {
             line += 1;
             rest = after;
         }
+        line - first
     }
 
     fn unit(&self, opened: &Opened, record: &[u8], line: usize, done: &mut Done<W::Out>) {

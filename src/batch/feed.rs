@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Opened, Reading, Wish};
-use crate::dialects::{Framing, detect, find};
+use super::{Opened, Wish};
+use crate::dialects::{Framing, detect};
 use crate::error::Error;
 use crate::io::{BLOCK, Blocks, Source};
 use crate::json::Document;
@@ -29,6 +29,8 @@ pub(super) enum What {
         line: usize,
         first: bool,
         last: bool,
+        /// Bytes of the file, as they lie there, that were read for it.
+        taken: u64,
     },
     /// A file that could not be opened, or not be read on.
     Broken(Result<Arc<Opened>, Source>, Error),
@@ -49,6 +51,7 @@ struct Current {
     blocks: Box<Blocks>,
     /// The number of the next line.
     line: usize,
+    taken: u64,
 }
 
 impl<'w> Feed<'w> {
@@ -84,7 +87,7 @@ impl<'w> Feed<'w> {
         Some(match open(self.wish, &source, number, buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok((opened, blocks)) if opened.reading.framing == Framing::Records => {
-                self.block(Current { opened, blocks, line: 1 }, buffer, true)
+                self.block(Current { opened, blocks, line: 1, taken: 0 }, buffer, true)
             }
             Ok((opened, blocks)) => What::Whole(opened, blocks),
         })
@@ -96,10 +99,12 @@ impl<'w> Feed<'w> {
         }
         let line = current.line;
         current.line += memchr::memchr_iter(b'\n', buffer).count();
+        let taken = current.blocks.taken() - current.taken;
+        current.taken += taken;
         let opened = Arc::clone(&current.opened);
         let last = current.blocks.is_done();
         self.current = (!last).then_some(current);
-        What::Block { opened, line, first, last }
+        What::Block { opened, line, first, last, taken }
     }
 }
 
@@ -113,12 +118,8 @@ pub(super) fn open(
     let mut blocks = Box::new(Blocks::open(source)?);
     blocks.next_lines(buffer)?;
     let head = valid_prefix(buffer);
-    let mut reading = Reading {
-        framing: wish.framing.unwrap_or_else(|| detect(head, wish.messages_key.as_deref())),
-        dialect: wish.dialect.as_deref().and_then(find),
-        named: wish.dialect.is_some(),
-        messages_key: wish.messages_key.clone(),
-    };
+    let framing = wish.framing.unwrap_or_else(|| detect(head, wish.messages_key.as_deref()));
+    let mut reading = wish.reading(framing)?;
     if reading.dialect.is_none() {
         reading.dialect = reading.told(head);
     }

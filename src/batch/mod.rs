@@ -44,19 +44,23 @@
 //! broken (bytes that are no UTF-8 included) returns `Ok` from [`Work::unit`] and [`Work::garbled`] instead.
 
 mod checking;
+mod cutting;
 mod engine;
 mod feed;
+mod reading;
 mod record;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use checking::{Checked, Checking, Mend};
-pub use record::{Cut, Cutter, Reading, Trouble};
+pub use cutting::{Cutting, Piece, Words};
+pub use reading::Reading;
+pub use record::{Cut, Cutter, Tally, Trouble};
 
 use crate::dialects::{Dialect, Framing};
-use crate::error::{Error, Place};
-use crate::io::{Packing, Source};
+use crate::error::{Error, Kind, Place};
+use crate::io::{Packing, Progress, Source};
 use crate::json::Document;
 use crate::transcript::Transcript;
 
@@ -71,6 +75,8 @@ pub struct Batch {
     pub on_error: OnError,
     /// Set from outside to end the batch after what is under way.
     pub stop: Arc<AtomicBool>,
+    /// Is told what is under way.
+    pub progress: Arc<Progress>,
 }
 
 /// What the user said about how inputs are read; nothing is decided file by file.
@@ -82,6 +88,17 @@ pub struct Wish {
     pub dialect: Option<String>,
     /// Where records keep their messages, if not at a usual place.
     pub messages_key: Option<String>,
+}
+
+impl Wish {
+    /// How files of `framing` are read.
+    ///
+    /// # Errors
+    /// The dialect that was wished for does not exist.
+    pub fn reading(&self, framing: Framing) -> Result<Reading, Error> {
+        Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
+            .map_err(|what| Error::new(Kind::Usage, "", what))
+    }
 }
 
 /// What becomes of a unit that fails.

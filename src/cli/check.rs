@@ -1,20 +1,19 @@
 //! `curtail check`: what is wrong with transcripts, where, and what the provider would say.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 
-use super::counting::{CountingFlags, tokens};
+use super::config::ConfigFlags;
 use super::findings::Findings;
-use super::input::{Input, RepairFlag};
+use super::input::Input;
 use crate::batch::{Batch, Checking, Cutter, Mend, OnError, Wish};
 use crate::checks::{Inspection, Levels, Profile, Table};
 use crate::dialects;
 use crate::io::{Wanted, find};
 use crate::pipeline::Chain;
-use crate::pipeline::config::Config;
+use crate::pipeline::options::{CountingOptions, RepairHow, Tokens};
 use crate::reports::{self, Outcome};
 
 /// Find broken tool pairs and other faults; exit with 1 if any is denied
@@ -45,16 +44,15 @@ pub(super) struct Args {
     profile: Option<String>,
 
     /// Fail on transcripts with more tokens; `k` and `m` are thousands and millions
-    #[arg(short = 't', long, value_name = "N", value_parser = tokens, help_heading = "Rules")]
-    max_tokens: Option<usize>,
+    #[arg(short = 't', long, value_name = "N", help_heading = "Rules")]
+    max_tokens: Option<Tokens>,
 
-    /// Where levels are configured, instead of the nearest curtail.toml
-    #[arg(short, long, value_name = "FILE", help_heading = "Rules")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFlags,
 
     /// Mend broken pairs in place, whole files or nothing, and report what is left
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "drop", conflicts_with = "profile", help_heading = "Repair")]
-    fix: Option<RepairFlag>,
+    fix: Option<RepairHow>,
 
     /// Mend calls that are still pending at the end, too
     #[arg(long, help_heading = "Repair")]
@@ -85,7 +83,7 @@ pub(super) struct Args {
     allow_empty: bool,
 
     #[command(flatten)]
-    counting: CountingFlags,
+    counting: CountingOptions,
 
     #[command(flatten)]
     input: Input,
@@ -149,13 +147,17 @@ impl Args {
     fn checking(&self) -> anyhow::Result<Checking> {
         let profile = self.profile.as_deref().map(profile).transpose()?;
         let counting = self.max_tokens.map(|_| self.counting.counting()).transpose()?;
-        let inspection = Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens };
+        let inspection =
+            Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
         Ok(Checking { inspection, levels: self.levels()?, counting, mend: self.mend() })
     }
 
     fn levels(&self) -> anyhow::Result<Levels> {
-        let config = Config::load(self.config.as_deref()).map_err(|words| anyhow!(words))?;
-        let table = config.map_or_else(|| Ok(Table::default()), |config| config.table("check"));
+        let config = self.config.load()?;
+        let table = config.as_ref().map_or_else(|| Ok(Table::default()), |config| config.section("check"))?;
+        if let Some(config) = &config {
+            Levels::new(&table, &Table::default()).map_err(|what| config.wrong(what))?;
+        }
         let flags = Table {
             deny: self.deny.clone(),
             warn: self.warn.clone(),
@@ -163,13 +165,13 @@ impl Args {
             strict: self.strict,
             ..Table::default()
         };
-        Levels::new(&table.map_err(|words| anyhow!(words))?, &flags).map_err(|words| anyhow!(words))
+        Levels::new(&table, &flags).map_err(|words| anyhow!(words))
     }
 
     fn mend(&self) -> Option<Mend> {
-        let how = self.fix.or(self.diff.then_some(RepairFlag::Drop))?;
-        let chain = how.then_repair(Chain::default(), self.repair_pending);
-        Some(Mend { cutter: Cutter { chain, explain: false }, write: self.writes() })
+        let how = self.fix.or(self.diff.then_some(RepairHow::Drop))?;
+        let chain = Chain::default().at("", how.processors(self.repair_pending));
+        Some(Mend { cutter: Cutter { chain, explain: false, counting: None }, write: self.writes() })
     }
 }
 

@@ -1,53 +1,175 @@
-//! What every cutting command does with its chain.
-use std::io::Write as _;
+//! What every cutting command does with its chain: plans the outputs, runs the batch, says how it went.
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
 
-use super::input::Cutting;
-use crate::batch::{Batch, Cutter, Event, Flow, Trouble, Unit, Wish, Work};
+use clap::CommandFactory as _;
+
+use super::fold::Fold;
+use super::input::{Cutting, ExplainFlag, Global};
+use super::interrupt::Interrupt;
+use super::report;
+use crate::batch::{self, Batch, Cutter, Words};
 use crate::error::{Error, Kind};
-use crate::io::{Wanted, find};
+use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
 use crate::pipeline::Chain;
+use crate::pipeline::options::Options;
+use crate::processors::{Counting, Overhead};
+use crate::tokenizers;
 
-struct Cutwork(Cutter);
-impl Work for Cutwork {
-    type Out = String;
-    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), Trouble> {
-        let cut = self.0.cut(&unit.opened.reading, unit.text)?;
-        out.push_str(cut.text.as_deref().unwrap_or(unit.text));
-        Ok(())
+/// Does what a command of one processor was told.
+pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+    let chain = flags.with_repair(Chain::default().at("", options.processors()?));
+    run(flags, global, chain, options.counting()?)
+}
+
+/// Reads the inputs, cuts them with `chain`, writes what is left. `counting` counts for the sums, as the default tokenizer
+/// does if there is none.
+pub(super) fn run(
+    flags: &Cutting,
+    global: &Global,
+    chain: Chain,
+    counting: Option<Counting>,
+) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let wish = flags.input.wish()?;
+    let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
+    let manifest = flags.manifest(&chain)?;
+    let finished_before = leave_out_finished(flags, manifest.as_ref(), &mut sources);
+    let overwrite = flags.output.force || manifest.as_ref().is_some_and(Manifest::is_resumed);
+    let targets = match Targets::plan(flags.destination(), overwrite, &sources) {
+        Ok(targets) => targets,
+        Err(troubles) => return Ok(refuse(&troubles)),
+    };
+    let counting = match (flags.stats, counting) {
+        (None, _) => None,
+        (Some(_), Some(counting)) => Some(counting),
+        (Some(_), None) => Some(default_counting()?),
+    };
+    let cutting = batch::Cutting {
+        cutter: Cutter { chain, explain: flags.words() != Words::None, counting },
+        words: flags.words(),
+        targets,
+    };
+    let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
+    let interrupt =
+        Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
+    let mut fold = Fold::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
+    fold.sums.finished_before = finished_before;
+    fold.missing(&missing);
+    if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
+        report::warning(
+            &"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read",
+        );
     }
-    fn reset(&self, out: &mut String) {
-        out.clear();
+    let on_error = flags.output.on_error.policy();
+    let batch = Batch { jobs: global.jobs, wish, on_error, stop: interrupt.flag(), progress };
+    batch.run(sources, &cutting, |event| fold.event(event));
+    fold.finish(begun, interrupt.status())
+}
+
+fn refuse(troubles: &[Error]) -> ExitCode {
+    for trouble in troubles {
+        report::error(trouble);
+    }
+    ExitCode::from(2)
+}
+
+fn default_counting() -> anyhow::Result<Counting> {
+    Ok(Counting { tokenizer: tokenizers::find(tokenizers::DEFAULT)?, overhead: Overhead::None, reserve: 0 })
+}
+
+/// Takes the inputs away that an earlier run finished, and says how many.
+fn leave_out_finished(flags: &Cutting, manifest: Option<&Manifest>, sources: &mut Vec<Source>) -> usize {
+    let Some(manifest) = manifest else { return 0 };
+    // Only a plan tells where an output goes; this one is for nothing else and refuses nothing.
+    let Ok(targets) = Targets::plan(flags.destination(), true, &[]) else { return 0 };
+    let before = sources.len();
+    sources.retain(|source| match (&source.path, targets.path(source)) {
+        (Some(input), Some(output)) => !manifest.is_done(input, &output),
+        _ => true,
+    });
+    before - sources.len()
+}
+
+impl Cutting {
+    fn destination(&self) -> Destination {
+        let output = &self.output;
+        match (&output.output, &output.output_dir, &output.in_place) {
+            _ if self.dry_run => Destination::Nothing,
+            (Some(file), ..) => Destination::File(file.clone()),
+            (_, Some(directory), _) => Destination::Directory(directory.clone()),
+            (.., Some(suffix)) => Destination::InPlace(Some(suffix.clone()).filter(|suffix| !suffix.is_empty())),
+            (None, None, None) => Destination::Stdout,
+        }
+    }
+
+    fn words(&self) -> Words {
+        match self.explain {
+            Some(ExplainFlag::Text) => Words::Text,
+            Some(ExplainFlag::Json) => Words::Json,
+            None if self.dry_run => Words::Text,
+            None => Words::None,
+        }
+    }
+
+    /// The record of what is finished: kept for every run into a directory, and wherever --resume asks for it.
+    fn manifest(&self, chain: &Chain) -> Result<Option<Manifest>, Error> {
+        let resume = self.output.resume.as_ref();
+        let named = resume.filter(|path| !path.as_os_str().is_empty()).cloned();
+        let path = match (named, &self.output.output_dir, resume) {
+            _ if self.dry_run => return Ok(None),
+            (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
+                return Err(Error::new(Kind::Usage, "", "--resume goes on with --output-dir or --in-place"));
+            }
+            (Some(path), ..) => path,
+            (None, Some(directory), _) => directory.join(MANIFEST),
+            (None, None, Some(_)) => PathBuf::from(MANIFEST),
+            (None, None, None) => return Ok(None),
+        };
+        let manifest = Manifest::open(&path, &options(&chain.told), resume.is_some());
+        manifest.map(Some).map_err(|error| Error::system(Path::new(&path).to_string_lossy(), &error))
     }
 }
 
-/// Reads the input, cuts it with `chain`, writes what is left.
-pub(super) fn run(flags: &Cutting, chain: Chain) -> anyhow::Result<ExitCode> {
-    let wanted = Wanted { paths: &flags.input.paths, stdin_name: flags.input.stdin_filename.as_deref(), except: None };
-    let (sources, _) = find(&wanted)?;
-    let wish = Wish {
-        framing: flags.input.framing.framing(),
-        dialect: Some(flags.input.dialect.clone()).filter(|name| name != "auto"),
-        messages_key: flags.input.messages_key.clone(),
-    };
-    let work = Cutwork(Cutter { chain, explain: flags.explain.is_some() || flags.dry_run });
-    let mut failed = None;
-    let mut stdout = std::io::stdout().lock();
-    Batch { wish, ..Batch::default() }.run(sources, &work, |event| {
-        match event {
-            Event::Done { out, .. } => {
-                if let Err(error) = stdout.write_all(out.as_bytes()) {
-                    failed = Some(Error::system("stdout", &error));
-                    return Flow::Stop;
-                }
+/// Flags that change where outputs go or what is said, and not what is written.
+const BESIDE_THE_POINT: &[&str] = &[
+    "paths",
+    "stdin_filename",
+    "output",
+    "output_dir",
+    "in_place",
+    "force",
+    "resume",
+    "rejects",
+    "explain",
+    "dry_run",
+    "stats",
+    "fail_on_change",
+    "jobs",
+    "quiet",
+    "verbose",
+    "color",
+    "progress",
+];
+
+/// The options that decide what is written, in one line: the version, the command, its flags with their values, and what a
+/// configuration told.
+fn options(told: &str) -> String {
+    let command = super::Cli::command();
+    let matches = command.clone().get_matches();
+    let mut words = vec![format!("{} {}", command.get_name(), command.get_version().unwrap_or_default())];
+    if let Some((name, matches)) = matches.subcommand() {
+        words.push(name.to_owned());
+        let arguments = command.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
+        for id in arguments.map(|argument| argument.get_id().as_str()).filter(|id| !BESIDE_THE_POINT.contains(id)) {
+            if let Ok(Some(values)) = matches.try_get_raw(id) {
+                words.push(format!("{id}={:?}", values.collect::<Vec<_>>()));
             }
-            Event::Failed(failure) => failed = Some(failure.error.clone()),
-            _ => {}
         }
-        Flow::Continue
-    });
-    match failed {
-        Some(error) if error.kind != Kind::BrokenPipe => Err(error.into()),
-        _ => Ok(ExitCode::SUCCESS),
     }
+    words.push(told.to_owned());
+    words.join(" ").trim_end().to_owned()
 }

@@ -1,13 +1,7 @@
 //! `curtail filter`: tools, roles and parts that go, whatever the size.
 
-use anyhow::anyhow;
-use clap::ValueEnum;
-
 use super::input::Cutting;
-use crate::pipeline::Chain;
-use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
-use crate::tokenizers;
-use crate::transcript::Role;
+use crate::pipeline::options::FilterOptions;
 
 /// Drop tool calls with their results, all or by name; strip parts; clear old results
 ///
@@ -15,114 +9,9 @@ use crate::transcript::Role;
 /// what else is wanted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Drop only the tools that match
-    #[arg(short = 'x', long, value_name = "GLOB", conflicts_with = "include_tool")]
-    exclude_tool: Vec<String>,
-
-    /// Drop all tools but those that match
-    #[arg(short = 'k', long, value_name = "GLOB")]
-    include_tool: Vec<String>,
-
-    /// Leave an assistant text that names the tools where calls were dropped
-    #[arg(long)]
-    persist_results: bool,
-
-    /// Keep only messages of these roles
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "ROLE")]
-    role: Vec<RoleFlag>,
-
-    /// Strip parts of these kinds
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
-    strip: Vec<StripFlag>,
-
-    /// Clear the content of all tool results but the last N
-    #[arg(long, value_name = "N")]
-    keep_last_results: Option<usize>,
-
-    /// What a cleared result says
-    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "keep_last_results")]
-    placeholder: String,
-
-    /// Never clear the results of tools that match
-    #[arg(long, value_name = "GLOB", requires = "keep_last_results")]
-    exempt_tool: Vec<String>,
+    #[command(flatten)]
+    pub(super) options: FilterOptions,
 
     #[command(flatten)]
     pub(super) cutting: Cutting,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RoleFlag {
-    System,
-    Developer,
-    User,
-    Assistant,
-    Tool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StripFlag {
-    /// What the model thought, where no call still needs it
-    Reasoning,
-    /// Images, sounds and files
-    Media,
-    /// Parts of unknown type
-    Other,
-}
-
-impl Args {
-    /// The chain that these flags describe.
-    pub(super) fn chain(&self) -> anyhow::Result<Chain> {
-        let mut chain = Chain::default();
-        if let Some(tools) = self.tools()? {
-            chain = chain.then(ToolFilter { tools, persist_results: self.persist_results });
-        }
-        if !self.role.is_empty() || !self.strip.is_empty() {
-            let kinds = self.strip.iter().map(|kind| kind.kind()).collect();
-            chain = chain.then(Strip { kinds, roles: self.role.iter().map(|role| role.role()).collect() });
-        }
-        if let Some(keep) = self.keep_last_results {
-            let exempt = globs(&self.exempt_tool)?;
-            let tokenizer = tokenizers::find(tokenizers::DEFAULT)?;
-            chain = chain.then(ClearResults { keep, placeholder: self.placeholder.clone(), exempt, tokenizer });
-        }
-        Ok(self.cutting.with_repair(chain))
-    }
-
-    fn tools(&self) -> anyhow::Result<Option<ToolGlobs>> {
-        if !self.exclude_tool.is_empty() {
-            return Ok(Some(ToolGlobs::Exclude(globs(&self.exclude_tool)?)));
-        }
-        if !self.include_tool.is_empty() {
-            return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
-        }
-        let other_wish = !self.role.is_empty() || !self.strip.is_empty() || self.keep_last_results.is_some();
-        Ok((!other_wish).then_some(ToolGlobs::All))
-    }
-}
-
-fn globs(patterns: &[String]) -> anyhow::Result<globset::GlobSet> {
-    ToolGlobs::compile(patterns).map_err(|words| anyhow!(words))
-}
-
-impl RoleFlag {
-    const fn role(self) -> Role {
-        match self {
-            Self::System => Role::System,
-            Self::Developer => Role::Developer,
-            Self::User => Role::User,
-            Self::Assistant => Role::Assistant,
-            Self::Tool => Role::Tool,
-        }
-    }
-}
-
-impl StripFlag {
-    const fn kind(self) -> StripKind {
-        match self {
-            Self::Reasoning => StripKind::Reasoning,
-            Self::Media => StripKind::Media,
-            Self::Other => StripKind::Other,
-        }
-    }
 }

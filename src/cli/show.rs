@@ -69,8 +69,8 @@ fn file(args: &Args, path: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
         text = std::fs::read_to_string(path).with_context(|| name.clone())?;
     }
     let framing = args.input.framing.framing().unwrap_or_else(|| detect(&text, args.input.messages_key.as_deref()));
-    let dialect = crate::dialects::find(&args.input.dialect);
-    let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: args.input.messages_key.clone() };
+    let dialect = Some(args.input.dialect.as_str()).filter(|name| *name != "auto");
+    let reading = Reading::new(framing, dialect, args.input.messages_key.clone()).map_err(|words| anyhow!(words))?;
     for (piece, origin) in pieces(&text, framing) {
         let document = Document::read_log(piece).map_err(|fault| at(&name, origin, piece, fault.offset, fault.what))?;
         let transcripts =

@@ -4,10 +4,16 @@
 
 mod blocks;
 mod compression;
+mod manifest;
+mod progress;
 mod sink;
 mod source;
+mod target;
 
 pub use blocks::{BLOCK, Blocks};
 pub use compression::Packing;
+pub use manifest::{MANIFEST, Manifest};
+pub use progress::{Progress, Show};
 pub use sink::{FileSink, Replace};
 pub use source::{Source, Wanted, find};
+pub use target::{Destination, Targets};

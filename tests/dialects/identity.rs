@@ -13,10 +13,13 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
     chains.into_iter().find_map(|chain| {
         let framing = detect(&file.text, None);
         let reading = Reading { framing, dialect: None, named: false, messages_key: None };
-        let cutter = Cutter { chain, explain: false };
-        pieces(&file.text, framing).into_iter().find_map(|piece| match cutter.cut(&reading, piece) {
-            Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
-            Ok(cut) => cut.text.filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
+        let cutter = Cutter { chain, explain: false, counting: None };
+        pieces(&file.text, framing).into_iter().find_map(|piece| {
+            let mut text = String::new();
+            match cutter.cut(&reading, piece, &mut text) {
+                Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
+                Ok(_) => Some(text).filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
+            }
         })
     })
 }

@@ -21,9 +21,10 @@ fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
 
 pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
     let reading = reading(dialect, framing);
-    let done = Cutter { chain, explain: true }.cut(&reading, text);
-    let done = done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
-    Ok(done.text.unwrap_or_else(|| text.to_owned()))
+    let mut out = String::new();
+    let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
+    done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
+    Ok(out)
 }
 
 /// The messages of a text as they are spelt, and its faults as kind and id.

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-use super::counting::CountingFlags;
 use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Trouble, Unit, Work};
 use crate::error::Kind;
+use crate::pipeline::options::CountingOptions;
 use crate::processors::Counting;
 use tally::{Sum, Tally};
 
@@ -31,7 +31,7 @@ pub(super) struct Args {
     output_format: Format,
 
     #[command(flatten)]
-    counting: CountingFlags,
+    counting: CountingOptions,
 
     #[command(flatten)]
     input: Input,
@@ -84,7 +84,9 @@ impl Work for Counter {
 /// Counts what the flags name, and writes the counts.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let counting = args.counting.counting()?;
-    args.counting.warn();
+    if let Some(note) = args.counting.note() {
+        anstream::eprintln!("curtail: {note}");
+    }
     let mut tally = Tally::new(args.by, counting.tokenizer.name(), counting.tokenizer.exact());
     let (sources, missing) = args.input.sources(None)?;
     missing.iter().for_each(|error| report::error(error));
@@ -92,8 +94,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
     batch.run(sources, &Counter(counting), |event| {
         match event {
-            Event::Opened(opened) => tally.open(opened.source.name()),
-            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(opened.source.name(), sum)),
+            Event::Opened(opened) => tally.open(&opened.source.name),
+            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(&opened.source.name, sum)),
             Event::Failed(failure) => {
                 report::error(&failure.error);
                 status = ExitCode::from(2);

@@ -8,7 +8,10 @@ mod recall;
 mod show;
 mod tool_schema;
 
+use crate::cli::input::Global;
 use std::process::ExitCode;
+
+pub(super) use recall::RecallOptions;
 
 /// Keep what a model wrote down, and put it back in front of it
 #[derive(Debug, clap::Args)]
@@ -32,10 +35,10 @@ enum Command {
 }
 
 impl Args {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         match &self.command {
             Command::Apply(args) => args.run(),
-            Command::Recall(args) => args.run(),
+            Command::Recall(args) => args.run(global),
             Command::Update(args) => args.run(),
             Command::Show(args) => args.run(),
             Command::Set(args) => args.run(),

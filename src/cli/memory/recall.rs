@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::ValueHint;
+
 use super::flags::{LoadedRules, RuleFlags, Whose, state};
-use crate::cli::counting::tokens;
 use crate::cli::cut;
-use crate::cli::input::Cutting;
+use crate::cli::input::{Cutting, Global};
 use crate::memory::{BUDGET, Loaded, load, replay};
-use crate::pipeline::Chain;
+use crate::pipeline::Processors;
+use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{Source, WorkingMemory};
 use crate::tokenizers::{DEFAULT, find};
 
@@ -19,16 +21,26 @@ use crate::tokenizers::{DEFAULT, find};
 /// updates in the transcript come to.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) options: RecallOptions,
+
+    #[command(flatten)]
+    pub(super) cutting: Cutting,
+}
+
+/// Put the state that is kept as a block behind the leading instructions
+#[derive(Debug, Clone, clap::Args)]
+pub(in crate::cli) struct RecallOptions {
     /// The state: text, or a JSON object
     #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
     state: Option<PathBuf>,
 
     /// The most tokens that the block takes; a longer state is cut, with a marker that says so
-    #[arg(long, value_name = "N", value_parser = tokens, default_value_t = BUDGET)]
-    budget: usize,
+    #[arg(long, value_name = "N", default_value_t = Tokens(BUDGET))]
+    budget: Tokens,
 
     /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
-    #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
     tokenizer: String,
 
     #[command(flatten)]
@@ -36,25 +48,30 @@ pub(super) struct Args {
 
     #[command(flatten)]
     rules: RuleFlags,
-
-    #[command(flatten)]
-    cutting: Cutting,
 }
 
 impl Args {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cut::with(&self.cutting, global, &self.options)
+    }
+}
+
+impl Options for RecallOptions {
+    fn processors(&self) -> anyhow::Result<Processors> {
         let rules = self.rules.load()?;
         let source = self.source(&rules)?;
         let memory = WorkingMemory {
             source,
             read_only: rules.read_only,
             schema: rules.schema.map(Arc::new),
-            budget: self.budget,
+            budget: self.budget.0,
             tokenizer: find(&self.tokenizer)?,
         };
-        cut::run(&self.cutting, self.cutting.with_repair(Chain::default().then(memory)))
+        Ok(vec![Box::new(memory)])
     }
+}
 
+impl RecallOptions {
     fn source(&self, rules: &LoadedRules) -> anyhow::Result<Source> {
         if let Some(path) = &self.state {
             return Ok(Source::Given(state(path, rules.schema.as_ref())?));

@@ -1,0 +1,20 @@
+//! Writes generated chats to standard output: `generate MEGABYTES [SEED]`.
+
+mod chats;
+
+use std::io::Write as _;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let megabytes: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let seed = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut chats = chats::Chats::new(seed);
+    let mut out = std::io::stdout().lock();
+    let (mut written, mut line) = (0, String::new());
+    while written < megabytes * 1_000_000 {
+        line.clear();
+        chats.append(&mut line);
+        out.write_all(line.as_bytes()).unwrap();
+        written += line.len();
+    }
+}

@@ -1,0 +1,209 @@
+//! The work of every command that cuts: units through a [`Cutter`], files of their own written where they are worked on.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::{Cutter, Opened, Tally, Trouble, Unit, Work};
+use crate::edit::Explained;
+use crate::error::{Error, Place};
+use crate::io::{FileSink, Targets};
+
+/// Cuts units.
+pub struct Cutting {
+    /// What is done to each.
+    pub cutter: Cutter,
+    /// How decisions are told.
+    pub words: Words,
+    /// Where outputs go.
+    pub targets: Targets,
+}
+
+/// How decisions are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// Not at all.
+    None,
+    /// A line for a decision.
+    Text,
+    /// A JSON object for a decision.
+    Json,
+}
+
+/// What came of a block.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// What is left of it.
+    pub text: String,
+    /// Records that are no text and were kept as they stand, each with its place in `text`.
+    pub garbled: Vec<(usize, Vec<u8>)>,
+    /// Whether anything is not as it was.
+    pub changed: bool,
+    /// The decisions, told.
+    pub explained: String,
+    /// What the user should know, with its place.
+    pub notes: Vec<(Place, String)>,
+    /// What was in it, and what is left.
+    pub tally: Tally,
+    /// Bytes of text that were read for it.
+    pub bytes: u64,
+    /// The dialect of its first transcript.
+    pub dialect: Option<&'static str>,
+    /// How writing went, if the block was a whole file with an output of its own.
+    pub written: Option<Result<(), Error>>,
+}
+
+impl Piece {
+    /// What is left of the block, to be written.
+    #[must_use]
+    pub fn output(&self) -> Cow<'_, [u8]> {
+        if self.garbled.is_empty() {
+            return Cow::Borrowed(self.text.as_bytes());
+        }
+        let mut output = Vec::with_capacity(self.text.len());
+        let mut at = 0;
+        for (place, bytes) in &self.garbled {
+            output.extend_from_slice(&self.text.as_bytes()[at..*place]);
+            output.extend_from_slice(bytes);
+            at = *place;
+        }
+        output.extend_from_slice(&self.text.as_bytes()[at..]);
+        Cow::Owned(output)
+    }
+}
+
+impl Work for Cutting {
+    type Out = Piece;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Piece) -> Result<(), Trouble> {
+        let cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
+        out.changed |= cut.changed;
+        out.bytes += unit.text.len() as u64;
+        out.tally.add(cut.tally);
+        out.dialect = out.dialect.or(cut.dialect);
+        out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (unit.place(offset), note)));
+        self.tell(unit, &cut.explained, &mut out.explained);
+        Ok(())
+    }
+
+    fn keep(&self, record: &[u8], out: &mut Piece) {
+        match std::str::from_utf8(record) {
+            Ok(text) => out.text.push_str(text),
+            Err(_) => out.garbled.push((out.text.len(), record.to_vec())),
+        }
+    }
+
+    fn whole(&self, opened: &Opened, out: &mut Piece) {
+        if self.targets.are_files() {
+            out.written = Some(self.write(opened, out));
+        }
+    }
+
+    fn reset(&self, out: &mut Piece) {
+        let mut text = std::mem::take(&mut out.text);
+        text.clear();
+        *out = Piece { text, ..Piece::default() };
+    }
+}
+
+impl Cutting {
+    fn write(&self, opened: &Opened, out: &Piece) -> Result<(), Error> {
+        if !out.changed && self.targets.is_in_place() {
+            return Ok(());
+        }
+        if let Some(mut sink) = self.begin(opened)? {
+            sink.write(&out.output())?;
+            self.commit(opened, sink, out.changed)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the output of a file, if it has one of its own.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn begin(&self, opened: &Opened) -> Result<Option<FileSink>, Error> {
+        self.targets.open(&opened.source, opened.packing)
+    }
+
+    /// Ends the output of a file; what did not change stays, or is copied, as it is.
+    ///
+    /// # Errors
+    /// What the system says; what stood at its place stands there still.
+    pub fn commit(&self, opened: &Opened, sink: FileSink, changed: bool) -> Result<(), Error> {
+        if !changed && self.targets.is_in_place() {
+            return Ok(());
+        }
+        let copy = if changed { None } else { self.targets.copy(&opened.source, opened.packing)? };
+        self.targets.commit(copy.unwrap_or(sink))
+    }
+
+    fn tell(&self, unit: &Unit<'_>, explained: &[(String, Explained)], out: &mut String) {
+        if self.words == Words::None || explained.is_empty() {
+            return;
+        }
+        let lines = Lines::of(unit);
+        for (level, decision) in explained {
+            let line = decision.offset.map(|offset| lines.at(offset));
+            if self.words == Words::Json {
+                tell_json(unit, level, line, decision, out);
+            } else {
+                tell_text(unit, level, line, decision, out);
+            }
+        }
+    }
+}
+
+/// Where the lines of a unit begin.
+struct Lines {
+    first: usize,
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    fn of(unit: &Unit<'_>) -> Self {
+        let starts = memchr::memchr_iter(b'\n', unit.text.as_bytes()).map(|newline| newline + 1).collect();
+        Self { first: unit.line, starts }
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.first + self.starts.partition_point(|&start| start <= offset)
+    }
+}
+
+/// `chat.jsonl:41: message 3 (tool): dropped: outside the window`
+fn tell_text(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Explained, out: &mut String) {
+    out.push_str(&unit.opened.source.name);
+    out.push(':');
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{}: ", line.unwrap_or(unit.line));
+    match decision.message {
+        Some(message) => {
+            let _ = write!(out, "message {message} ({})", decision.role);
+        }
+        None => {
+            let _ = write!(out, "a message ({})", decision.role);
+        }
+    }
+    let _ = write!(out, ": {}: {}", decision.action, decision.reason);
+    if !level.is_empty() {
+        let _ = write!(out, " [{level}]");
+    }
+    out.push('\n');
+}
+
+#[derive(serde::Serialize)]
+struct Told<'t> {
+    file: &'t str,
+    line: usize,
+    #[serde(flatten)]
+    decision: &'t Explained,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    level: &'t str,
+}
+
+fn tell_json(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Explained, out: &mut String) {
+    let told = Told { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, level };
+    // Strings and numbers cannot fail to be written as JSON.
+    out.push_str(&serde_json::to_string(&told).unwrap_or_default());
+    out.push('\n');
+}

@@ -1,0 +1,130 @@
+//! `curtail config`: which configuration counts, what it says, and what it may say.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use super::KINDS;
+use crate::checks::ALL;
+use crate::pipeline::{Config, Origin, Step, Value, schema};
+
+/// Which configuration counts.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ConfigFlags {
+    /// The configuration; without it the nearest `curtail.toml`, from the working directory upwards
+    #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG", help_heading = "Configuration")]
+    config: Option<PathBuf>,
+
+    /// Read no configuration
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    no_config: bool,
+}
+
+impl ConfigFlags {
+    /// The configuration, if there is one.
+    pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
+        let found = match &self.config {
+            _ if self.no_config => None,
+            Some(path) => Some(path.clone()),
+            None => nearest()?,
+        };
+        Ok(found.map(|path| Config::read(&path, KINDS)).transpose()?)
+    }
+
+    /// The configuration, which must be there.
+    pub(super) fn required(&self) -> anyhow::Result<Config> {
+        if self.no_config {
+            bail!("nothing to run with --no-config: the chain stands in a configuration");
+        }
+        self.load()?.context(
+            "no `curtail.toml` from the working directory upwards; name one with -c, or begin one with `curtail init`",
+        )
+    }
+}
+
+/// The nearest configuration, by the shortest name that it has from here.
+fn nearest() -> anyhow::Result<Option<PathBuf>> {
+    let here = std::env::current_dir().context("the working directory")?;
+    let found = Config::discover(&here);
+    Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
+}
+
+/// Show which configuration counts and where each value comes from, or what a configuration may say
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Write a JSON Schema of `curtail.toml`, for editors
+    #[arg(long)]
+    schema: bool,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum Command {
+    /// Show which configuration counts, and where each value comes from
+    Show(ConfigFlags),
+    /// Write a JSON Schema of `curtail.toml`, for editors
+    Schema,
+}
+
+/// Shows what was asked for.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let words = match &args.command {
+        _ if args.schema => format!("{:#}\n", schema(KINDS, &check())),
+        Some(Command::Schema) => format!("{:#}\n", schema(KINDS, &check())),
+        Some(Command::Show(flags)) => shown(flags)?,
+        None => bail!("say what is wanted: `curtail config show` or `curtail config --schema`"),
+    };
+    std::io::stdout().lock().write_all(words.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file, its processors with the lines they stand on, and the variables that beat them.
+fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
+    let Some(config) = flags.load()? else {
+        return Ok(String::from("no configuration: no `curtail.toml` from the working directory upwards\n"));
+    };
+    let mut lines = format!("file: {}\n", config.file);
+    for Step { level, entry } in config.everywhere() {
+        let _ = writeln!(lines, "{level}: {}  # {}:{}", entry.kind.name, config.file, entry.place.0);
+        for Value { name, value, origin } in entry.values() {
+            let origin = match origin {
+                Origin::File(line) => format!("{}:{line}", config.file),
+                Origin::Variable(variable) => variable,
+                Origin::Default => String::from("default"),
+            };
+            let _ = writeln!(lines, "  {name} = {value}  # {origin}");
+        }
+    }
+    Ok(lines)
+}
+
+/// A JSON Schema of the table of `curtail check`.
+fn check() -> serde_json::Value {
+    let groups = ["all", "pairing", "shape", "turn", "dataset"].iter().copied();
+    let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
+    let rules = |words: &str| json!({"description": words, "type": "array", "items": {"enum": names}});
+    let levels = |more: serde_json::Value| {
+        let mut properties = json!({
+            "deny": rules("Rules and groups that fail the check"),
+            "warn": rules("Rules and groups that are only reported"),
+            "allow": rules("Rules and groups that are not looked for"),
+        });
+        for (name, schema) in more.as_object().into_iter().flatten() {
+            properties[name] = schema.clone();
+        }
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    };
+    let path = json!({"path": {"description": "Which files: a glob over the path as it was given", "type": "string"}});
+    let mut paths = levels(path);
+    paths["required"] = json!(["path"]);
+    levels(json!({
+        "strict": {"description": "Whether a warning fails the check, too", "type": "boolean"},
+        "paths": {"description": "Levels for some files", "type": "array", "items": paths},
+    }))
+}

@@ -1,0 +1,334 @@
+//! What comes of a batch, in order: blocks to where they go, words to the user, and the status at the end.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::input::{Cutting as Flags, ExplainFlag, Global, OnErrorFlag};
+use super::report;
+use super::sums::Sums;
+use crate::batch::{Cutting, Event, Failure, Flow, Opened, Piece};
+use crate::dialects::Framing;
+use crate::error::{Error, Kind};
+use crate::io::{FileSink, Manifest, Progress};
+
+/// Takes what a batch of cuts comes to.
+pub(super) struct Fold<'f> {
+    flags: &'f Flags,
+    global: &'f Global,
+    cutting: &'f Cutting,
+    progress: Arc<Progress>,
+    manifest: Option<Manifest>,
+    /// Whether there is more than one input.
+    several: bool,
+    stdout: Stdout,
+    rejects: Option<(String, File)>,
+    /// The output of the file at hand, if it is written block by block.
+    sink: Option<FileSink>,
+    /// Whether anything of the file at hand changed.
+    changed: bool,
+    /// Whether the file at hand has an output that stands.
+    standing: bool,
+    told: bool,
+    failed: bool,
+    pub(super) sums: Sums,
+}
+
+/// Standard output, and what was written to it last.
+struct Stdout {
+    file: Box<dyn Write>,
+    last: Option<u8>,
+    /// Whether a file begins.
+    fresh: bool,
+    gone: bool,
+}
+
+#[derive(Serialize)]
+struct Reject<'r> {
+    file: &'r str,
+    line: Option<usize>,
+    column: Option<usize>,
+    reason: &'r str,
+    record: Option<String>,
+}
+
+impl<'f> Fold<'f> {
+    /// A fold over `inputs` files.
+    pub(super) fn new(
+        flags: &'f Flags,
+        global: &'f Global,
+        cutting: &'f Cutting,
+        progress: Arc<Progress>,
+        manifest: Option<Manifest>,
+        inputs: usize,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            flags,
+            global,
+            cutting,
+            progress,
+            manifest,
+            several: inputs > 1,
+            stdout: Stdout { file: stdout(), last: None, fresh: true, gone: false },
+            rejects: flags.rejects()?,
+            sink: None,
+            changed: false,
+            standing: false,
+            told: false,
+            failed: false,
+            sums: Sums::default(),
+        })
+    }
+
+    /// Says what could not be found.
+    pub(super) fn missing(&mut self, missing: &[Error]) {
+        for error in missing {
+            self.fail(error);
+            self.sums.failed_files += 1;
+        }
+    }
+
+    /// Takes the next event.
+    pub(super) fn event(&mut self, event: Event<'_, Piece>) -> Flow {
+        match event {
+            Event::Opened(_) => {
+                (self.sink, self.changed, self.standing, self.told) = (None, false, false, false);
+                self.stdout.fresh = true;
+                Flow::Continue
+            }
+            Event::Done { opened, out, whole } => self.done(opened, out, whole),
+            Event::Failed(failure) => self.failure(failure),
+            Event::Closed { opened, complete } => self.closed(opened, complete),
+        }
+    }
+
+    fn done(&mut self, opened: &Opened, piece: &Piece, whole: bool) -> Flow {
+        self.say(opened, piece);
+        self.sums.add(piece);
+        self.changed |= piece.changed;
+        let wrote = match &piece.written {
+            Some(written) => written.clone().map(|()| self.standing = true),
+            None if self.cutting.targets.is_stdout() => self.to_stdout(opened, piece),
+            None if self.cutting.targets.are_files() && !whole => self.to_sink(opened, piece),
+            None => Ok(()),
+        };
+        match wrote {
+            Ok(()) => Flow::Continue,
+            Err(error) if error.kind == Kind::BrokenPipe && self.cutting.targets.is_stdout() => {
+                self.stdout.gone = true;
+                Flow::Stop
+            }
+            Err(error) => {
+                self.fail(&error);
+                if self.cutting.targets.is_stdout() { Flow::Stop } else { Flow::Leave }
+            }
+        }
+    }
+
+    fn to_stdout(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
+        let output = piece.output();
+        if self.several && opened.reading.framing != Framing::Records && !output.is_empty() {
+            return Err(Error::new(Kind::Usage, &opened.source.name, several(opened.reading.framing)));
+        }
+        self.stdout.append(&output).map_err(|error| Error::system("standard output", &error))
+    }
+
+    fn to_sink(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
+        if self.sink.is_none() {
+            self.sink = self.cutting.begin(opened)?;
+        }
+        self.sink.as_mut().map_or(Ok(()), |sink| sink.write(&piece.output()))
+    }
+
+    fn say(&mut self, opened: &Opened, piece: &Piece) {
+        let name = &opened.source.name;
+        let mut said = String::new();
+        if self.global.verbose && !std::mem::replace(&mut self.told, true) {
+            let dialect = piece.dialect.unwrap_or("no message");
+            said = format!("{name}: {}, {dialect}", opened.reading.framing.name());
+        }
+        if said.is_empty() && piece.notes.is_empty() && piece.explained.is_empty() {
+            return;
+        }
+        self.progress.aside(|| {
+            if !said.is_empty() {
+                report::note(&said);
+            }
+            for (place, note) in piece.notes.iter().filter(|_| !self.global.quiet) {
+                report::warning(&Error::new(Kind::Content, name, note.as_str()).at(*place));
+            }
+            report::text(&piece.explained);
+        });
+    }
+
+    fn failure(&mut self, failure: &Failure) -> Flow {
+        let goes_on = failure.record.is_some() && self.flags.output.on_error != OnErrorFlag::Fail;
+        if goes_on {
+            self.sums.failed_records += 1;
+            let kept = self.flags.output.on_error == OnErrorFlag::Keep;
+            let fate = if kept { "kept as it is" } else { "left out" };
+            if !self.global.quiet {
+                self.progress.aside(|| report::warning(&format!("{} ({fate})", failure.error)));
+            }
+        } else {
+            self.fail(&failure.error);
+            if failure.record.is_none() {
+                self.sums.failed_files += usize::from(self.sink.is_none());
+            }
+        }
+        match self.reject(failure) {
+            Ok(()) => Flow::Continue,
+            Err(error) => {
+                self.fail(&error);
+                Flow::Stop
+            }
+        }
+    }
+
+    fn reject(&mut self, failure: &Failure) -> Result<(), Error> {
+        let Some((name, file)) = &mut self.rejects else { return Ok(()) };
+        let Error { name: input, place, what, .. } = &failure.error;
+        let reject = Reject {
+            file: input,
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            reason: what,
+            record: failure.record.as_ref().map(|record| String::from_utf8_lossy(record).into_owned()),
+        };
+        let mut line = serde_json::to_vec(&reject).unwrap_or_default();
+        line.push(b'\n');
+        file.write_all(&line).map_err(|error| Error::system(name.as_str(), &error))
+    }
+
+    fn closed(&mut self, opened: &Opened, complete: bool) -> Flow {
+        let sink = self.sink.take().filter(|_| complete);
+        if let Some(sink) = sink {
+            match self.cutting.commit(opened, sink, self.changed) {
+                Ok(()) => self.standing = true,
+                Err(error) => self.fail(&error),
+            }
+        }
+        let files = self.cutting.targets.are_files();
+        if complete && (self.standing || !files) {
+            self.sums.files += 1;
+        } else {
+            self.sums.failed_files += 1;
+        }
+        if let (true, Some(manifest), Some(input)) = (self.standing, &mut self.manifest, &opened.source.path)
+            && let Some(output) = self.cutting.targets.path(&opened.source)
+            && let Err(error) = manifest.record(input, &output)
+        {
+            self.fail(&Error::system("the record for --resume", &error));
+            return Flow::Stop;
+        }
+        Flow::Continue
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.failed = true;
+        self.progress.aside(|| report::error(error));
+    }
+
+    /// Ends the batch: sums, and the status. `interrupted` is the status of a batch that was ended from outside.
+    pub(super) fn finish(mut self, begun: Instant, interrupted: Option<u8>) -> anyhow::Result<ExitCode> {
+        self.progress.finish();
+        if let Some(error) = self.stdout.flush() {
+            self.fail(&error);
+        }
+        if self.stdout.gone {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if interrupted.is_some() {
+            report::warning(&format!("interrupted after {} files; what was written is whole", self.sums.files));
+        }
+        self.print_sums(begun);
+        let all_done = !self.failed && interrupted.is_none();
+        if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
+            manifest.remove()?;
+        }
+        let changed = self.flags.fail_on_change && self.sums.tally.changed > 0;
+        Ok(ExitCode::from(match interrupted {
+            Some(status) => status,
+            None if self.failed => 2,
+            None => u8::from(changed),
+        }))
+    }
+
+    fn print_sums(&self, begun: Instant) {
+        let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
+        match self.flags.stats {
+            None => {}
+            Some(ExplainFlag::Json) => report::text(&format!("{}\n", self.sums.json(tokenizer, begun.elapsed()))),
+            Some(ExplainFlag::Text) => report::text(&format!("{}\n", self.sums.table(tokenizer, begun.elapsed()))),
+        }
+    }
+}
+
+fn several(framing: Framing) -> String {
+    format!(
+        "one of several inputs has the framing `{}`, and only `records` can follow one another on standard output; \
+         --output-dir writes files, --in-place replaces them",
+        framing.name()
+    )
+}
+
+impl Flags {
+    /// The file for what failed.
+    fn rejects(&self) -> Result<Option<(String, File)>, Error> {
+        let Some(path) = &self.output.rejects else { return Ok(None) };
+        let name = path.to_string_lossy().into_owned();
+        let mut options = File::options();
+        options.write(true).truncate(true).create(true);
+        if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
+            return Err(Error::new(Kind::Usage, name, "the file exists already; --force overwrites it"));
+        }
+        options.open(path).map(|file| Some((name.clone(), file))).map_err(|error| Error::system(name, &error))
+    }
+}
+
+impl Stdout {
+    /// Writes a block. Between two files stands a line end, and no byte order mark.
+    fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
+        let Some(&last) = output.last() else { return Ok(()) };
+        if std::mem::take(&mut self.fresh)
+            && let Some(before) = self.last
+        {
+            output = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
+            if before != b'\n' {
+                self.file.write_all(b"\n")?;
+            }
+        }
+        self.last = Some(last);
+        self.file.write_all(output)
+    }
+
+    fn flush(&mut self) -> Option<Error> {
+        match self.file.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                None
+            }
+            Err(error) if !self.gone => Some(Error::system("standard output", &error)),
+            _ => None,
+        }
+    }
+}
+
+/// Standard output without a buffer: what is written to it comes in blocks, and a buffer would only copy them once more.
+#[cfg(unix)]
+fn stdout() -> Box<dyn Write> {
+    use std::os::fd::AsFd as _;
+    match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(own) => Box::new(File::from(own)),
+        Err(_) => Box::new(io::stdout()),
+    }
+}
+
+#[cfg(not(unix))]
+fn stdout() -> Box<dyn Write> {
+    Box::new(io::stdout())
+}

@@ -1,0 +1,34 @@
+//! `curtail init`: a configuration to begin with.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+/// What a new configuration says.
+const START: &str = include_str!("init.toml");
+
+/// Write a `curtail.toml` to begin with, which says what can stand in it
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The file to write; one that is there is left as it is
+    #[arg(value_name = "FILE", default_value = "curtail.toml")]
+    file: PathBuf,
+}
+
+/// Writes the file.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let name = args.file.display();
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(&args.file) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{name}: is there already and stays as it is; name another file")
+        }
+        Err(error) => return Err(error).with_context(|| name.to_string()),
+    };
+    file.write_all(START.as_bytes()).with_context(|| name.to_string())?;
+    anstream::eprintln!("curtail: wrote {name}; `curtail run --print` shows its chain");
+    Ok(ExitCode::SUCCESS)
+}

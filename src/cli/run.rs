@@ -1,0 +1,65 @@
+//! `curtail run`: the chain of processors that a configuration names.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use super::config::ConfigFlags;
+use super::cut;
+use super::input::{Cutting, Global};
+use super::report;
+use crate::pipeline::{Config, Origin, Step};
+
+/// Run the processors of a configuration, in the order history, network, agent
+///
+/// The output of one processor is the input of the next; a transcript is read once and written once. The file is the nearest
+/// `curtail.toml` from the working directory upwards, or the one that -c names.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Add the processors of this network
+    #[arg(long, value_name = "NAME", env = "CURTAIL_NETWORK", help_heading = "Chain")]
+    network: Option<String>,
+
+    /// Add the processors of this agent, of the network or of the top level
+    #[arg(long, value_name = "NAME", env = "CURTAIL_AGENT", help_heading = "Chain")]
+    agent: Option<String>,
+
+    /// Write the chain, with the level that each processor comes from, and read nothing
+    #[arg(long, help_heading = "Chain")]
+    print: bool,
+
+    #[command(flatten)]
+    config: ConfigFlags,
+
+    #[command(flatten)]
+    cutting: Cutting,
+}
+
+/// Runs the chain, or writes it.
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let config = args.config.required()?;
+    let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
+    if args.print {
+        std::io::stdout().lock().write_all(printed(&config, &steps).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if steps.is_empty() {
+        report::warning(&format!("{}: no processor at these levels; every transcript stays as it is", config.file));
+    }
+    let chain = config.chain(&steps)?;
+    cut::run(&args.cutting, global, args.cutting.with_repair(chain), None)
+}
+
+/// A line for each processor: its number, its level, what it is told, and where that stands.
+fn printed(config: &Config, steps: &[Step<'_>]) -> String {
+    let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
+    let mut lines = String::new();
+    for (nth, Step { level, entry }) in steps.iter().enumerate() {
+        let told = entry.values().into_iter().filter(|value| value.origin != Origin::Default);
+        let told: Vec<String> = told.map(|value| format!("{} = {}", value.name, value.value)).collect();
+        let told = if told.is_empty() { String::new() } else { format!(" {{ {} }}", told.join(", ")) };
+        let (number, name, line) = (nth + 1, entry.kind.name, entry.place.0);
+        let _ = writeln!(lines, "{number}. {level:width$}  {name}{told}  # {}:{line}", config.file);
+    }
+    lines
+}

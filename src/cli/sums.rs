@@ -1,0 +1,110 @@
+//! `--stats`: how much there was, how much is left, and how long it took.
+
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+use crate::batch::{Piece, Tally};
+
+/// Sums over a batch.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    /// Files that were read to their end.
+    pub(super) files: usize,
+    /// Files that were not.
+    pub(super) failed_files: usize,
+    /// Records that were left out, or kept as they are, because they could not be cut.
+    pub(super) failed_records: usize,
+    /// Files that an earlier run had finished.
+    pub(super) finished_before: usize,
+    /// Transcripts, messages, tokens.
+    pub(super) tally: Tally,
+    /// Bytes of text that were read.
+    bytes: u64,
+}
+
+/// What `--stats=json` writes.
+#[derive(Serialize)]
+struct Report<'r> {
+    files: usize,
+    failed_files: usize,
+    failed_records: usize,
+    finished_before: usize,
+    #[serde(flatten)]
+    tally: Tally,
+    tokenizer: &'r str,
+    bytes: u64,
+    seconds: f64,
+    bytes_per_second: f64,
+}
+
+impl Sums {
+    /// Adds a block.
+    pub(super) fn add(&mut self, piece: &Piece) {
+        self.tally.add(piece.tally);
+        self.bytes += piece.bytes;
+    }
+
+    /// One JSON object.
+    pub(super) fn json(&self, tokenizer: &str, took: Duration) -> String {
+        let report = Report {
+            files: self.files,
+            failed_files: self.failed_files,
+            failed_records: self.failed_records,
+            finished_before: self.finished_before,
+            tally: self.tally,
+            tokenizer,
+            bytes: self.bytes,
+            seconds: took.as_secs_f64(),
+            bytes_per_second: self.rate(took),
+        };
+        // Numbers and a name cannot fail to be written as JSON.
+        serde_json::to_string(&report).unwrap_or_default()
+    }
+
+    /// A table for people.
+    pub(super) fn table(&self, tokenizer: &str, took: Duration) -> String {
+        let tally = self.tally;
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
+        table.add_row(row("files", self.files + self.failed_files, self.files));
+        table.add_row([
+            "transcripts".to_owned(),
+            group(tally.transcripts),
+            format!("{} changed", group(tally.changed)),
+        ]);
+        table.add_row(row("messages", tally.messages_before, tally.messages_after));
+        table.add_row(row(&format!("tokens ({tokenizer})"), tally.tokens_before, tally.tokens_after));
+        table.add_row(["pairing faults".to_owned(), group(tally.faults), String::new()]);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let rate = self.rate(took) / 1e6;
+        let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
+        for (count, what) in [
+            (self.failed_files, "files failed"),
+            (self.failed_records, "records failed"),
+            (self.finished_before, "files were finished before"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {what}"));
+            }
+        }
+        text
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate, exact to 53 bits")]
+    fn rate(&self, took: Duration) -> f64 {
+        self.bytes as f64 / took.as_secs_f64().max(1e-9)
+    }
+}
+
+fn row(what: &str, before: usize, after: usize) -> [String; 3] {
+    [what.to_owned(), group(before), group(after)]
+}
+
+/// `1234567` as `1,234,567`.
+fn group(n: usize) -> String {
+    indicatif::HumanCount(n as u64).to_string()
+}

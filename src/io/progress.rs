@@ -1,0 +1,200 @@
+//! Where a batch is: bars on a terminal, a line now and then in a log. Knows files, bytes and units, no messages.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Source;
+
+/// What is over sooner than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often a log gets a line.
+const LOG_EVERY: Duration = Duration::from_secs(10);
+/// A file gets a bar of its own from this size on; smaller ones come and go too fast to be read.
+const OWN_BAR: u64 = 4 * 1024 * 1024;
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Not at all.
+    Never,
+    /// Bars, once it has taken half a second.
+    Bars,
+    /// Bars from the start.
+    BarsNow,
+    /// A line every ten seconds, and one at the end.
+    Lines,
+}
+
+/// Watches a batch and shows where it is, on standard error.
+#[derive(Debug, Default)]
+pub struct Progress(Option<Mutex<Watch>>);
+
+#[derive(Debug)]
+struct Watch {
+    show: Show,
+    begun: Instant,
+    /// When a line was last written.
+    said: Instant,
+    total: Option<u64>,
+    read: u64,
+    units: u64,
+    bars: Option<Bars>,
+    /// The files under way: name, length if known, bytes read.
+    files: BTreeMap<usize, (String, Option<u64>, u64)>,
+}
+
+#[derive(Debug)]
+struct Bars {
+    all: MultiProgress,
+    sum: ProgressBar,
+    files: BTreeMap<usize, ProgressBar>,
+}
+
+impl Progress {
+    /// Watches a batch of `sources`.
+    #[must_use]
+    pub fn new(show: Show, sources: &[Source]) -> Self {
+        if show == Show::Never {
+            return Self(None);
+        }
+        let total = sources.iter().map(Source::len_hint).sum();
+        let now = Instant::now();
+        let (read, units, files) = (0, 0, BTreeMap::new());
+        Self(Some(Mutex::new(Watch { show, begun: now, said: now, total, read, units, bars: None, files })))
+    }
+
+    /// The file with this number is under way.
+    pub fn begin(&self, number: usize, source: &Source) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.files.insert(number, (source.name.clone(), source.len_hint(), 0));
+        watch.draw();
+    }
+
+    /// So many bytes of it were read, as they lie in the file, and so many units worked on.
+    pub fn advance(&self, number: usize, bytes: u64, units: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.read += bytes;
+        watch.units += units as u64;
+        if let Some((.., read)) = watch.files.get_mut(&number) {
+            *read += bytes;
+        }
+        watch.draw();
+    }
+
+    /// Nothing more comes of it.
+    pub fn end(&self, number: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.files.remove(&number);
+        if let Some(bar) = watch.bars.as_mut().and_then(|bars| bars.files.remove(&number)) {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Writes something to standard error without disturbing the bars.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self.watch().as_ref().and_then(|watch| watch.bars.as_ref()) {
+            Some(bars) => bars.all.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// The batch is over: bars go, a log gets its last line.
+    pub fn finish(&self) {
+        let Some(mut watch) = self.watch() else { return };
+        match watch.bars.take() {
+            Some(bars) => {
+                for bar in bars.files.values() {
+                    bar.finish_and_clear();
+                }
+                bars.sum.finish_and_clear();
+            }
+            None if watch.show == Show::Lines => watch.line(),
+            None => {}
+        }
+    }
+
+    fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
+        self.0.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Watch {
+    fn draw(&mut self) {
+        match self.show {
+            Show::Lines if self.said.elapsed() >= LOG_EVERY => {
+                self.said = Instant::now();
+                self.line();
+            }
+            Show::Never | Show::Lines => {}
+            Show::Bars if self.bars.is_none() && self.begun.elapsed() < PATIENCE => {}
+            Show::Bars | Show::BarsNow => self.bars(),
+        }
+    }
+
+    fn bars(&mut self) {
+        let (total, begun) = (self.total, self.begun);
+        let bars = self.bars.get_or_insert_with(|| Bars::new(total, begun));
+        for (number, (name, len, read)) in &self.files {
+            if len.is_some_and(|len| len >= OWN_BAR) {
+                let bar = bars.files.entry(*number).or_insert_with(|| file_bar(&bars.all, &bars.sum, name, *len));
+                bar.set_position(*read);
+            }
+        }
+        bars.sum.set_message(format!("{} transcripts", HumanCount(self.units)));
+        bars.sum.set_position(self.read);
+    }
+
+    /// `curtail: 1.2 GiB of 5.0 GiB, 120 MiB/s, 12,345 transcripts, 31 seconds left`
+    fn line(&self) {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let rate = self.rate(seconds);
+        let total = self.total.map_or_else(String::new, |total| format!(" of {}", HumanBytes(total)));
+        let left = self.total.filter(|&total| total > self.read && rate > 0).map_or_else(String::new, |total| {
+            format!(", {} left", HumanDuration(Duration::from_secs((total - self.read) / rate)))
+        });
+        let (read, units) = (HumanBytes(self.read), HumanCount(self.units));
+        let line = format!("curtail: {read}{total}, {}/s, {units} transcripts{left}\n", HumanBytes(rate));
+        // A log that cannot be written to must not end the work.
+        drop(std::io::stderr().write_all(line.as_bytes()));
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a rate to be read by people"
+    )]
+    fn rate(&self, seconds: f64) -> u64 {
+        (self.read as f64 / seconds) as u64
+    }
+}
+
+impl Bars {
+    fn new(total: Option<u64>, begun: Instant) -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let sum = all.add(total.map_or_else(ProgressBar::no_length, ProgressBar::new));
+        sum.set_style(style(match total {
+            Some(_) => "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left",
+            None => "{spinner} {bytes} {bytes_per_sec} {msg}, {elapsed}",
+        }));
+        let sum = sum.with_elapsed(begun.elapsed());
+        sum.enable_steady_tick(Duration::from_millis(250));
+        Self { all, sum, files: BTreeMap::new() }
+    }
+}
+
+fn file_bar(all: &MultiProgress, sum: &ProgressBar, name: &str, len: Option<u64>) -> ProgressBar {
+    let bar = all.insert_before(sum, ProgressBar::new(len.unwrap_or(0)));
+    bar.set_style(style("{bar:20} {percent:>3}% {msg}"));
+    bar.set_message(name.to_owned());
+    bar
+}
+
+/// The templates are ours and right; were one not, the plain bar serves.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,129 @@
+//! The tables of a file, one level after another; every name that is not known is refused where it stands.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::{Fault, Page, unknown};
+use super::table::{self, Entry, found};
+use super::{Named, Network};
+use crate::pipeline::options::Kind;
+
+/// The tables that a file may hold.
+pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
+
+type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
+
+/// A reader of tables: the page they stand on, the folder that their paths are meant from, and the processors there are.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'r> {
+    pub(super) page: Page<'r>,
+    pub(super) folder: &'r Path,
+    pub(super) kinds: &'static [Kind],
+}
+
+/// The processors at every level.
+pub(super) fn levels(
+    page: Page<'_>,
+    folder: &Path,
+    kinds: &'static [Kind],
+) -> Result<(Vec<Entry>, Vec<Network>, Vec<Named>), Fault> {
+    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+    let reader = Reader { page, folder, kinds };
+    let (mut history, mut networks, mut agents) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, value) in root.get_ref() {
+        match name.get_ref().as_ref() {
+            "history" => history = reader.named(name, value)?.processors,
+            "networks" => networks = reader.each(name, value, Reader::network)?,
+            "agents" => agents = reader.each(name, value, Reader::named)?,
+            "check" => {}
+            other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
+        }
+    }
+    Ok((history, networks, agents))
+}
+
+/// One table of the file, as its owner understands it.
+pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<T, Fault> {
+    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+    let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
+    let read = toml::de::ValueDeserializer::from(value.clone());
+    T::deserialize(read).map_err(|mut error| {
+        error.set_input(Some(page.text));
+        syntax(page, &error)
+    })
+}
+
+impl<'r> Reader<'r> {
+    fn network(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Network, Fault> {
+        let mut own = Named { name: name.get_ref().to_string(), processors: Vec::new() };
+        let mut agents = Vec::new();
+        for (key, value) in self.members(name, value)? {
+            match key.get_ref().as_ref() {
+                "processors" => own.processors = self.processors(value)?,
+                "agents" => agents = self.each(key, value, Reader::named)?,
+                other => {
+                    let what = unknown("a network has no key", other, &["processors", "agents"]);
+                    return Err(self.page.fault(key.span(), what));
+                }
+            }
+        }
+        Ok(Network { own, agents })
+    }
+
+    fn named(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Named, Fault> {
+        let mut processors = Vec::new();
+        for (key, value) in self.members(name, value)? {
+            if key.get_ref() != "processors" {
+                let what = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
+                return Err(self.page.fault(key.span(), what));
+            }
+            processors = self.processors(value)?;
+        }
+        Ok(Named { name: name.get_ref().to_string(), processors })
+    }
+
+    /// A table of tables, each under its name.
+    fn each<T>(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        read: impl Fn(Self, &Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        self.members(name, value)?.into_iter().map(|(name, value)| read(self, name, value)).collect()
+    }
+
+    fn members<'m, 'i>(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &'m Spanned<DeValue<'i>>,
+    ) -> Result<Vec<Member<'m, 'i>>, Fault> {
+        match value.get_ref() {
+            DeValue::Table(members) => Ok(members.iter().collect()),
+            other => Err(self.expected(value.span(), name.get_ref(), "a table", other)),
+        }
+    }
+
+    fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Entry>, Fault> {
+        match value.get_ref() {
+            DeValue::Array(tables) => tables.iter().map(|table| table::read(self, table)).collect(),
+            other => {
+                let wanted = "an array of tables, each under a `[[….processors]]` of its own";
+                Err(self.expected(value.span(), "processors", wanted, other))
+            }
+        }
+    }
+
+    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> Fault {
+        self.page.fault(span, format!("`{name}` takes {wanted}, found {}", found(other)))
+    }
+}
+
+/// What the reader of TOML says.
+fn syntax(page: Page<'_>, error: &toml::de::Error) -> Fault {
+    page.fault(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
+}

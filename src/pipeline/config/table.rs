@@ -1,0 +1,224 @@
+//! A processor's table: its keys become the flags of its command, so that whatever the command line says of them holds here.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::Path;
+
+use clap::ArgMatches;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::{Fault, Page, nearest, unknown};
+use super::read::Reader;
+use super::value::shown;
+use crate::pipeline::options::{self, Key, Kind, Shape};
+
+/// A processor as a file configures it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Which processor.
+    pub kind: &'static Kind,
+    /// What is given.
+    pub(super) given: Vec<Given>,
+    /// Line and column of its table, from 1.
+    pub place: (usize, usize),
+    /// What the keys come to.
+    pub(super) flags: ArgMatches,
+}
+
+/// A key that a file gives.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) key: Key,
+    /// How the file calls it.
+    pub(super) name: String,
+    /// Its value on one line.
+    pub(super) value: String,
+    /// Its line, from 1.
+    pub(super) line: usize,
+    span: Range<usize>,
+}
+
+/// Reads the table of a processor.
+pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
+    let Reader { page, folder, kinds } = reader;
+    let DeValue::Table(members) = table.get_ref() else {
+        return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
+    };
+    let kind = kind(page, kinds, table.span(), members)?;
+    let keys = kind.keys();
+    let mut given: Vec<Given> = Vec::new();
+    let mut flags = Vec::new();
+    for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
+        let key = key(reader, kind, &keys, name)?;
+        twice(page, &given, key, name)?;
+        let words = words(page, name.get_ref(), key, value)?;
+        if key.beaten_by().is_none() {
+            flags.extend(words.iter().filter_map(|word| flag(key, word, folder)));
+        }
+        let (line, _) = page.place(name.span().start);
+        let (key, name, value, span) = (key.clone(), name.get_ref().to_string(), shown(value.get_ref()), name.span());
+        given.push(Given { key, name, value, line, span });
+    }
+    let flags = kind.read(&flags).map_err(|error| refused(page, kind, &given, table.span(), &error))?;
+    Ok(Entry { kind, given, place: page.place(table.span().start), flags })
+}
+
+fn kind(
+    page: Page<'_>,
+    kinds: &'static [Kind],
+    span: Range<usize>,
+    members: &DeTable<'_>,
+) -> Result<&'static Kind, Fault> {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let Some(value) = members.get("type") else {
+        return Err(page.fault(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
+    };
+    let Some(name) = value.get_ref().as_str() else {
+        let what = format!("`type` takes a text, found {}", found(value.get_ref()));
+        return Err(page.fault(value.span(), what));
+    };
+    kinds
+        .iter()
+        .find(|kind| kind.name == name)
+        .ok_or_else(|| page.fault(value.span(), unknown("there is no processor", name, &names)))
+}
+
+fn key<'k>(reader: Reader<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, str>>) -> Result<&'k Key, Fault> {
+    let wanted: &str = name.get_ref();
+    if let Some(key) = keys.iter().find(|key| key.is_called(wanted)) {
+        return Ok(key);
+    }
+    let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
+    let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
+    let mut what = unknown(&format!("a `{}` has no key", kind.name), wanted, &known);
+    let elsewhere = reader.kinds.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
+    if let Some(other) = elsewhere.filter(|_| nearest(wanted, &known).is_none()) {
+        what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, kind.name, known.join(", "));
+    }
+    Err(reader.page.fault(name.span(), what))
+}
+
+/// Refuses a key that is there under another name, or together with its opposite.
+fn twice(page: Page<'_>, given: &[Given], key: &Key, name: &Spanned<Cow<'_, str>>) -> Result<(), Fault> {
+    let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
+    given.iter().find(same).map_or(Ok(()), |other| {
+        let what = format!("`{}` and `{}` say the same thing; give one of them", other.name, name.get_ref());
+        Err(page.fault(name.span(), what))
+    })
+}
+
+/// The values of a key, each as the command line takes it.
+fn words(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Fault> {
+    let DeValue::Array(values) = value.get_ref() else { return Ok(vec![word(page, name, key, value)?]) };
+    if !key.is_list {
+        let what = format!("`{name}` takes {}, found an array", key.shape.words());
+        return Err(page.fault(value.span(), what));
+    }
+    if values.is_empty() {
+        let what = format!("`{name}` is empty; name what is meant, or leave the key out");
+        return Err(page.fault(value.span(), what));
+    }
+    values.iter().map(|value| word(page, name, key, value)).collect()
+}
+
+fn word(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<String, Fault> {
+    let word = match (&key.shape, value.get_ref()) {
+        (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
+        (Shape::Whole | Shape::Tokens | Shape::Any, DeValue::Integer(number)) => whole(number),
+        (Shape::Any, DeValue::Float(number)) => Some(number.as_str().to_owned()),
+        (Shape::Tokens | Shape::Text | Shape::Any | Shape::Choice(_), DeValue::String(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let listed = if key.is_list { ", or several in an array" } else { "" };
+    let word = word.ok_or_else(|| {
+        let what = format!("`{name}` takes {}{listed}, found {}", key.shape.words(), found(value.get_ref()));
+        page.fault(value.span(), what)
+    })?;
+    if let Shape::Choice(choices) = &key.shape {
+        let known: Vec<&str> = choices.iter().map(String::as_str).collect();
+        if !known.contains(&word.as_str()) {
+            return Err(page.fault(value.span(), unknown(&format!("`{name}` is never"), &word, &known)));
+        }
+    }
+    Ok(word)
+}
+
+/// A whole number in decimal digits, whatever its radix in the file.
+pub(super) fn whole(number: &toml::de::DeInteger<'_>) -> Option<String> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
+}
+
+/// The flag that says `word`; a switch that is off says its opposite, if it has one.
+fn flag(key: &Key, word: &str, folder: &Path) -> Option<OsString> {
+    match (&key.shape, word) {
+        (Shape::Switch, "true") => Some(OsString::from(format!("--{}", key.name))),
+        (Shape::Switch, _) => key.opposite.as_ref().map(|other| OsString::from(format!("--{other}"))),
+        _ => {
+            let mut flag = OsString::from(format!("--{}=", key.name));
+            let beside = folder.join(word);
+            match key.path {
+                options::Path::Yes => flag.push(beside),
+                options::Path::Perhaps if beside.exists() => flag.push(beside),
+                _ => flag.push(word),
+            }
+            Some(flag)
+        }
+    }
+}
+
+/// What the command line would refuse, in words that fit a file.
+fn refused(page: Page<'_>, kind: &Kind, given: &[Given], table: Range<usize>, error: &clap::Error) -> Fault {
+    let named = |which| match error.get(which) {
+        Some(ContextValue::String(flag)) => vec![bare(flag)],
+        Some(ContextValue::Strings(flags)) => flags.iter().map(|flag| bare(flag)).collect(),
+        _ => Vec::new(),
+    };
+    let wrong = named(ContextKind::InvalidArg);
+    let culprit = wrong.first().and_then(|name| given.iter().find(|given| given.key.name == *name));
+    let call = |name: &str| {
+        given.iter().find(|given| given.key.name == name).map_or(name.to_owned(), |given| given.name.clone())
+    };
+    let what = match error.kind() {
+        ErrorKind::ArgumentConflict if !wrong.is_empty() => {
+            let prior = named(ContextKind::PriorArg);
+            let names: Vec<String> = wrong.iter().chain(&prior).map(|name| format!("`{}`", call(name))).collect();
+            format!("{} cannot stand together; give one of them", names.join(" and "))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let names: Vec<String> = wrong.iter().map(|name| format!("`{name}`")).collect();
+            format!("this `{}` needs {}", kind.name, names.join(" and "))
+        }
+        _ => {
+            let words = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
+            culprit.map_or_else(|| words.clone(), |culprit| format!("`{}`: {words}", culprit.name))
+        }
+    };
+    page.fault(culprit.map_or(table, |culprit| culprit.span.clone()), what)
+}
+
+/// `max-tokens` of `--max-tokens <N>`.
+fn bare(flag: &str) -> String {
+    flag.trim_start_matches('-').split([' ', '=', '[']).next().unwrap_or_default().to_owned()
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// What stands in the file, by its kind.
+pub(super) fn found(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(_) => String::from("a text"),
+        DeValue::Integer(number) => format!("the number {}", number.as_str()),
+        DeValue::Float(number) => format!("the number {}", number.as_str()),
+        DeValue::Boolean(on) => on.to_string(),
+        DeValue::Datetime(_) => String::from("a date"),
+        DeValue::Array(_) => String::from("an array"),
+        DeValue::Table(_) => String::from("a table"),
+    }
+}

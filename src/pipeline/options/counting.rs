@@ -1,0 +1,137 @@
+//! How tokens are counted.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
+
+use crate::processors::{Counting, Overhead};
+use crate::tokenizers;
+
+/// How tokens are counted.
+#[derive(Debug, Clone)]
+pub struct CountingOptions(Flags);
+
+#[derive(Debug, Clone, Args)]
+struct Flags {
+    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = tokenizers::DEFAULT,
+        env = "CURTAIL_TOKENIZER",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Counting"
+    )]
+    tokenizer: String,
+
+    /// Count as this model does
+    #[arg(long, value_name = "MODEL", help_heading = "Counting")]
+    model: Option<String>,
+
+    /// What to add for the frame around messages
+    #[arg(long, value_enum, default_value = "none", help_heading = "Counting")]
+    overhead: OverheadFlag,
+
+    /// Hold this many tokens back, for the reply
+    #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
+    reserve: Tokens,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OverheadFlag {
+    /// Nothing
+    None,
+    /// 3 tokens a message and 3 to prime the reply
+    Openai,
+}
+
+impl CountingOptions {
+    /// The way of counting that these options describe.
+    ///
+    /// # Errors
+    /// A tokenizer or a model that nobody knows, or a file that is no tokenizer.
+    pub fn counting(&self) -> anyhow::Result<Counting> {
+        let tokenizer = match &self.0.model {
+            Some(model) => tokenizers::for_model(model)?.tokenizer,
+            None => tokenizers::find(&self.0.tokenizer)?,
+        };
+        let overhead = if self.0.overhead == OverheadFlag::Openai { Overhead::OpenAi } else { Overhead::None };
+        Ok(Counting { tokenizer, overhead, reserve: self.0.reserve.0 })
+    }
+
+    /// What the user should know about the counts, such as that they are an estimate.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.0.model.as_ref().and_then(|model| tokenizers::for_model(model).ok()).and_then(|picked| picked.note)
+    }
+}
+
+// A model that was named beats a tokenizer in the environment, and excludes one that was named: clap's own conflicts cannot
+// tell the two apart.
+impl FromArgMatches for CountingOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let flags = Flags::from_arg_matches(matches)?;
+        let named = matches.value_source("tokenizer") == Some(ValueSource::CommandLine);
+        if named && flags.model.is_some() {
+            let words = "model and tokenizer say the same in two ways; give one of them";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, words));
+        }
+        Ok(Self(flags))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for CountingOptions {
+    fn augment_args(command: Command) -> Command {
+        grouped(Flags::augment_args(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        grouped(Flags::augment_args_for_update(command))
+    }
+}
+
+/// Says that the two flags say the same in other words; which of them counts is told above.
+fn grouped(command: Command) -> Command {
+    command.group(ArgGroup::new("counter").args(["tokenizer", "model"]).multiple(true))
+}
+
+/// A number of tokens: `8000`, `8k` or `1.5m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tokens(pub usize);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Tokens {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || String::from("expected a whole number of tokens, such as 8000, 8k or 1.5m");
+        let (digits, unit) = match text.char_indices().last() {
+            Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
+            Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+            _ => (text, 1),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let whole: usize = whole.parse().map_err(|_| wrong())?;
+        let mut tokens = whole.checked_mul(unit).ok_or_else(wrong)?;
+        let mut place = unit;
+        for digit in fraction.chars() {
+            place /= 10;
+            let digit = digit.to_digit(10).filter(|_| place > 0).ok_or_else(wrong)?;
+            tokens = tokens.checked_add(digit as usize * place).ok_or_else(wrong)?;
+        }
+        Ok(Self(tokens))
+    }
+}

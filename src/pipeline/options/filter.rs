@@ -1,0 +1,124 @@
+//! Tools, roles and parts that go, whatever the size.
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+
+use super::{Options, Processors};
+use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
+use crate::tokenizers;
+use crate::transcript::Role;
+
+/// Drop tool calls with their results, all or by name; strip parts; clear old results
+#[derive(Debug, Clone, Args)]
+pub struct FilterOptions {
+    /// Drop only the tools that match
+    #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
+    exclude_tool: Vec<String>,
+
+    /// Drop all tools but those that match
+    #[arg(short = 'k', long, visible_alias = "include", value_name = "GLOB")]
+    include_tool: Vec<String>,
+
+    /// Leave an assistant text that names the tools where calls were dropped
+    #[arg(long)]
+    persist_results: bool,
+
+    /// Keep only messages of these roles
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "ROLE")]
+    role: Vec<RoleFlag>,
+
+    /// Strip parts of these kinds
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
+    strip: Vec<StripFlag>,
+
+    /// Clear the content of all tool results but the last N
+    #[arg(long, value_name = "N")]
+    keep_last_results: Option<usize>,
+
+    /// What a cleared result says
+    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "keep_last_results")]
+    placeholder: String,
+
+    /// Never clear the results of tools that match
+    #[arg(long, value_name = "GLOB", requires = "keep_last_results")]
+    exempt_tool: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RoleFlag {
+    System,
+    Developer,
+    User,
+    Assistant,
+    Tool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StripFlag {
+    /// What the model thought, where no call still needs it
+    Reasoning,
+    /// Images, sounds and files
+    Media,
+    /// Parts of unknown type
+    Other,
+}
+
+impl Options for FilterOptions {
+    fn processors(&self) -> anyhow::Result<Processors> {
+        let mut processors = Processors::new();
+        if let Some(tools) = self.tools()? {
+            processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
+        }
+        if !self.role.is_empty() || !self.strip.is_empty() {
+            let kinds = self.strip.iter().map(|kind| kind.kind()).collect();
+            let roles = self.role.iter().map(|role| role.role()).collect();
+            processors.push(Box::new(Strip { kinds, roles }));
+        }
+        if let Some(keep) = self.keep_last_results {
+            let exempt = globs(&self.exempt_tool)?;
+            let tokenizer = tokenizers::find(tokenizers::DEFAULT)?;
+            let placeholder = self.placeholder.clone();
+            processors.push(Box::new(ClearResults { keep, placeholder, exempt, tokenizer }));
+        }
+        Ok(processors)
+    }
+}
+
+impl FilterOptions {
+    fn tools(&self) -> anyhow::Result<Option<ToolGlobs>> {
+        if !self.exclude_tool.is_empty() {
+            return Ok(Some(ToolGlobs::Exclude(globs(&self.exclude_tool)?)));
+        }
+        if !self.include_tool.is_empty() {
+            return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
+        }
+        let other_wish = !self.role.is_empty() || !self.strip.is_empty() || self.keep_last_results.is_some();
+        Ok((!other_wish).then_some(ToolGlobs::All))
+    }
+}
+
+fn globs(patterns: &[String]) -> anyhow::Result<globset::GlobSet> {
+    ToolGlobs::compile(patterns).map_err(|words| anyhow!(words))
+}
+
+impl RoleFlag {
+    const fn role(self) -> Role {
+        match self {
+            Self::System => Role::System,
+            Self::Developer => Role::Developer,
+            Self::User => Role::User,
+            Self::Assistant => Role::Assistant,
+            Self::Tool => Role::Tool,
+        }
+    }
+}
+
+impl StripFlag {
+    const fn kind(self) -> StripKind {
+        match self {
+            Self::Reasoning => StripKind::Reasoning,
+            Self::Media => StripKind::Media,
+            Self::Other => StripKind::Other,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The flags of a command as keys of a table: what each is called, and what it may hold.
+
+use std::any::TypeId;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
+
+use super::Tokens;
+
+/// A flag, as a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The flag's long name, without dashes.
+    pub name: String,
+    /// Other names that say the same.
+    pub aliases: Vec<String>,
+    /// What it is for, in a line.
+    pub help: String,
+    /// What a value is.
+    pub shape: Shape,
+    /// Whether it takes several values.
+    pub is_list: bool,
+    /// What it is when nothing is said.
+    pub default: Option<String>,
+    /// Whether nothing goes without it.
+    pub is_required: bool,
+    /// The flag that says the opposite, for a switch that has one.
+    pub opposite: Option<String>,
+    /// Whether a value names a file, so that it is meant from where the file that holds the key stands.
+    pub path: Path,
+    /// The environment variable that stands in for the flag.
+    pub variable: Option<String>,
+    /// The variables of flags that say the same in other words.
+    pub rivals: Vec<String>,
+}
+
+/// What a value may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// True or false.
+    Switch,
+    /// A whole number.
+    Whole,
+    /// A whole number, or a text such as `16k`.
+    Tokens,
+    /// One of these words.
+    Choice(Vec<String>),
+    /// Any text.
+    Text,
+    /// A text or a number.
+    Any,
+}
+
+/// Whether a value names a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// Never.
+    No,
+    /// If there is such a file; else it is a name.
+    Perhaps,
+    /// Always.
+    Yes,
+}
+
+impl Shape {
+    /// What is expected, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Switch => String::from("true or false"),
+            Self::Whole => String::from("a whole number"),
+            Self::Tokens => String::from("a number of tokens, such as 16000 or \"16k\""),
+            Self::Choice(words) => format!("one of \"{}\"", words.join("\", \"")),
+            Self::Text => String::from("a text"),
+            Self::Any => String::from("a text or a number"),
+        }
+    }
+}
+
+impl Key {
+    /// The keys of `command`, in the order of its help.
+    pub(super) fn all(command: &Command) -> Vec<Self> {
+        let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());
+        flags.map(|flag| Self::of(command, flag)).collect()
+    }
+
+    /// Whether it goes by `name`.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
+    /// The variable that is set and beats what a file says under this key.
+    #[must_use]
+    pub fn beaten_by(&self) -> Option<&str> {
+        let mut variables = self.variable.iter().chain(&self.rivals);
+        variables.find(|name| std::env::var_os(name).is_some()).map(String::as_str)
+    }
+
+    fn of(command: &Command, flag: &Arg) -> Self {
+        let name = flag.get_long().unwrap_or_default().to_owned();
+        let shape = shape(flag);
+        let defaults: Vec<_> = flag.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        Self {
+            aliases: flag.get_all_aliases().unwrap_or_default().into_iter().map(str::to_owned).collect(),
+            help: flag.get_help().map(ToString::to_string).unwrap_or_default(),
+            is_list: matches!(flag.get_action(), ArgAction::Append),
+            default: (shape != Shape::Switch && !defaults.is_empty()).then(|| defaults.join(",")),
+            is_required: flag.is_required_set(),
+            opposite: opposite(&name).filter(|_| shape == Shape::Switch).filter(|other| has(command, other)),
+            path: path(flag),
+            variable: flag.get_env().map(|name| name.to_string_lossy().into_owned()),
+            rivals: rivals(command, flag),
+            name,
+            shape,
+        }
+    }
+}
+
+fn shape(flag: &Arg) -> Shape {
+    let choices: Vec<String> = flag
+        .get_possible_values()
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|v| v.get_name().to_owned())
+        .collect();
+    match flag.get_action() {
+        ArgAction::SetTrue | ArgAction::SetFalse => Shape::Switch,
+        _ if !choices.is_empty() => Shape::Choice(choices),
+        _ if is::<usize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
+        _ if is::<Tokens>(flag) => Shape::Tokens,
+        _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
+        _ => Shape::Any,
+    }
+}
+
+fn path(flag: &Arg) -> Path {
+    match flag.get_value_hint() {
+        _ if is::<PathBuf>(flag) => Path::Yes,
+        ValueHint::FilePath => Path::Perhaps,
+        _ => Path::No,
+    }
+}
+
+fn is<T: 'static>(flag: &Arg) -> bool {
+    flag.get_value_parser().type_id() == TypeId::of::<T>()
+}
+
+fn opposite(name: &str) -> Option<String> {
+    name.strip_prefix("no-").map_or_else(|| Some(format!("no-{name}")), |bare| Some(bare.to_owned()))
+}
+
+fn has(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|flag| flag.get_long() == Some(name))
+}
+
+/// The variables of the flags that stand with `flag` in a group that was named for it: clap's own group of a struct's flags
+/// has the struct's name, which begins with a capital.
+fn rivals(command: &Command, flag: &Arg) -> Vec<String> {
+    let named = |group: &&ArgGroup| group.get_id().as_str().starts_with(char::is_lowercase);
+    let groups = command.get_groups().filter(named).map(|group| group.get_args().collect::<Vec<_>>());
+    let ids: Vec<_> = groups.filter(|ids| ids.contains(&flag.get_id())).flatten().collect();
+    let others =
+        command.get_arguments().filter(|other| other.get_id() != flag.get_id() && ids.contains(&other.get_id()));
+    others.filter_map(Arg::get_env).map(|name| name.to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,107 @@
+//! What every processor can be told: one definition, which is the flags of its command and the keys of its table in
+//! `curtail.toml`. To add one: a file here, or beside its command if it needs more than a chain may know, and a line in the
+//! list of `cli`.
+
+mod counting;
+mod filter;
+mod keys;
+mod limit;
+mod repair;
+mod window;
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Args, Command};
+
+pub use counting::{CountingOptions, Tokens};
+pub use filter::FilterOptions;
+pub use keys::{Key, Path, Shape};
+pub use limit::LimitOptions;
+pub use repair::{RepairHow, RepairOptions};
+pub use window::WindowOptions;
+
+use super::Processors;
+use crate::processors::Counting;
+
+/// The options of a processor.
+pub trait Options: Args {
+    /// The processors that they describe, in order.
+    ///
+    /// # Errors
+    /// What cannot be had: a pattern that is none, a tokenizer that nobody knows, a file that cannot be read.
+    fn processors(&self) -> anyhow::Result<Processors>;
+
+    /// How they count tokens, if they do: sums are counted alike.
+    ///
+    /// # Errors
+    /// A tokenizer or a model that nobody knows.
+    fn counting(&self) -> anyhow::Result<Option<Counting>> {
+        Ok(None)
+    }
+}
+
+/// A kind of processor, by the name of its command.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// The name.
+    pub name: &'static str,
+    arguments: fn(Command) -> Command,
+    understood: fn(&ArgMatches) -> Result<(), clap::Error>,
+    processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Kind {
+    /// The kind whose options are `T`.
+    #[must_use]
+    pub const fn of<T: Options>(name: &'static str) -> Self {
+        Self {
+            name,
+            arguments: T::augment_args,
+            understood: |matches| T::from_arg_matches(matches).map(drop),
+            processors: |matches| T::from_arg_matches(matches)?.processors(),
+        }
+    }
+
+    /// What it does, in a line.
+    #[must_use]
+    pub fn about(&self) -> String {
+        self.command().get_about().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The keys of its table, in the order of its command's help.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Key> {
+        Key::all(&self.command())
+    }
+
+    /// Reads its flags, without a command before them.
+    ///
+    /// # Errors
+    /// What the command line would say of them.
+    pub fn read(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
+        let matches = self.command().try_get_matches_from(flags)?;
+        (self.understood)(&matches)?;
+        Ok(matches)
+    }
+
+    /// The processors that [`Kind::read`] flags describe.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    pub fn processors(&self, flags: &ArgMatches) -> anyhow::Result<Processors> {
+        (self.processors)(flags)
+    }
+
+    fn command(&self) -> Command {
+        let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
+        let mut command = (self.arguments)(command);
+        command.build();
+        command
+    }
+}

@@ -1,0 +1,54 @@
+//! The flags of a command and the keys of its table are the same, and so is what the schema says of them.
+
+use std::collections::BTreeSet;
+
+use curtail::cli::KINDS;
+use curtail::pipeline::options::Kind;
+use curtail::pipeline::schema;
+use serde_json::{Value, json};
+
+/// The long flags of a command, aliases and all.
+fn flags(command: &str) -> BTreeSet<String> {
+    let mut program = curtail::cli::command();
+    program.build();
+    let command = command.split(' ').fold(&program, |above, name| above.find_subcommand(name).expect("a command"));
+    let own = command.get_arguments().filter(|flag| !flag.is_global_set() && flag.get_id() != "help");
+    let names = own.flat_map(|flag| flag.get_long_and_visible_aliases().into_iter().flatten());
+    names.map(str::to_owned).collect()
+}
+
+/// The command of a processor: its own name, but for the one that recalls what `memory` keeps.
+fn command(kind: &Kind) -> &'static str {
+    if kind.name == "memory" { "memory recall" } else { kind.name }
+}
+
+fn keys(kind: &Kind) -> BTreeSet<String> {
+    let keys = kind.keys();
+    keys.into_iter().flat_map(|key| std::iter::once(key.name).chain(key.aliases)).collect()
+}
+
+#[test]
+fn every_flag_is_a_key_and_every_key_a_flag() {
+    // What `run` takes beside its own chain is what every cutting command takes: input, output, report.
+    let mut shared = flags("run");
+    for own in ["network", "agent", "print", "config", "no-config"] {
+        assert!(shared.remove(own), "`run --{own}` is gone");
+    }
+    for kind in KINDS {
+        let own: BTreeSet<String> = flags(command(kind)).difference(&shared).cloned().collect();
+        assert_eq!(own, keys(kind), "{}", kind.name);
+    }
+}
+
+#[test]
+fn the_schema_knows_the_keys() {
+    let schema = schema(KINDS, &json!({"type": "object"}));
+    for kind in KINDS {
+        let properties = schema["$defs"][kind.name]["properties"].as_object().expect("an object");
+        let mut known: BTreeSet<String> = properties.keys().cloned().collect();
+        assert!(known.remove("type"));
+        assert_eq!(known, keys(kind), "{}", kind.name);
+        let described = |property: &Value| property["description"].as_str().is_some_and(|words| !words.is_empty());
+        assert!(properties.iter().all(|(name, property)| name == "type" || described(property)), "{}", kind.name);
+    }
+}

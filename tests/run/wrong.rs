@@ -1,0 +1,145 @@
+//! Wrong files, and what is said of each: where it is wrong, what is allowed, and the nearest name.
+
+use super::{folder, stderr};
+
+/// A file, the flags of the run, and what is said after the file's name.
+const WRONG: &[(&str, &str, &str)] = &[
+    (
+        "[[history.processors]]\ntype = \"filter\"\nexlude = [\"debug_tool\"]\n",
+        "",
+        "3:1: a `filter` has no key `exlude`; did you mean `exclude`? known: type, exclude-tool, exclude, \
+         include-tool, include, persist-results, role, strip, keep-last-results, placeholder, exempt-tool",
+    ),
+    (
+        "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",
+        "",
+        "3:1: `exclude` and `include` cannot stand together; give one of them",
+    ),
+    (
+        "[[history.processors]]\ntype = \"fliter\"\n",
+        "",
+        "2:8: there is no processor `fliter`; did you mean `filter`? known: window, filter, limit, memory, \
+         repair",
+    ),
+    (
+        "[[history.processors]]\nsize = 40\n",
+        "",
+        "1:1: a processor needs a `type`: one of window, filter, limit, memory, repair",
+    ),
+    (
+        "[[history.processors]]\ntype = \"window\"\nmax-tokens = 16000\n",
+        "",
+        "3:1: `max-tokens` is a key of a `limit`; a `window` takes type, size, strategy, unit, \
+         max-expansion, cap-in-flight, preserve-system, no-preserve-system, start-on, keep-first",
+    ),
+    (
+        "[[history.processors]]\ntype = \"window\"\nsize = \"40\"\n",
+        "",
+        "3:8: `size` takes a whole number, found a text",
+    ),
+    ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: expected 1 or more"),
+    ("[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n", "", "1:1: this `limit` needs `max-tokens`"),
+    (
+        "[[history.processors]]\ntype = \"limit\"\nmax-tokens = \"16 kilo\"\n",
+        "",
+        "3:1: `max-tokens`: expected a whole number of tokens, such as 8000, 8k or 1.5m",
+    ),
+    (
+        "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\non-overflow = \"trunkate\"\n",
+        "",
+        "4:15: `on-overflow` is never `trunkate`; did you mean `truncate`? known: empty, keep-newest, \
+         truncate, error",
+    ),
+    (
+        "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\nmodel = \"gpt-4\"\ntokenizer = \"gpt2\"\n",
+        "",
+        "1:1: model and tokenizer say the same in two ways; give one of them",
+    ),
+    (
+        "[[history.processors]]\ntype = \"filter\"\nexclude = []\n",
+        "",
+        "3:11: `exclude` is empty; name what is meant, or leave the key out",
+    ),
+    (
+        "[[history.processors]]\ntype = \"filter\"\nplaceholder = \"gone\"\n",
+        "",
+        "1:1: this `filter` needs `keep-last-results`",
+    ),
+    (
+        "[[history.processors]]\ntype = \"window\"\npreserve-system = true\nno-preserve-system = true\n",
+        "",
+        "3:1: `no-preserve-system` and `preserve-system` say the same thing; give one of them",
+    ),
+    (
+        "[histroy]\nprocessors = []\n",
+        "",
+        "1:2: there is no table `histroy`; did you mean `history`? known: history, networks, agents, check",
+    ),
+    (
+        "[history.processors]\ntype = \"filter\"\n",
+        "",
+        "1:1: `processors` takes an array of tables, each under a `[[….processors]]` of its own, found a table",
+    ),
+    (
+        "[networks.support]\nprocessor = []\n",
+        "",
+        "2:1: a network has no key `processor`; did you mean `processors`? known: processors, agents",
+    ),
+    ("[[history.processors]\ntype = \"filter\"\n", "", "1:22: unclosed array table, expected `]`"),
+    (
+        "[networks.support]\n",
+        "--network suport",
+        " there is no network `suport`; did you mean `support`? known: support",
+    ),
+    (
+        "[agents.writer]\n[agents.editor]\n",
+        "--agent writr",
+        " there is no agent `writr`; did you mean `writer`? known: editor, writer",
+    ),
+    (
+        "[networks.support.agents.greeter]\n",
+        "--agent greeter",
+        " no agent `greeter` at the top level; there is one with --network support",
+    ),
+    (
+        "[networks.support.agents.greeter]\n[networks.sales]\n",
+        "--network sales --agent greeter",
+        " no agent `greeter` in `sales`; there is one with --network support",
+    ),
+];
+
+#[test]
+fn wrong_files_are_told_what_would_be_right() {
+    for (toml, flags, expected) in WRONG {
+        let folder = folder(toml);
+        let args: Vec<&str> = ["run", "--print"].into_iter().chain(flags.split_whitespace()).collect();
+        assert_eq!(stderr(folder.path(), &args), format!("curtail: curtail.toml:{expected}\n"), "{toml}");
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_told_with_the_place_of_its_processor() {
+    let folder = folder("\n[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'cl100k'\n");
+    let said = stderr(folder.path(), &["run"]);
+    assert!(said.starts_with("curtail: curtail.toml:2:1: limit at history: "), "{said}");
+    assert!(said.contains("did you mean \"cl100k_base\""), "{said}");
+}
+
+#[test]
+fn levels_of_rules_are_read_from_the_same_file() {
+    let cases = [
+        ("[check]\ndeni = []\n", "curtail: curtail.toml:2:1: unknown field `deni`"),
+        ("[check]\ndeny = 3\n", "curtail: curtail.toml:2:8: invalid type"),
+        (
+            "[check]\ndeny = ['orphan-results']\n",
+            "curtail: curtail.toml:2:10: no rule is called `orphan-results`; did you mean `orphan-result`?",
+        ),
+    ];
+    for (toml, expected) in cases {
+        let folder = folder(toml);
+        std::fs::write(folder.path().join("a.jsonl"), "{\"role\":\"user\",\"content\":\"hi\"}\n").expect("a file");
+        let said = stderr(folder.path(), &["check", "a.jsonl"]);
+        assert!(said.contains(expected), "{toml}: {said}");
+        assert!(said.contains("curtail.toml"), "{toml}: {said}");
+    }
+}
