@@ -12,6 +12,7 @@ pub mod memory;
 pub mod pipeline;
 pub mod processors;
 pub mod reports;
+pub mod rolling;
 pub mod store;
 pub mod summarizers;
 pub mod tokenizers;

@@ -1,5 +1,7 @@
 //! Every string of every file of a folder of transcripts, where there is one: `CURTAIL_DATA`, or `../shared/data`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -62,9 +64,9 @@ fn equal((names, theirs): Encoding, strings: &[String]) {
 
 fn read(path: &Path, strings: &mut Vec<String>) {
     if path.is_dir() {
-        fs::read_dir(path)
-            .unwrap()
-            .for_each(|entry| read(&entry.unwrap().path(), strings));
+        for entry in fs::read_dir(path).unwrap() {
+            read(&entry.unwrap().path(), strings);
+        }
         return;
     }
     let Ok(text) = fs::read_to_string(path) else {

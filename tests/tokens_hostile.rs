@@ -1,10 +1,11 @@
 //! Runs that make other counters slow, or stop them.
 
-use curtail::tokenizers::{Tokenizer, find};
-use std::sync::Arc;
+use curtail::tokenizers::find;
 use tiktoken_rs::CoreBPE;
 
-const ENCODINGS: [(&str, fn() -> &'static CoreBPE); 4] = [
+type Encoding = (&'static str, fn() -> &'static CoreBPE);
+
+const ENCODINGS: [Encoding; 4] = [
     ("o200k_base", tiktoken_rs::o200k_base_singleton),
     ("cl100k_base", tiktoken_rs::cl100k_base_singleton),
     ("p50k_base", tiktoken_rs::p50k_base_singleton),
@@ -65,15 +66,57 @@ fn equal_where_tiktoken_answers() {
     }
 }
 
+/// Runs of one character are tokens of one length but for the end, so a longer one has so many more.
 #[test]
-#[ignore]
-fn timing() {
-    for (name, text) in hostile(1_000_000) {
-        for (encoding, _) in ENCODINGS {
-            let ours: Arc<dyn Tokenizer> = find(encoding).unwrap();
-            let start = std::time::Instant::now();
-            let count = ours.count(&text);
-            println!("{encoding} {name:?} {count} {:?}", start.elapsed());
+fn a_megabyte_of_white_space_is_counted() {
+    for (encoding, character, length) in [
+        ("o200k_base", " ", 128),
+        ("o200k_base", "\t", 16),
+        ("cl100k_base", " ", 128),
+        ("cl100k_base", "\n", 32),
+        ("p50k_base", " ", 16),
+        ("r50k_base", " ", 1),
+    ] {
+        let tokenizer = find(encoding).unwrap();
+        let theirs = ENCODINGS
+            .iter()
+            .find(|(name, _)| *name == encoding)
+            .unwrap()
+            .1();
+        for rest in [0, 1, 5, 100] {
+            let short = theirs.count_ordinary(&character.repeat(length * 8 + rest));
+            let long = tokenizer.count(&character.repeat(length * (1_000_000 / length) + rest));
+            assert_eq!(
+                long - short,
+                1_000_000 / length - 8,
+                "{encoding} {character:?} {rest}"
+            );
         }
     }
+}
+
+/// Before a letter that follows a newline there is always a split, so parts may be counted alone.
+#[test]
+fn a_megabyte_is_the_sum_of_its_parts() {
+    for (name, part) in hostile(4_000) {
+        let parts = (0..10).map(|number| format!("x{}\n", &part[..cut(&part, number * 399)]));
+        let parts: Vec<String> = parts.collect();
+        let whole = parts.concat().repeat(50);
+        for (encoding, theirs) in &ENCODINGS[..2] {
+            let alone = |part: &String| theirs().count_ordinary(&format!("{part}x")) - 1;
+            let sum: usize = parts.iter().map(alone).sum();
+            let tokenizer = find(encoding).unwrap();
+            assert_eq!(
+                tokenizer.count(&format!("{whole}x")),
+                sum * 50 + 1,
+                "{encoding}: {name}"
+            );
+        }
+    }
+}
+
+fn cut(text: &str, at: usize) -> usize {
+    (at..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
 }

@@ -21,6 +21,7 @@ mod rule;
 mod run;
 mod show;
 mod store;
+mod summarize;
 mod sums;
 mod tokenizers;
 mod window;
@@ -55,6 +56,7 @@ enum Command {
     Config(config::Args),
     Count(count::Args),
     Tokenizers(tokenizers::Args),
+    Summarize(Box<summarize::Args>),
     Show(show::Args),
     Dialects(dialects::Args),
     Memory(memory::Args),
@@ -84,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Config(args) => config::run(args),
         Command::Count(args) => count::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
+        Command::Summarize(args) => args.run(&cli.global),
         Command::Show(args) => show::run(args),
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(&cli.global),

@@ -116,6 +116,11 @@ pub trait Dialect: Sync {
         Vec::new()
     }
 
+    /// When `item` was said, as ISO 8601, if it tells.
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        pieces::time(item)
+    }
+
     /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.
     fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String;
 

@@ -26,6 +26,20 @@ fn block_text<'a>(block: Value<'a>) -> Option<Text<'a>> {
     (!is_media(block)).then(|| Text::Json(block.raw()))
 }
 
+/// The time of an item under one of its usual names, if it is spelt as ISO 8601.
+pub(super) fn time(item: Value<'_>) -> Option<String> {
+    const NAMES: &[&str] = &["timestamp", "ts", "createdAt", "created_at", "time", "date"];
+    let times = NAMES.iter().filter_map(|name| item.get_text(name));
+    times.map(|time| time.decode().into_owned()).find(|time| is_iso_8601(time))
+}
+
+/// Whether a text begins with a day and a time: `2024-05-01T12:30`.
+fn is_iso_8601(text: &str) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00T00:00";
+    let fits = |(&found, &wanted): (&u8, &u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
+    text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
+}
+
 /// How many blocks of a list are media.
 pub(super) fn count_media(value: Option<Value<'_>>) -> usize {
     value.map_or(0, |value| value.items().filter(|&block| is_media(block)).count())

@@ -96,6 +96,7 @@ impl Stage {
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<(), String> {
+        let mut inserted = usize::MAX;
         for _ in 0..self.processor.passes() {
             let view = View { messages: &run.messages, preamble: &transcript.preamble, manners: transcript.manners };
             let mut plan = self.processor.decide(&view)?;
@@ -104,9 +105,11 @@ impl Stage {
             if !identity || !plan.remarks.is_empty() {
                 watch(self, &run.messages, &plan);
             }
-            if identity {
+            // A pass that puts in no less than the one before mends nothing: what is left is for another stage.
+            if identity || plan.inserts.len() >= inserted {
                 break;
             }
+            inserted = if plan.inserts.is_empty() { inserted } else { plan.inserts.len() };
             run.changed = true;
             run.messages = fold(std::mem::take(&mut run.messages), &plan);
         }

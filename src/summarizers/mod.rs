@@ -1,1 +1,135 @@
-//! One summarizer per file: messages in, a summary out.
+//! One summarizer per file: what was said goes in, a short account comes out.
+//! A summarizer knows neither files nor dialects, and never which messages it is told.
+
+mod anthropic;
+mod bounded;
+mod cache;
+mod clip;
+mod command;
+mod extractive;
+mod failure;
+mod fallback;
+mod http;
+mod key;
+mod levels;
+mod openai;
+mod prompt;
+pub mod rolling;
+
+use std::borrow::Cow;
+
+pub use anthropic::Anthropic;
+pub use bounded::Bounded;
+pub use cache::Cached;
+pub use clip::clip;
+pub use command::{Command, split_words};
+pub use extractive::Extractive;
+pub use failure::Failure;
+pub use fallback::Fallback;
+pub use http::{Http, Patience};
+pub use key::Key;
+pub use openai::OpenAi;
+pub use prompt::{Prompt, digest};
+
+/// The names that `--summarizer` takes, the default first.
+pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
+
+/// Who said something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// Instructions from outside the talk (roles `system` and `developer`).
+    System,
+    /// The person who asks.
+    User,
+    /// The model that answers.
+    Assistant,
+    /// The model, calling the tool of this name; the text is the call's arguments.
+    Call(String),
+    /// The tool of this name, answering; the text is its result.
+    Tool(String),
+}
+
+impl Speaker {
+    /// What stands before the colon: `user`, `assistant`, `tool NAME`.
+    #[must_use]
+    pub fn label(&self) -> Cow<'_, str> {
+        match self {
+            Self::System => Cow::Borrowed("system"),
+            Self::User => Cow::Borrowed("user"),
+            Self::Assistant | Self::Call(_) => Cow::Borrowed("assistant"),
+            Self::Tool(name) => Cow::Owned(format!("tool {name}")),
+        }
+    }
+}
+
+/// One thing that was said, by one speaker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Utterance<'a> {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What was said, unescaped.
+    pub text: Cow<'a, str>,
+}
+
+impl<'a> Utterance<'a> {
+    /// An utterance of `speaker`.
+    pub fn new(speaker: Speaker, text: impl Into<Cow<'a, str>>) -> Self {
+        Self { speaker, text: text.into() }
+    }
+}
+
+/// How long a summary may be, and how its length is counted.
+#[derive(Clone, Copy)]
+pub struct Budget<'a> {
+    /// The most tokens that a summary may have.
+    pub tokens: usize,
+    /// Counts the tokens of a text.
+    pub count: &'a (dyn Fn(&str) -> usize + Sync),
+}
+
+impl Budget<'_> {
+    /// Whether `text` is within the budget.
+    #[must_use]
+    pub fn holds(&self, text: &str) -> bool {
+        (self.count)(text) <= self.tokens
+    }
+}
+
+/// What leaves this process for a summary to be made: shown by a dry run, and the key of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The address or the program that is asked.
+    pub to: String,
+    /// The body or the standard input that it is handed.
+    pub body: String,
+}
+
+/// Something that makes a summary.
+pub trait Summarizer: Send + Sync {
+    /// The name that `--summarizer` takes.
+    fn name(&self) -> &'static str;
+
+    /// An account of `utterances` of at most `budget.tokens` tokens.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept the summary from being made; nothing was changed then.
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure>;
+
+    /// What [`summarize`](Self::summarize) would send first, or `None` where nothing leaves this process.
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request>;
+}
+
+impl<S: Summarizer + ?Sized> Summarizer for Box<S> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        (**self).summarize(utterances, budget)
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        (**self).request(utterances, budget)
+    }
+}

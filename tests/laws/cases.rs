@@ -1,13 +1,16 @@
 //! The chains that the laws are tried with.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use curtail::memory::State;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counting, HistoryWindow, Keep, Overflow, Overhead, SlidingWindow, Source, Strip, StripKind,
-    TokenLimit, ToolFilter, ToolGlobs, Unit, WorkingMemory,
+    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, RollingSummary, SlidingWindow, Source,
+    Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, Unit, WorkingMemory,
 };
+use curtail::summarizers::Extractive;
+use curtail::summarizers::rolling::Rolling;
 use curtail::tokenizers::Tokenizer;
 
 /// A chain, and what holds for it.
@@ -43,6 +46,17 @@ pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
 pub fn memory(state: &str) -> WorkingMemory {
     let (schema, source) = (None, Source::Given(State::given(state)));
     WorkingMemory { source, schema, read_only: false, budget: 200, tokenizer: tokenizer() }
+}
+
+pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> RollingSummary {
+    let at_least_one = |n| NonZeroUsize::new(n).expect("not zero");
+    RollingSummary {
+        rolling: Rolling { window: at_least_one(window), max_summaries: at_least_one(max_summaries) },
+        counted,
+        summarizer: Arc::new(Extractive),
+        tokens: 60,
+        tokenizer: tokenizer(),
+    }
 }
 
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
@@ -142,6 +156,13 @@ pub const CASES: &[Case] = &[
             Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
         },
         writes: false,
+    },
+    Case { name: "summarize 2", chain: || Chain::default().then(rolling(2, 2, Counted::Message)), writes: true },
+    Case { name: "summarize 5", chain: || Chain::default().then(rolling(5, 1, Counted::Message)), writes: true },
+    Case {
+        name: "summarize exchanges",
+        chain: || Chain::default().then(rolling(1, 3, Counted::Exchange)),
+        writes: true,
     },
     Case { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), writes: true },
     Case { name: "no memory", chain: || Chain::default().then(memory("")), writes: false },

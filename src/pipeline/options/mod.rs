@@ -31,10 +31,10 @@ pub trait Options: Args {
     /// What cannot be had: a pattern that is none, a tokenizer that nobody knows, a file that cannot be read.
     fn processors(&self) -> anyhow::Result<Processors>;
 
-    /// How they count tokens, if they do.
+    /// How they count tokens, if they do: sums are counted alike.
     ///
     /// # Errors
-    /// As [`Options::processors`].
+    /// A tokenizer or a model that nobody knows.
     fn counting(&self) -> anyhow::Result<Option<Counting>> {
         Ok(None)
     }

@@ -99,7 +99,7 @@ impl Merger {
         let (mut row, mut count, mut back) = (Row::default(), 0, OVERLAP);
         loop {
             let from = row.restart(back);
-            let to = piece.len().min(from + stretch);
+            let to = piece.len().min(row.end() + stretch);
             let ends = self.stretch_ends(vocabulary, &piece[from..to]);
             if row.join(from, &ends) {
                 if to == piece.len() || count > limit {
@@ -200,6 +200,10 @@ impl Row {
             Some(at) => self.ends[at],
             None => self.start,
         }
+    }
+
+    fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(self.start)
     }
 
     /// Joins the tokens of a stretch that starts at `from` at the first token that both have. False if there is none.

@@ -1,0 +1,201 @@
+//! The flags that say who makes the summaries, and how it is asked.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+
+use super::super::out::print;
+use crate::summarizers::{
+    Anthropic, Bounded, Cached, Command, Extractive, Fallback, Http, Key, OpenAi, Patience, Prompt, Summarizer,
+};
+
+/// How long one request, or one run of a program, may take unless it is said, in seconds.
+const TIMEOUT: f64 = 120.0;
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Summaries")]
+pub(super) struct AskFlags {
+    /// Who makes the summaries [default: extractive; command with --summarizer-cmd]
+    #[arg(long, value_enum, value_name = "NAME")]
+    summarizer: Option<Kind>,
+
+    /// The server's address, up to and without `/chat/completions` or `/v1/messages`
+    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT")]
+    endpoint: Option<String>,
+
+    /// The model that is asked
+    #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL")]
+    summary_model: Option<String>,
+
+    /// A file with the key; else $`CURTAIL_API_KEY`, $`OPENAI_API_KEY` or $`ANTHROPIC_API_KEY`
+    #[arg(long, value_name = "FILE")]
+    api_key_file: Option<PathBuf>,
+
+    /// How long one request or one run may take, in seconds [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<f64>,
+
+    /// How often a request is tried again that may do better then [default: 3]
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+
+    /// How many summaries are asked for at a time [default: 4]
+    #[arg(long, value_name = "N")]
+    concurrency: Option<usize>,
+
+    /// JSON whose members go into every request
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    extra_body: Option<Map<String, Value>>,
+
+    /// A file with instructions for the model; `{tokens}` in it becomes --summary-tokens
+    #[arg(long, value_name = "FILE")]
+    prompt: Option<PathBuf>,
+
+    /// A program and its arguments: messages as JSON on its standard input, a summary on its standard output
+    #[arg(long, value_name = "COMMAND")]
+    summarizer_cmd: Option<String>,
+
+    /// What to do when no summary can be made
+    #[arg(long, value_enum, default_value = "fail")]
+    on_summary_error: OnError,
+
+    /// A folder for summaries that were made, so that none is paid for twice
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+/// `--summarizer`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The transcript's own sentences; offline
+    Extractive,
+    /// A server that speaks Chat Completions
+    Openai,
+    /// A server that speaks Messages
+    Anthropic,
+    /// A program of your own
+    Command,
+}
+
+/// `--on-summary-error`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnError {
+    /// Leave the transcript as it is, and end with status 2
+    Fail,
+    /// Take the transcript's own sentences, and say so
+    Extractive,
+}
+
+impl AskFlags {
+    /// Writes the instructions that a model gets.
+    pub(super) fn print(&self) -> anyhow::Result<ExitCode> {
+        let prompt = self.prompt()?;
+        print(prompt.as_str())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Who makes the summaries, as these flags say.
+    pub(super) fn summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
+        let kind = self.kind();
+        self.agree(kind)?;
+        if kind == Kind::Extractive {
+            return Ok(Box::new(Extractive));
+        }
+        let asked = Bounded::new(self.asked(kind)?, self.concurrency.unwrap_or(4));
+        let asked: Box<dyn Summarizer> = match &self.cache {
+            Some(folder) => Box::new(Cached { inner: asked, folder: folder.clone() }),
+            None => Box::new(asked),
+        };
+        Ok(match self.on_summary_error {
+            OnError::Fail => asked,
+            OnError::Extractive => {
+                let warn = |words: &str| anstream::eprintln!("curtail: {words}");
+                Box::new(Fallback { first: asked, second: Extractive, warn })
+            }
+        })
+    }
+
+    fn kind(&self) -> Kind {
+        let default = if self.summarizer_cmd.is_some() { Kind::Command } else { Kind::Extractive };
+        self.summarizer.unwrap_or(default)
+    }
+
+    /// A flag that could do nothing is a mistake.
+    fn agree(&self, kind: Kind) -> anyhow::Result<()> {
+        let model = matches!(kind, Kind::Openai | Kind::Anthropic);
+        let outside = kind != Kind::Extractive;
+        let flags = [
+            ("--api-key-file", self.api_key_file.is_some(), model, "openai or anthropic"),
+            ("--extra-body", self.extra_body.is_some(), model, "openai or anthropic"),
+            ("--prompt", self.prompt.is_some(), model, "openai or anthropic"),
+            ("--retries", self.retries.is_some(), model, "openai or anthropic"),
+            ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == Kind::Command, "command"),
+            ("--timeout", self.timeout.is_some(), outside, "openai, anthropic or command"),
+            ("--concurrency", self.concurrency.is_some(), outside, "openai, anthropic or command"),
+            ("--cache", self.cache.is_some(), outside, "openai, anthropic or command"),
+            ("--on-summary-error", self.on_summary_error != OnError::Fail, outside, "openai, anthropic or command"),
+        ];
+        match flags.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((flag, _, _, kinds)) => bail!("{flag} goes with --summarizer {kinds}"),
+            None => Ok(()),
+        }
+    }
+
+    fn asked(&self, kind: Kind) -> anyhow::Result<Box<dyn Summarizer>> {
+        let timeout = Duration::from_secs_f64(self.timeout.unwrap_or(TIMEOUT));
+        if kind == Kind::Command {
+            let line = self.summarizer_cmd.as_deref().context("--summarizer command wants --summarizer-cmd")?;
+            return Ok(Box::new(Command::new(line, timeout)?));
+        }
+        let defaults = Patience::default();
+        let retries = self.retries.unwrap_or(defaults.retries);
+        let http = Http::new(Patience { total: timeout, retries, ..defaults });
+        let name = if kind == Kind::Openai { "openai" } else { "anthropic" };
+        let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} wants --summary-model"))?;
+        let (prompt, extra) = (self.prompt()?, self.extra_body.clone().unwrap_or_default());
+        if kind == Kind::Openai {
+            let key = self.key("OPENAI_API_KEY", OpenAi::ENDPOINT)?;
+            let endpoint = self.endpoint.clone().unwrap_or_else(|| OpenAi::ENDPOINT.to_owned());
+            return Ok(Box::new(OpenAi { endpoint, model, key, prompt, extra, http }));
+        }
+        let key = self.key("ANTHROPIC_API_KEY", Anthropic::ENDPOINT)?;
+        let endpoint = self.endpoint.clone().unwrap_or_else(|| Anthropic::ENDPOINT.to_owned());
+        Ok(Box::new(Anthropic { endpoint, model, key, prompt, extra, http }))
+    }
+
+    /// The key; a server of one's own may need none.
+    fn key(&self, variable: &str, default: &str) -> anyhow::Result<Option<Key>> {
+        let key = Key::find(self.api_key_file.as_deref(), &["CURTAIL_API_KEY", variable])?;
+        if key.is_none() && self.endpoint.as_deref().is_none_or(|endpoint| endpoint.starts_with(default)) {
+            bail!("{default} wants a key: set {variable}, or name a file that holds it with --api-key-file");
+        }
+        Ok(key)
+    }
+
+    fn prompt(&self) -> anyhow::Result<Prompt> {
+        let Some(path) = &self.prompt else { return Ok(Prompt::default()) };
+        let text = read(path)?;
+        Prompt::new(text).with_context(|| path.display().to_string())
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0 && seconds <= 86_400.0);
+    seconds.ok_or_else(|| String::from("expected a number of seconds above 0 and up to 86400"))
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err(String::from("expected a JSON object, such as {\"temperature\":0}")),
+        Err(error) => Err(format!("expected a JSON object, such as {{\"temperature\":0}}: {error}")),
+    }
+}

@@ -1,0 +1,142 @@
+//! `curtail summarize`: the newest interactions word for word, and summaries of what came before.
+
+mod ask;
+mod dry_run;
+mod follow;
+mod state;
+mod thread;
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::bail;
+use clap::{ValueEnum, ValueHint};
+
+use super::cut;
+use super::input::{Cutting, Global};
+use crate::pipeline::Processors;
+use crate::pipeline::options::{Options, Tokens};
+use crate::processors::{Counted, RollingSummary};
+use crate::summarizers::rolling::Rolling;
+use crate::tokenizers;
+
+/// Keep the newest interactions word for word, and summaries of what came before
+///
+/// The first summary is made when one interaction more has come than the window holds, of the newest that it holds; then
+/// one after every window further. The newest summaries are kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    options: SummaryOptions,
+
+    /// What to write
+    #[arg(long, value_enum, default_value = "context")]
+    emit: Emit,
+
+    /// Write the instructions for the model, and end
+    #[arg(long, help_heading = "Summaries")]
+    print_prompt: bool,
+
+    #[command(flatten)]
+    thread: thread::ThreadFlags,
+
+    #[command(flatten)]
+    pub(super) cutting: Cutting,
+}
+
+/// Keep the newest interactions word for word, and summaries of what came before
+#[derive(Debug, Clone, clap::Args)]
+pub(in crate::cli) struct SummaryOptions {
+    /// How many interactions are kept word for word, and how many a summary covers
+    #[arg(short = 'n', long, value_name = "N", default_value = "21")]
+    window: NonZeroUsize,
+
+    /// How many summaries are kept
+    #[arg(long, value_name = "N", default_value = "3")]
+    max_summaries: NonZeroUsize,
+
+    /// What counts as an interaction
+    #[arg(long, value_enum, default_value = "message")]
+    unit: UnitFlag,
+
+    /// The most tokens of one summary
+    #[arg(long, value_name = "N", default_value = "400")]
+    summary_tokens: Tokens,
+
+    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
+    tokenizer: String,
+
+    #[command(flatten)]
+    ask: ask::AskFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UnitFlag {
+    /// A message in which the user or the assistant speaks
+    Message,
+    /// A message of the user and all that answers it
+    Exchange,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// What a model should get: instructions, summaries, the window
+    Context,
+    /// The memory as JSON, a line for each transcript
+    State,
+}
+
+impl Args {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if self.print_prompt {
+            return self.options.ask.print();
+        }
+        self.agree()?;
+        let summary = self.options.summary()?;
+        if self.cutting.dry_run {
+            return dry_run::run(&self.cutting.input, &summary);
+        }
+        if self.thread.is_given() || self.thread.follow {
+            return self.thread.run(self, &summary);
+        }
+        match self.emit {
+            Emit::State => state::run(&self.cutting.input, &summary),
+            Emit::Context => cut::with(&self.cutting, global, &self.options),
+        }
+    }
+
+    /// Flags that shape a cut have nothing to work on where there is none.
+    fn agree(&self) -> anyhow::Result<()> {
+        let cut = self.emit == Emit::Context && !self.thread.is_given() && !self.thread.follow;
+        if !cut && self.cutting.repair.is_some() {
+            bail!("--repair mends what --emit context writes of a file; it does not go with --emit state or a thread");
+        }
+        if !cut && self.cutting.explain.is_some() {
+            bail!("--explain tells of --emit context on a file; it does not go with --emit state or a thread");
+        }
+        Ok(())
+    }
+}
+
+impl Options for SummaryOptions {
+    fn processors(&self) -> anyhow::Result<Processors> {
+        Ok(vec![Box::new(self.summary()?)])
+    }
+}
+
+impl SummaryOptions {
+    fn summary(&self) -> anyhow::Result<RollingSummary> {
+        Ok(RollingSummary {
+            rolling: Rolling { window: self.window, max_summaries: self.max_summaries },
+            counted: match self.unit {
+                UnitFlag::Message => Counted::Message,
+                UnitFlag::Exchange => Counted::Exchange,
+            },
+            summarizer: Arc::from(self.ask.summarizer()?),
+            tokens: self.summary_tokens.0,
+            tokenizer: tokenizers::find(&self.tokenizer)?,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! `--thread`: a memory that outlives the run.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow, bail};
+
+use super::super::input::Input;
+use super::super::out::print;
+use super::{Args, Emit};
+use crate::batch::Reading;
+use crate::dialects::{self, Framing, detect};
+use crate::error::Place;
+use crate::processors::RollingSummary;
+use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
+use crate::store::{Store, default_path};
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Memory that stays")]
+pub(super) struct ThreadFlags {
+    /// The store's file [default: $`CURTAIL_STORE`, else curtail/state.db in $`XDG_STATE_HOME` or ~/.local/state]
+    #[arg(long, value_name = "FILE", requires = "thread")]
+    store: Option<PathBuf>,
+
+    /// Append to this thread of the store, and summarize only what is new
+    #[arg(long, value_name = "ID")]
+    pub(super) thread: Option<String>,
+
+    /// The input begins with message N of the thread; what was taken before is passed over
+    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..))]
+    from: Option<u64>,
+
+    /// Go on reading as the file grows, and write the memory anew on a line after every turn
+    #[arg(long)]
+    pub(super) follow: bool,
+}
+
+impl ThreadFlags {
+    /// Whether a thread of the store is meant.
+    pub(super) const fn is_given(&self) -> bool {
+        self.thread.is_some()
+    }
+
+    pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+        let mut memory = Kept::open(self)?;
+        let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
+        let from = self.from.map(usize::try_from).transpose()?;
+        if self.follow {
+            return super::follow::run(&args.cutting.input, &mut memory, from, summary, shown);
+        }
+        let input = &args.cutting.input;
+        let Some((name, text)) = read(input)? else {
+            let thread = memory.current()?.unwrap_or_default();
+            print(&thread.show(summary, shown, Framing::Lines)?)?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let reading = reading(input, &text);
+        let taken = Taken { text: &text, reading: &reading, from, now: &now() };
+        let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
+        print(&thread.show(summary, shown, reading.framing)?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A memory in the store, or one that ends with this run.
+pub(super) enum Kept {
+    Store { store: Store, id: String },
+    Here(Box<Thread>),
+}
+
+impl Kept {
+    fn open(flags: &ThreadFlags) -> anyhow::Result<Self> {
+        let Some(id) = &flags.thread else { return Ok(Self::Here(Box::default())) };
+        if id.is_empty() {
+            bail!("--thread wants a name that is not empty");
+        }
+        let store = Store::open(&default_path(flags.store.as_deref())?)?;
+        Ok(Self::Store { store, id: id.clone() })
+    }
+
+    fn current(&self) -> Result<Option<Thread>, ThreadError> {
+        match self {
+            Self::Store { store, id } => current(store, id),
+            Self::Here(thread) => Ok(Some((**thread).clone())),
+        }
+    }
+
+    pub(super) fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
+        match self {
+            Self::Store { store, id } => append(store, id, summary, taken),
+            Self::Here(thread) => {
+                let (after, _) = Thread::after(Some((**thread).clone()), summary, taken, &|_| false)?;
+                **thread = after.clone();
+                Ok(after)
+            }
+        }
+    }
+}
+
+/// The one input and its name; `None` where none was named and standard input is a terminal: the thread as it is.
+fn read(input: &Input) -> anyhow::Result<Option<(String, String)>> {
+    let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
+    let (name, bytes) = match input.paths.as_slice() {
+        [] if std::io::stdin().is_terminal() => return Ok(None),
+        [] => (stdin(), standard_input()?),
+        [path] if path.as_os_str() == "-" => (stdin(), standard_input()?),
+        [path] => (path.display().to_string(), std::fs::read(path).with_context(|| path.display().to_string())?),
+        _ => bail!("a thread takes one transcript at a time; name one file"),
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let place = Place::of(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
+        anyhow!("{name}:{}:{}: not UTF-8", place.line, place.column)
+    })?;
+    Ok(Some((name, text)))
+}
+
+fn standard_input() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).context("stdin")?;
+    Ok(bytes)
+}
+
+/// How the input is read, as the user said or its beginning tells.
+pub(super) fn reading(input: &Input, text: &str) -> Reading {
+    let key = input.messages_key.as_deref();
+    let framing = input.framing.framing().unwrap_or_else(|| detect(text, key));
+    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::find);
+    Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
+}
+
+/// What went wrong, with its file, and its place in the file where it has one.
+pub(super) fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
+    match error {
+        ThreadError::Input(offset, what) => {
+            let Place { line, column } = Place::of(text.as_bytes(), offset, 1);
+            anyhow!("{name}:{line}:{column}: {what}")
+        }
+        ThreadError::Thread(what) => anyhow!("{name}: {what}"),
+        ThreadError::Store(error) => anyhow!(error),
+    }
+}

@@ -1,0 +1,70 @@
+//! The message that carries summaries: how it is written, and how it is known again.
+//!
+//! It says where the messages after it begin, so that a transcript that was summarized can be summarized again with nothing
+//! but itself: the block is the state.
+
+use std::fmt::Write as _;
+
+use crate::summarizers::rolling::{Memory, Range, Span, Summary};
+use crate::transcript::{Content, Message};
+
+const OPEN: &str = "<conversation_summaries next=\"";
+const CLOSE: &str = "\n</conversation_summaries>";
+const NOTE: &str =
+    "What was said before the messages below, newest first. Ranges count what the user and the assistant said.";
+
+/// The text of the block: the summaries of `memory`, the newest first. The messages behind it begin with interaction
+/// number `next`.
+#[must_use]
+pub(super) fn write(memory: &Memory, next: usize) -> String {
+    let mut text = format!("{OPEN}{next}\">\n{NOTE}");
+    for summary in memory.summaries.iter().rev() {
+        let Span { start, end } = summary.range.span;
+        let said = escape(&summary.text);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{said}\n</summary>");
+    }
+    text + CLOSE
+}
+
+/// What a message says that is such a block and nothing else: the memory, and the number of the first interaction after it.
+#[must_use]
+pub(super) fn read(message: &Message<'_>) -> Option<(Memory, usize)> {
+    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    let text = texts.next().filter(|_| message.parts.len() == 1)?;
+    if text.len_bound() < OPEN.len() {
+        return None;
+    }
+    let text = text.decode();
+    let (next, rest) = text.strip_prefix(OPEN)?.strip_suffix(CLOSE)?.split_once("\">\n")?;
+    let mut blocks = rest.split("\n\n<summary from=\"");
+    (blocks.next()? == NOTE).then_some(())?;
+    let mut summaries = blocks.map(summary).collect::<Option<Vec<_>>>()?;
+    summaries.reverse();
+    Some((Memory { seen: 0, summaries }, next.parse().ok()?))
+}
+
+fn summary(block: &str) -> Option<Summary> {
+    let (range, said) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
+    let (start, end) = range.split_once("\" to=\"")?;
+    let span = Span { start: start.parse().ok()?, end: end.parse().ok()? };
+    Some(Summary { range: Range::from(span), text: unescape(said), ts: None })
+}
+
+/// The tags of the block, and how a summary that holds them spells them.
+const TAGS: [(&str, &str); 3] = [
+    ("<summary", "<\\summary"),
+    ("</summary", "<\\/summary"),
+    ("</conversation_summaries", "<\\/conversation_summaries"),
+];
+
+fn escape(text: &str) -> String {
+    TAGS.iter().fold(text.to_owned(), |text, (tag, spelt)| text.replace(tag, spelt))
+}
+
+fn unescape(text: &str) -> String {
+    TAGS.iter().fold(text.to_owned(), |text, (tag, spelt)| text.replace(spelt, tag))
+}

@@ -1,0 +1,88 @@
+//! The state of a rolling memory as JSON, in the shape of seed 003: what was said lately, and summaries of what was before.
+
+use std::fmt::Write as _;
+
+use crate::json::{Text, quote};
+use crate::processors::{Interaction, Outlook};
+use crate::summarizers::rolling::{Rolling, Summary};
+use crate::transcript::{Message, Role};
+
+/// The state on one line: `{"interactions":[…],"summaries":[…]}`, the summaries oldest first.
+///
+/// An interaction has the message as it stood under `userRequest` or `aiResponse`, both where it is an exchange, and under
+/// `rest` what else belongs to it, such as tool calls and results. What has not become an interaction yet, such as calls
+/// that wait for their results, stands under `pending`. `time` gives the time of a message.
+#[must_use]
+pub fn state(
+    messages: &[Message<'_>],
+    outlook: &Outlook,
+    rolling: Rolling,
+    time: &dyn Fn(usize) -> Option<String>,
+) -> String {
+    let held = rolling.held(outlook.seen());
+    let lines: Vec<String> = (held.start..=held.end).filter_map(|n| line(messages, outlook, n, time)).collect();
+    let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", lines.join(","));
+    let summaries: Vec<String> = outlook.memory.summaries.iter().map(summary).collect();
+    text.push_str(&summaries.join(","));
+    text.push(']');
+    let last = outlook.interactions.last().map_or(0, end_of_last);
+    let pending: Vec<String> = told(messages, last..messages.len(), &|at| outlook.is_block(at));
+    if !pending.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ",\"pending\":[{}]", pending.join(","));
+    }
+    text.push('}');
+    text
+}
+
+fn line(
+    messages: &[Message<'_>],
+    outlook: &Outlook,
+    number: usize,
+    time: &dyn Fn(usize) -> Option<String>,
+) -> Option<String> {
+    let interaction = outlook.interaction(number)?;
+    let end = outlook.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
+    let side = |role| interaction.said.iter().copied().filter(move |&at| messages[at].role == role);
+    let request = side(Role::User).next();
+    let response = side(Role::Assistant).next_back();
+    let mut members: Vec<String> = Vec::new();
+    members.extend(request.map(|at| format!("\"userRequest\":{}", raw(&messages[at]))));
+    members.extend(response.map(|at| format!("\"aiResponse\":{}", raw(&messages[at]))));
+    let named = |at: usize| request == Some(at) || response == Some(at) || outlook.is_block(at);
+    let rest = told(messages, interaction.start..end, &named);
+    if !rest.is_empty() {
+        members.push(format!("\"rest\":[{}]", rest.join(",")));
+    }
+    let ts = interaction.said.last().and_then(|&at| time(at));
+    members.extend(ts.map(|ts| format!("\"ts\":{}", quote(&ts))));
+    Some(format!("{{{}}}", members.join(",")))
+}
+
+/// The end of the messages of the last interaction: late words of the assistant belong to an exchange as well.
+fn end_of_last(interaction: &Interaction) -> usize {
+    let said = interaction.said.last().map_or(0, |at| at + 1);
+    interaction.arrived.max(said)
+}
+
+/// The messages of a range as they stood, without instructions and those that `except` names.
+fn told(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
+    range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| raw(&messages[at])).collect()
+}
+
+/// A message as it stood, without the white space between its tokens.
+fn raw(message: &Message<'_>) -> String {
+    message.value.map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
+}
+
+fn summary(summary: &Summary) -> String {
+    let span = summary.range.span;
+    let mut range = format!("\"startIndex\":{},\"endIndex\":{}", span.start, span.end);
+    for (name, id) in [("startId", &summary.range.start_id), ("endId", &summary.range.end_id)] {
+        if let Some(id) = id {
+            let _ = write!(range, ",\"{name}\":{}", quote(id));
+        }
+    }
+    let ts = summary.ts.as_ref().map_or_else(String::new, |ts| format!(",\"ts\":{}", quote(ts)));
+    format!("{{\"range\":{{{range}}},\"text\":{}{ts}}}", quote(&summary.text))
+}

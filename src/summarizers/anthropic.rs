@@ -1,0 +1,132 @@
+//! Anthropic's Messages API: `POST {endpoint}/v1/messages`.
+//! Knows that wire format (<https://docs.anthropic.com/en/api/messages>), not how to reach a server.
+
+use serde_json::{Map, Value, json};
+
+use super::failure::quote;
+use super::openai::{after_thinking, merge};
+use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
+
+/// The version of the wire format that is spoken here.
+const VERSION: &str = "2023-06-01";
+
+/// The format wants a bound on the answer. Models count tokens in their own way and may reason first, so the bound is
+/// four times the budget and never less than this; what is over the budget in the end is clipped.
+const LEAST_ROOM: usize = 2048;
+
+/// Asks a model behind the Messages API.
+pub struct Anthropic {
+    /// The address up to and without `/v1/messages`, such as `https://api.anthropic.com`.
+    pub endpoint: String,
+    /// The model's name.
+    pub model: String,
+    /// Sent as `x-api-key`.
+    pub key: Option<Key>,
+    /// What to ask for.
+    pub prompt: Prompt,
+    /// Members merged over the request's own.
+    pub extra: Map<String, Value>,
+    /// The way there.
+    pub http: Http,
+}
+
+impl Anthropic {
+    /// Where to ask unless an endpoint is named.
+    pub const ENDPOINT: &'static str = "https://api.anthropic.com";
+
+    fn url(&self) -> String {
+        let base = self.endpoint.trim_end_matches('/');
+        let base = base.strip_suffix("/v1").unwrap_or(base);
+        format!("{base}/v1/messages")
+    }
+
+    fn body(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> String {
+        let mut body = json!({
+            "model": self.model,
+            "max_tokens": budget.tokens.saturating_mul(4).max(LEAST_ROOM),
+            "system": self.prompt.instructions(budget),
+            "messages": [{"role": "user", "content": prompt::transcript(utterances)}],
+        });
+        merge(&mut body, &self.extra);
+        body.to_string()
+    }
+
+    fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+        headers.extend(self.key.iter().map(|key| ("x-api-key", key.secret().to_owned())));
+        let url = self.url();
+        let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
+        read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
+    }
+}
+
+impl Summarizer for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let text = levels::summarize(utterances, &|part| self.ask(part, budget))?;
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        Some(Request { to: self.url(), body: self.body(utterances, budget) })
+    }
+}
+
+/// The text blocks of the answer; thinking blocks are none.
+fn read(answer: &[u8]) -> Result<String, String> {
+    let value: Value =
+        serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
+    let Some(blocks) = value["content"].as_array() else {
+        return Err(format!("the answer holds no content: {}", quote(answer)));
+    };
+    let text: String =
+        blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
+    match after_thinking(&text) {
+        "" => Err(no_text(&value)),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn no_text(answer: &Value) -> String {
+    let advice = match answer["stop_reason"].as_str() {
+        Some("max_tokens") => {
+            "it spent its tokens on thinking: give it more, as with --extra-body '{\"max_tokens\":8000}'"
+        }
+        Some("refusal") => "it refused; another model, or a plainer prompt, may do",
+        _ => "another model, or a plainer prompt, may do",
+    };
+    format!("the model answered with no text; {advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::read;
+
+    #[test]
+    fn text_blocks_are_joined_and_thinking_left_out() {
+        let answer = json!({"content": [
+            {"type": "thinking", "thinking": "hm"},
+            {"type": "text", "text": "fine"},
+            {"type": "text", "text": ", done"},
+        ]});
+        assert_eq!(read(answer.to_string().as_bytes()).as_deref(), Ok("fine, done"));
+    }
+
+    #[test]
+    fn no_text_is_an_error_with_advice() {
+        for (answer, part) in [
+            (json!({"content": [], "stop_reason": "max_tokens"}), "--extra-body"),
+            (json!({"content": [], "stop_reason": "refusal"}), "refused"),
+            (json!({"content": []}), "another model"),
+            (json!({"error": 1}), "no content"),
+        ] {
+            let why = read(answer.to_string().as_bytes());
+            assert!(why.is_err_and(|why| why.contains(part)), "{answer}");
+        }
+    }
+}

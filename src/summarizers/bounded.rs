@@ -1,0 +1,53 @@
+//! No more than so many summaries at once, whoever asks for them: servers turn away those who ask too much.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::{Budget, Failure, Request, Summarizer, Utterance};
+
+/// Lets at most so many callers ask `inner` at a time; the others wait.
+pub struct Bounded<S> {
+    inner: S,
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl<S> Bounded<S> {
+    /// At most `most` at a time; 0 counts as 1.
+    pub fn new(inner: S, most: usize) -> Self {
+        Self { inner, free: Mutex::new(most.max(1)), freed: Condvar::new() }
+    }
+
+    fn enter(&self) -> Turn<'_, S> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        Turn(self)
+    }
+}
+
+/// A caller's turn, given back when it is dropped, by a panic too.
+struct Turn<'b, S>(&'b Bounded<S>);
+
+impl<S> Drop for Turn<'_, S> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+impl<S: Summarizer> Summarizer for Bounded<S> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let _turn = self.enter();
+        self.inner.summarize(utterances, budget)
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        self.inner.request(utterances, budget)
+    }
+}

@@ -1,0 +1,114 @@
+//! Brings a text that somebody else wrote within a budget, from its beginning.
+//! Knows paragraphs and words; a code fence is kept whole or left out.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Budget;
+
+/// Stands where the rest was left out.
+const MARK: &str = " …";
+
+/// `text` if it is within the budget; else as many of its first lines as are, then as many words of the next line.
+/// A fenced block that does not fit ends the text before it.
+#[must_use]
+pub fn clip(text: &str, budget: &Budget<'_>) -> String {
+    let text = text.trim();
+    if budget.holds(text) {
+        return text.to_owned();
+    }
+    let (whole, next) = leading_blocks(text, budget);
+    let rest = text.get(whole..next).unwrap_or_default();
+    let cut = if is_fence(rest) { whole } else { whole + leading_words(text, whole, rest, budget) };
+    marked(text.get(..cut).unwrap_or_default(), budget)
+}
+
+/// The ends of the last block that fits with the mark, and of the one after it.
+fn leading_blocks(text: &str, budget: &Budget<'_>) -> (usize, usize) {
+    let ends = block_ends(text);
+    let fits = |end: &usize| budget.holds(&with_mark(text.get(..*end).unwrap_or_default()));
+    let count = ends.partition_point(fits);
+    let whole = count.checked_sub(1).map_or(0, |last| ends[last]);
+    (whole, ends.get(count).copied().unwrap_or(text.len()))
+}
+
+/// Where each line, or each fenced block, ends.
+fn block_ends(text: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut at = 0;
+    let mut fenced = false;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        fenced ^= is_fence(line);
+        if !fenced {
+            ends.push(at);
+        }
+    }
+    ends
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// How many bytes of `rest`, which stands at `start`, fit as whole words; of a word longer than all, as whole characters.
+fn leading_words(text: &str, start: usize, rest: &str, budget: &Budget<'_>) -> usize {
+    let fits = |end: &usize| budget.holds(&with_mark(text.get(..start + *end).unwrap_or_default()));
+    let words: Vec<usize> = rest.split_word_bound_indices().map(|(at, word)| at + word.len()).collect();
+    let count = words.partition_point(fits);
+    if count > 0 || start > 0 {
+        return count.checked_sub(1).map_or(0, |last| words[last]);
+    }
+    let letters: Vec<usize> = rest.grapheme_indices(true).map(|(at, _)| at).collect();
+    let count = letters.partition_point(fits);
+    count.checked_sub(1).map_or(0, |last| letters[last])
+}
+
+fn with_mark(text: &str) -> String {
+    format!("{}{MARK}", text.trim_end())
+}
+
+/// Counts need not grow with length to the letter, so the last word is the counter's.
+fn marked(text: &str, budget: &Budget<'_>) -> String {
+    let mut kept = text.trim_end();
+    loop {
+        let shown = if kept.is_empty() { String::new() } else { with_mark(kept) };
+        if shown.is_empty() || budget.holds(&shown) {
+            return shown;
+        }
+        kept = kept.rsplit_once(char::is_whitespace).map_or("", |(head, _)| head.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, clip};
+
+    fn clipped(text: &str, tokens: usize) -> String {
+        let count = |text: &str| text.split_whitespace().count();
+        clip(text, &Budget { tokens, count: &count })
+    }
+
+    #[test]
+    fn cuts_at_lines_then_words() {
+        for (text, tokens, expected) in [
+            (" one two ", 2, "one two"),
+            ("one two\nthree four", 3, "one two …"),
+            ("one two\nthree four five", 4, "one two\nthree …"),
+            ("one two three", 1, ""),
+            ("one two three", 0, ""),
+            ("a\n```\nb c\n```\nd", 3, "a …"),
+            ("a\n```\nb c\n```\nd e", 6, "a\n```\nb c\n``` …"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(clipped(text, tokens), expected, "{text:?} to {tokens}");
+        }
+    }
+
+    #[test]
+    fn a_word_longer_than_the_budget_is_cut_at_a_character() {
+        let count = |text: &str| text.chars().count();
+        let budget = Budget { tokens: 5, count: &count };
+        assert_eq!(clip("ありがとうございます", &budget), "ありが …");
+    }
+}

@@ -1,0 +1,239 @@
+//! Any program: messages as JSON on its standard input, a summary on its standard output.
+//! Knows processes and pipes, not what the program does.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::failure::quote;
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
+
+/// The budget in tokens, for the program to read.
+const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";
+
+/// No summary is longer than this, in bytes; of standard error, as much is kept.
+const LARGEST_ANSWER: u64 = 16 << 20;
+
+/// How often the program is looked after.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How long pipes may stay open once a program has ended or was stopped: a child of its own may hold them.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs a program for each summary.
+///
+/// It reads one JSON array, a message after the other, each with `role` (`system`, `user`, `assistant` or `tool`) and
+/// `content`; a tool's result has the tool's `name` beside, a call has `tool_call` with `name` and `arguments` instead of
+/// content. It finds the budget in the environment as `CURTAIL_SUMMARY_TOKENS`.
+pub struct Command {
+    program: String,
+    arguments: Vec<String>,
+    timeout: Duration,
+}
+
+impl Command {
+    /// The program and arguments of a command line, split as by [`split_words`]; no shell is between.
+    ///
+    /// # Errors
+    ///
+    /// A command line without a program, or with a quote left open.
+    pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
+        let mut words = split_words(line).map_err(Failure::Setup)?.into_iter();
+        let Some(program) = words.next() else {
+            return Err(Failure::Setup(
+                "the summarizer's command is empty; it should be a program and its arguments".to_owned(),
+            ));
+        };
+        Ok(Self { program, arguments: words.collect(), timeout })
+    }
+
+    fn start(&self, tokens: usize) -> Result<Child, Failure> {
+        std::process::Command::new(&self.program)
+            .args(&self.arguments)
+            .env(BUDGET_VARIABLE, tokens.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| self.failed(&format!("cannot be started: {error}")))
+    }
+
+    /// Feeds the program, waits for it, and gives what it wrote, or says how it failed.
+    fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
+        let deadline = Instant::now() + self.timeout;
+        let mut child = self.start(tokens)?;
+        if let Some(pipe) = child.stdin.take() {
+            spawn(move || feed(pipe, &input));
+        }
+        let output = drain(child.stdout.take());
+        let errors = drain(child.stderr.take());
+        let status = self.wait(&mut child, deadline)?;
+        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+        let Some(status) = status else {
+            let seconds = self.timeout.as_secs_f64();
+            return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
+        };
+        if !status.success() {
+            return Err(self.failed(&format!("{status}; its standard error: {}", quote(&errors))));
+        }
+        match output.recv_timeout(GRACE.max(deadline.saturating_duration_since(Instant::now()))) {
+            Ok(text) => Ok(text),
+            Err(RecvTimeoutError::Timeout) => Err(self.failed("ended, but its output did not")),
+            Err(RecvTimeoutError::Disconnected) => Err(self.failed("its output cannot be read")),
+        }
+    }
+
+    /// The program's status, or `None` if its time ran out and it was stopped.
+    fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
+        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {error}"));
+        loop {
+            if let Some(status) = child.try_wait().map_err(lost)? {
+                return Ok(Some(status));
+            }
+            if Instant::now() >= deadline {
+                // A program that ends by itself in between cannot be stopped any more, which is as well.
+                let _ = child.kill();
+                child.wait().map_err(lost)?;
+                return Ok(None);
+            }
+            sleep(TICK);
+        }
+    }
+
+    fn failed(&self, how: &str) -> Failure {
+        Failure::Program(format!("{}: {how}", self.program))
+    }
+}
+
+impl Summarizer for Command {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let output = self.run(messages(utterances), budget.tokens)?;
+        let text = String::from_utf8(output).map_err(|_| self.failed("wrote what is not UTF-8; a summary is text"))?;
+        if text.trim().is_empty() {
+            return Err(self.failed("wrote nothing; a summary was expected on its standard output"));
+        }
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        Some(Request { to: shown(words), body: messages(utterances) })
+    }
+}
+
+/// The command line, so spelt that no two differ in their words alone.
+fn shown<'w>(words: impl Iterator<Item = &'w String>) -> String {
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
+    let spell = |word: &String| match word.as_str() {
+        word if !word.is_empty() && plain(word) => word.to_owned(),
+        word => format!("{word:?}"),
+    };
+    words.map(spell).collect::<Vec<_>>().join(" ")
+}
+
+fn messages(utterances: &[Utterance<'_>]) -> String {
+    let messages: Vec<Value> = utterances.iter().map(message).collect();
+    Value::Array(messages).to_string()
+}
+
+fn message(utterance: &Utterance<'_>) -> Value {
+    let text = utterance.text.as_ref();
+    match &utterance.speaker {
+        Speaker::System => json!({"role": "system", "content": text}),
+        Speaker::User => json!({"role": "user", "content": text}),
+        Speaker::Assistant => json!({"role": "assistant", "content": text}),
+        Speaker::Tool(name) => json!({"role": "tool", "name": name, "content": text}),
+        Speaker::Call(name) => {
+            json!({"role": "assistant", "tool_call": {"name": name, "arguments": text}})
+        }
+    }
+}
+
+/// A program need not read all that it is given: a pipe that it closes is its choice, and its status says the rest.
+fn feed(mut pipe: impl Write, input: &str) {
+    let _ = pipe.write_all(input.as_bytes());
+}
+
+/// Reads a pipe to its end in a thread of its own, so that no pipe fills up while another is read.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let read = pipe.by_ref().take(LARGEST_ANSWER).read_to_end(&mut kept);
+            let rest = read.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
+            if rest.is_err() {
+                return;
+            }
+        }
+        // Nobody waits any more for a program that was stopped.
+        let _ = sender.send(kept);
+    });
+    receiver
+}
+
+/// The words of a command line: parted by white space, except within `'…'` or `"…"`; a backslash takes the next character
+/// as it is, except within `'…'`.
+///
+/// # Errors
+///
+/// A quote that is not closed, or a backslash with nothing behind it.
+pub fn split_words(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, space) if space.is_whitespace() => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (Some(open), close) if open == close => quote = None,
+            (None | Some('"'), '\\') => match letters.next() {
+                Some(next) => word.get_or_insert_default().push(next),
+                None => return Err(format!("nothing follows the last \\ of: {line}")),
+            },
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(format!("a {open} is not closed in: {line}"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_words;
+
+    #[test]
+    fn command_lines_are_split_as_a_shell_would() {
+        for (line, words) in [
+            ("prog  a b", &["prog", "a", "b"][..]),
+            ("'my prog' \"a b\"c", &["my prog", "a bc"]),
+            (r#"p a\ b "\"" '\'"#, &["p", "a b", "\"", "\\"]),
+            ("p ''", &["p", ""]),
+            (" ", &[]),
+        ] {
+            assert_eq!(
+                split_words(line).ok().as_deref(),
+                Some(&words.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+                "{line}"
+            );
+        }
+        for bad in ["p 'a", "p \"a", "p \\"] {
+            assert!(split_words(bad).is_err(), "{bad}");
+        }
+    }
+}

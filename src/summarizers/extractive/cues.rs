@@ -1,0 +1,230 @@
+//! Signs that a sentence tells what an agent must not lose: goals, decisions, changes, errors, questions, and exact names.
+//! Knows words and spellings; whether a sentence is about the matter at hand is for others to say.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::cue_words::{
+    CHANGE_SIGNS, CHANGES, COURTESIES, DECISION_SIGNS, DECISIONS, ERROR_SIGNS, ERRORS, GOAL_SIGNS, GOALS, LOOKS, MAKES,
+};
+
+/// The signs that one sentence shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each sign is there or not, by itself")]
+pub(super) struct Cues {
+    /// Somebody wants, needs, asks for or forbids something.
+    pub(super) goal: bool,
+    /// Something was settled, chosen, agreed or promised.
+    pub(super) decision: bool,
+    /// Something was made, changed or removed.
+    pub(super) change: bool,
+    /// Something failed.
+    pub(super) error: bool,
+    /// It is a question.
+    pub(super) question: bool,
+    /// It only thanks, greets or offers further help.
+    pub(super) courtesy: bool,
+    /// It only announces what follows.
+    pub(super) lead_in: bool,
+    /// How many words are paths, addresses or identifiers.
+    pub(super) identifiers: usize,
+    /// How many words hold a digit.
+    pub(super) numbers: usize,
+    /// How many words are capitalized other than at the beginning.
+    pub(super) names: usize,
+}
+
+impl Cues {
+    /// The signs that `text` shows.
+    pub(super) fn of(text: &str) -> Self {
+        let mut cues = Self { question: asks(text), lead_in: leads_in(text), ..Self::default() };
+        for word in text.unicode_words() {
+            let word = word.to_lowercase();
+            cues.courtesy |= is_in(COURTESIES, &word);
+            cues.goal |= is_in(GOALS, &word);
+            cues.decision |= is_in(DECISIONS, &word);
+            cues.change |= is_in(CHANGES, &word);
+            cues.error |= tells_error(&word);
+        }
+        let holds = |signs: &[&str]| holds(text, signs);
+        cues.goal |= holds(GOAL_SIGNS);
+        cues.decision |= holds(DECISION_SIGNS);
+        cues.change |= holds(CHANGE_SIGNS);
+        cues.error |= holds(ERROR_SIGNS);
+        for (index, word) in text.split_whitespace().enumerate() {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '~'));
+            if is_identifier(word) {
+                cues.identifiers += 1;
+            } else if word.chars().any(char::is_numeric) {
+                cues.numbers += 1;
+            } else if index > 0 && is_name(word) {
+                cues.names += 1;
+            }
+        }
+        cues
+    }
+}
+
+/// Whether one of the signs, none of which is ASCII, stands in `text`.
+fn holds(text: &str, signs: &[&str]) -> bool {
+    !text.is_ascii() && signs.iter().any(|sign| text.contains(sign))
+}
+
+/// Whether a line of output reports an error. Code that handles one does not: `raise Error(`, `error = None;`
+pub(super) fn is_error_line(line: &str) -> bool {
+    let trimmed = line.trim();
+    let code = trimmed.ends_with(['(', '{', '}', ',', ';', '\\'])
+        || trimmed.starts_with(['#', '"', '*', '/', '<'])
+        || trimmed.contains(" = ");
+    if code {
+        return false;
+    }
+    let mut rest = trimmed;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let word = &rest[start..];
+        let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        let named = (4..32).contains(&word.len()) && tells_error(&word.to_ascii_lowercase());
+        if named && !after.starts_with(['(', '.', '\'', '"', '/']) {
+            return true;
+        }
+        rest = after;
+    }
+    holds(line, ERROR_SIGNS)
+}
+
+/// `error`, `failed`, or an exception's name such as `valueerror`.
+fn tells_error(word: &str) -> bool {
+    is_in(ERRORS, word) || word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
+}
+
+fn is_in(words: &[&str], word: &str) -> bool {
+    words.binary_search(&word).is_ok()
+}
+
+/// A question mark of any script, at the end or before a closing quote.
+fn asks(text: &str) -> bool {
+    text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '”' | '»' | '」' | '*' | '_'))
+        .ends_with(['?', '？', '؟'])
+}
+
+/// An announcement of what follows, by its colon or its first words.
+fn leads_in(text: &str) -> bool {
+    const OPENINGS: [&str; 4] = ["Let me ", "Now let me ", "Let's start", "I'll start"];
+    text.ends_with([':', '：']) || OPENINGS.iter().any(|opening| text.starts_with(opening))
+}
+
+/// A path, an address, or a name as programs have them: `src/main.rs`, `snake_case`, `camelCase`, `a::b`, `main.rs`, `--flag`.
+fn is_identifier(word: &str) -> bool {
+    let inner = word.trim_matches(['/', '_', '~', '.']);
+    if inner.len() < 2 || !inner.is_ascii() {
+        return false;
+    }
+    let bytes = inner.as_bytes();
+    let camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let dotted = inner.rsplit_once('.').is_some_and(|(stem, end)| {
+        stem.len() > 1 && (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase())
+    });
+    camel || dotted || inner.contains("::") || inner.contains('_') || inner.contains('/') || word.starts_with('/')
+}
+
+/// A capital letter with a small one behind it.
+fn is_name(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+}
+
+/// What a call may do to the world, as far as its name, or the command that it runs, tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It only looks.
+    None,
+    /// It makes, changes, moves or removes something.
+    Change,
+    /// There is no telling.
+    Unknown,
+}
+
+/// The effect of what is called `name`: `get_user`, `readFile`, `sed -i …`.
+pub(super) fn effect(name: &str) -> Effect {
+    let first = name.split(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
+    let verb = first
+        .char_indices()
+        .skip(1)
+        .find(|(_, c)| c.is_uppercase())
+        .map_or(first, |(at, _)| &first[..at])
+        .to_lowercase();
+    if is_in(LOOKS, &verb) {
+        Effect::None
+    } else if is_in(MAKES, &verb) {
+        Effect::Change
+    } else {
+        Effect::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect, is_error_line};
+
+    #[test]
+    fn lists_are_sorted_so_that_they_can_be_searched() {
+        assert!([GOALS, DECISIONS, CHANGES, ERRORS, LOOKS, MAKES, COURTESIES].iter().all(|words| words.is_sorted()));
+    }
+
+    #[test]
+    fn signs_are_seen_in_several_languages() {
+        let none = Cues::default();
+        for (text, expected) in [
+            ("It rains.", none),
+            ("I want tea.", Cues { goal: true, ..none }),
+            ("We decided on tea.", Cues { decision: true, ..none }),
+            ("It was renamed.", Cues { change: true, ..none }),
+            ("KeyError there.", Cues { error: true, identifiers: 1, ..none }),
+            ("Is it \"so?\"", Cues { question: true, ..none }),
+            ("See src/main.rs and call_me, 3 times with Ada", Cues { identifiers: 2, numbers: 1, names: 1, ..none }),
+            ("wir haben entschieden", Cues { decision: true, ..none }),
+            ("修改了文件，但是报错？", Cues { change: true, error: true, question: true, ..none }),
+            ("削除してください", Cues { goal: true, change: true, ..none }),
+            ("أريد ذلك", Cues { goal: true, ..none }),
+            ("أين؟", Cues { question: true, ..none }),
+        ] {
+            assert_eq!(Cues::of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn error_lines_are_found_in_logs() {
+        for line in [
+            "error[E0308]: mismatched",
+            "java.io.IOException: no",
+            "FAILED (errors=1)",
+            "2 ❌",
+            "make: *** [all] Error 2",
+        ] {
+            assert!(is_error_line(line), "{line}");
+        }
+        for line in ["all 12 passed", "a line", "", "except ValueError(e):", "E1 = Error(", "# error: none"] {
+            assert!(!is_error_line(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_effect_of_a_call_is_told_by_its_verb() {
+        for (name, expected) in [
+            ("get_user", Effect::None),
+            ("readFile", Effect::None),
+            ("Grep", Effect::None),
+            ("__view", Effect::None),
+            ("ls -la /tmp", Effect::None),
+            ("edit_file", Effect::Change),
+            ("Write", Effect::Change),
+            ("book_reservation", Effect::Change),
+            ("MultiEdit", Effect::Change),
+            ("rm -rf x", Effect::Change),
+            ("getter", Effect::Unknown),
+            ("", Effect::Unknown),
+        ] {
+            assert_eq!(effect(name), expected, "{name}");
+        }
+    }
+}

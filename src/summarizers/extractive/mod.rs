@@ -1,0 +1,98 @@
+//! A summary of the transcript's own sentences: offline, the same on every run, in any language.
+//! Knows text and speakers; it understands nothing, so it chooses what covers most and shows the signs of mattering.
+
+mod calls;
+mod choice;
+mod cue_words;
+mod cues;
+mod draft;
+mod language;
+mod render;
+mod sentences;
+mod stop_words;
+mod terms;
+mod units;
+mod worth;
+
+use std::borrow::Cow;
+
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
+use choice::choose;
+use draft::Draft;
+use language::Language;
+use terms::Terms;
+use units::{Reach, Unit};
+
+/// What is read of something said. Longer texts are pasted logs and files.
+const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };
+
+/// What is read of a tool's output.
+const OUTPUT: Reach = Reach { head: 6 << 10, tail: 4 << 10, errors: 32 };
+
+/// Takes whole sentences from the transcript, as many as the budget holds, in their order, with their speakers.
+///
+/// Work is near-linear in the transcript: long tool output is read at its beginning, its end and its error lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extractive;
+
+impl Summarizer for Extractive {
+    fn name(&self) -> &'static str {
+        "extractive"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let told: Vec<Told<'_>> = utterances.iter().map(Told::of).collect();
+        let units = told
+            .iter()
+            .enumerate()
+            .flat_map(|(index, told)| units::of(index, &told.text, told.prose))
+            .collect::<Vec<_>>();
+        Ok(within(&told, &units, budget))
+    }
+
+    fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
+        None
+    }
+}
+
+/// An utterance as far as it is read.
+struct Told<'t> {
+    speaker: &'t Speaker,
+    text: Cow<'t, str>,
+    /// Whether line breaks may be mere wrapping.
+    prose: bool,
+}
+
+impl<'t> Told<'t> {
+    fn of(utterance: &'t Utterance<'_>) -> Self {
+        let text = utterance.text.as_ref();
+        let (text, prose) = match &utterance.speaker {
+            Speaker::Call(name) => (Cow::Owned(calls::line(name, text)), false),
+            Speaker::Tool(_) => (units::excerpt(text, OUTPUT, cues::is_error_line), false),
+            _ => (units::excerpt(text, SPEECH, cues::is_error_line), true),
+        };
+        Self { speaker: &utterance.speaker, text, prose }
+    }
+}
+
+/// The best summary of `units` within the budget.
+fn within(told: &[Told<'_>], units: &[Unit], budget: &Budget<'_>) -> String {
+    let spoken = told.iter().filter(|told| told.prose).map(|told| &*told.text);
+    let terms = Terms::new(Language::guess(spoken));
+    let (candidates, weights) = worth::weigh(told, units, &terms);
+    let mut draft = Draft::new(told, units, budget);
+    let mut first = None;
+    let mut pick = |draft: &mut Draft<'_>| {
+        choose(&candidates, &weights, |unit| {
+            first.get_or_insert(unit);
+            draft.offer(unit)
+        });
+    };
+    pick(&mut draft);
+    draft.open();
+    pick(&mut draft);
+    match (draft.finish(), first) {
+        (text, Some(unit)) if text.is_empty() => render::beginning(told, units, unit, budget),
+        (text, _) => text,
+    }
+}

@@ -1,0 +1,153 @@
+//! Where sentences end within one paragraph, in any script.
+//! Knows UAX 29's rules and where they go wrong in chats; nothing of what a sentence says.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A sentence longer than this, in bytes, is cut where it can be: minified JSON or Thai prose is one sentence to UAX 29.
+const LONGEST: usize = 360;
+
+/// What is cut off at least: a third of the longest.
+const SHORTEST_PIECE: usize = LONGEST / 3;
+
+/// What ends in a full stop and rarely ends a sentence, in lower case, sorted.
+const ABBREVIATIONS: &[&str] = &[
+    "abb", "abs", "al", "allg", "approx", "apr", "art", "aug", "av", "avg", "bd", "bspw", "bzgl", "bzw", "ca", "cf",
+    "cfr", "ch", "co", "corp", "dec", "dept", "dipl", "dr", "dra", "ed", "eds", "eg", "engl", "esp", "est", "etc",
+    "evtl", "feb", "fig", "figs", "fr", "geb", "gen", "ggf", "gov", "hr", "ie", "inc", "incl", "inkl", "jan", "jr",
+    "jul", "jun", "lt", "ltd", "mag", "mar", "max", "min", "mio", "misc", "mme", "mr", "mrd", "mrs", "ms", "mt", "nov",
+    "nr", "núm", "oct", "op", "orig", "p", "pp", "pr", "prof", "pág", "resp", "rev", "sec", "sen", "sep", "sept",
+    "sig", "sog", "sr", "sra", "st", "str", "tab", "tel", "usw", "vgl", "viz", "vol", "vs", "z",
+];
+
+/// The sentences of `text` as byte ranges without the white space around them. No sentence is longer than a few hundred
+/// bytes unless nothing in it can be cut.
+pub(super) fn split(text: &str) -> Vec<Range<usize>> {
+    let mut sentences: Vec<Range<usize>> = Vec::new();
+    let mut open: Option<usize> = None;
+    for (at, piece) in text.split_sentence_bound_indices() {
+        let start = open.take().unwrap_or(at);
+        let end = at + piece.len();
+        if goes_on(&text[start..end], &text[end..]) {
+            open = Some(start);
+        } else {
+            cut(text, start..end, &mut sentences);
+        }
+    }
+    if let Some(start) = open {
+        cut(text, start..text.len(), &mut sentences);
+    }
+    sentences
+}
+
+/// Whether what ends here, before `rest`, is no sentence yet: it ends in an abbreviation, an initial, or the number of a
+/// list's item, or it broke at a wrapped line or at an ellipsis within a sentence.
+fn goes_on(text: &str, rest: &str) -> bool {
+    if text.ends_with('\n') && !rest.is_empty() {
+        return true;
+    }
+    let text = text.trim_end();
+    if rest.trim_start().chars().next().is_some_and(char::is_lowercase) && text.ends_with('…') {
+        return true;
+    }
+    let Some(text) = text.strip_suffix('.') else {
+        return false;
+    };
+    let word =
+        text.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '„')).next().unwrap_or_default();
+    let alone = word.len() == text.trim_start().len();
+    is_initial(word) || is_abbreviation(word) || alone && word.chars().all(char::is_numeric)
+}
+
+/// One capital letter, or several parted by full stops: `J.`, `U.S.`, `z.B.`
+fn is_initial(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_alphabetic);
+    let dotted = word.contains('.');
+    // “I.” may well end a sentence, and so may a lower-case letter or one of a script without case.
+    let capital = word.chars().all(char::is_uppercase) && word != "I";
+    parts.all(single) && (dotted || capital)
+}
+
+fn is_abbreviation(word: &str) -> bool {
+    word.len() <= 8 && ABBREVIATIONS.binary_search(&word.to_lowercase().as_str()).is_ok()
+}
+
+/// Adds `range` of `text`, trimmed, in as many pieces as its length asks for.
+fn cut(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
+    let mut rest = trimmed(text, range);
+    while rest.len() > LONGEST {
+        let Some(at) = best_cut(&text[rest.clone()]) else {
+            break;
+        };
+        into.push(trimmed(text, rest.start..rest.start + at));
+        rest = trimmed(text, rest.start + at..rest.end);
+    }
+    if !rest.is_empty() {
+        into.push(rest);
+    }
+}
+
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let slice = &text[range.clone()];
+    let start = range.end - slice.trim_start().len();
+    start..(start + slice.trim().len()).max(start)
+}
+
+/// The last place to cut that is early enough: behind a clause, else at a space, else between any two characters.
+fn best_cut(text: &str) -> Option<usize> {
+    let places = |wanted: fn(char) -> bool| {
+        text.char_indices()
+            .map(|(at, c)| (at + c.len_utf8(), c))
+            .take_while(|&(end, _)| end <= LONGEST)
+            .filter(|&(end, c)| end >= SHORTEST_PIECE && wanted(c))
+            .map(|(end, _)| end)
+            .last()
+    };
+    places(|c| matches!(c, ';' | ',' | '}' | '、' | '，' | '；' | '،'))
+        .or_else(|| places(char::is_whitespace))
+        .or_else(|| places(|_| true))
+        .filter(|&end| end < text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ABBREVIATIONS, LONGEST, split};
+
+    #[test]
+    fn abbreviations_are_sorted_so_that_they_can_be_searched() {
+        assert!(ABBREVIATIONS.is_sorted());
+    }
+
+    #[test]
+    fn sentences_end_where_a_reader_would_end_them() {
+        for (text, expected) in [
+            ("One. Two! Three?", &["One.", "Two!", "Three?"][..]),
+            ("Dr. Smith met J. R. Lee. They left.", &["Dr. Smith met J. R. Lee.", "They left."]),
+            ("The U.S. Senate voted. It passed.", &["The U.S. Senate voted.", "It passed."]),
+            ("Edit src/main.rs. Then run v1.2.3 again.", &["Edit src/main.rs.", "Then run v1.2.3 again."]),
+            ("Das gilt z.B. Montag bzw. Dienstag. Gut.", &["Das gilt z.B. Montag bzw. Dienstag.", "Gut."]),
+            ("1. Open the door. 2. Close it.", &["1. Open the door.", "2. Close it."]),
+            ("So... what now? It was I. Yes.", &["So... what now?", "It was I.", "Yes."]),
+            ("我来了。你呢？好！", &["我来了。", "你呢？", "好！"]),
+            ("هل تعمل؟ نعم.", &["هل تعمل؟", "نعم."]),
+            (" \n", &[]),
+        ] {
+            let found: Vec<_> = split(text).into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn endless_sentences_are_cut_at_clauses_or_anywhere() {
+        for text in ["{\"key\":\"value\",".repeat(100), "คำ".repeat(400), "ไม่เว้นวรรค ".repeat(100), "x".repeat(2000)]
+        {
+            let pieces = split(&text);
+            assert!(pieces.iter().all(|range| range.len() <= LONGEST));
+            let kept: usize =
+                pieces.iter().map(|range| text[range.clone()].split_whitespace().map(str::len).sum::<usize>()).sum();
+            assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());
+        }
+    }
+}

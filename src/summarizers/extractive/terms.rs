@@ -1,0 +1,118 @@
+//! What a sentence is about: its words without the common ones, each reduced to its stem.
+//! Knows one language at a time; scripts without spaces give pairs of characters instead.
+
+use rust_stemmers::Stemmer;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::language::Language;
+use super::stop_words::{CHAT, CODE};
+
+/// Splits text into terms.
+pub(super) struct Terms {
+    language: Option<Language>,
+    stemmer: Option<Stemmer>,
+}
+
+impl Terms {
+    /// For text in `language`, or in one that is not known.
+    pub(super) fn new(language: Option<Language>) -> Self {
+        let stemmer = language.map(|language| Stemmer::create(language.algorithm()));
+        Self { language, stemmer }
+    }
+
+    /// The terms of `text`, in order, each as often as it occurs.
+    pub(super) fn of(&self, text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        let mut run = 0..0;
+        for (at, word) in text.unicode_word_indices() {
+            let unspaced = word.chars().next().is_some_and(is_unspaced);
+            if !unspaced || at != run.end {
+                pairs(&text[run], &mut terms);
+                run = at..at;
+            }
+            if unspaced {
+                run.end = at + word.len();
+            } else {
+                terms.extend(self.term(word));
+            }
+        }
+        pairs(&text[run], &mut terms);
+        terms
+    }
+
+    /// The term of one word, unless it is too common to tell anything.
+    fn term(&self, word: &str) -> Option<String> {
+        let word = word.to_lowercase().replace('’', "'");
+        let stopped = CHAT.binary_search(&word.as_str()).is_ok()
+            || CODE.binary_search(&word.as_str()).is_ok()
+            || self.language.is_some_and(|language| language.stops(&word));
+        let letter = word.len() == 1 && !word.bytes().all(|byte| byte.is_ascii_digit());
+        if stopped || letter {
+            return None;
+        }
+        let base = word.strip_suffix("'s").unwrap_or(&word);
+        Some(match &self.stemmer {
+            Some(stemmer) if base.chars().all(char::is_alphabetic) => stemmer.stem(base).into_owned(),
+            _ => base.to_owned(),
+        })
+    }
+}
+
+/// Pairs of neighbouring characters: words of scripts without spaces are about two characters long, and no dictionary
+/// is needed (<https://lucene.apache.org/core/9_0_0/analysis/common/org/apache/lucene/analysis/cjk/package-summary.html>).
+fn pairs(run: &str, into: &mut Vec<String>) {
+    let letters: Vec<&str> = run.graphemes(true).collect();
+    match letters.as_slice() {
+        [] => {}
+        [one] => into.push((*one).to_owned()),
+        many => into.extend(many.windows(2).map(<[&str]>::concat).filter(|pair| !is_glue(pair))),
+    }
+}
+
+/// Pairs that hold Japanese or Chinese sentences together.
+fn is_glue(pair: &str) -> bool {
+    const GLUE: &[&str] = &[
+        "あり", "いま", "から", "くだ", "こと", "この", "さい", "した", "して", "しま", "する", "せん", "その", "たい",
+        "ださ", "てい", "てく", "でし", "です", "とい", "ない", "のか", "ので", "まし", "ます", "ませ", "また", "まで",
+        "もの", "よう", "れる", "一下", "一个", "什么", "他们", "你的", "可以", "因为", "如果", "就是", "怎么", "我们",
+        "我的", "所以", "是不", "没有", "的话", "这个", "这是", "那个",
+    ];
+    GLUE.binary_search(&pair).is_ok()
+}
+
+/// Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
+pub(super) fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{318f}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHAT, CODE, Language, Terms, is_glue};
+
+    #[test]
+    fn lists_are_sorted_so_that_they_can_be_searched() {
+        assert!(CHAT.is_sorted() && CODE.is_sorted());
+        assert!(["あり", "から", "ます", "我们", "那个"].iter().all(|pair| is_glue(pair)));
+    }
+
+    #[test]
+    fn terms_are_stems_or_pairs() {
+        let english = || Language::guess(std::iter::once("the and of to is"));
+        let german = || Language::guess(std::iter::once("der und nicht ist ein"));
+        for (language, text, expected) in [
+            (english(), "I am running the tests, it's the user's", &["run", "test", "user"][..]),
+            (english(), "let x = parse_args(argv[1]);", &["parse_args", "argv", "1"]),
+            (german(), "Die Dateien werden gelöscht", &["datei", "geloscht"]),
+            (None, "東京に行く", &["東京", "京に", "に行", "行く"]),
+            (None, "서울에서 1반", &["서울", "울에", "에서", "1반"]),
+            (None, "ขอบคุณ", &["ขอ", "อบ", "บคุ", "คุณ"]),
+            (None, "好", &["好"]),
+            (None, "", &[]),
+        ] {
+            assert_eq!(Terms::new(language).of(text), expected, "{text}");
+        }
+    }
+}

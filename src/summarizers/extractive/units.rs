@@ -1,0 +1,188 @@
+//! What a summary is made of: sentences, lines, and fenced code, each with its place.
+//! Knows the layout of chat text and tool output, not what is worth keeping.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::sentences;
+
+/// A piece of one utterance that is taken whole or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Which utterance.
+    pub(super) utterance: usize,
+    /// Which bytes of its text.
+    pub(super) range: Range<usize>,
+    /// Whether it is fenced code.
+    pub(super) fenced: bool,
+}
+
+/// The units of an utterance's text. Prose gives sentences across line breaks that only wrap; of tool output every line
+/// stands for itself.
+pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for (range, fenced) in blocks(text, prose) {
+        let unit = |range| Unit { utterance, range, fenced };
+        if fenced {
+            units.push(unit(range));
+        } else {
+            let found = sentences::split(&text[range.clone()]);
+            let shifted = found.into_iter().map(|at| at.start + range.start..at.end + range.start);
+            let telling = |at: &Range<usize>| at.len() == text.trim().len() || says_something(&text[at.clone()]);
+            units.extend(shifted.filter(telling).map(unit));
+        }
+    }
+    units
+}
+
+/// Rules, brackets, bullets, a number or a tag alone say nothing.
+fn says_something(text: &str) -> bool {
+    let tag = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
+    !tag && text.chars().any(char::is_alphabetic)
+}
+
+/// Paragraphs, list items, lines of their own, and fenced blocks (with their fences).
+fn blocks(text: &str, prose: bool) -> Vec<(Range<usize>, bool)> {
+    let mut blocks: Vec<(Range<usize>, bool)> = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut wraps = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let range = at..at + line.len();
+        at = range.end;
+        let mark = fence_mark(line);
+        let inside = fence.is_some();
+        match (fence, mark) {
+            (Some(open), Some(close)) if closes(open, close, line) => fence = None,
+            (None, Some(open)) => fence = Some(open),
+            _ => {}
+        }
+        let joins = inside || mark.is_none() && prose && wraps && continues(line);
+        match blocks.last_mut() {
+            Some((last, _)) if joins => last.end = range.end,
+            _ => blocks.push((range, mark.is_some())),
+        }
+        wraps = !inside && mark.is_none() && may_wrap(line);
+    }
+    blocks
+}
+
+/// The run of three or more back-ticks or tildes that a line starts with.
+fn fence_mark(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let run = line.len() - line.trim_start_matches(mark).len();
+    // A line of ```inline``` code opens nothing.
+    let inline = mark == '`' && line[run..].contains('`');
+    (run >= 3 && !inline).then(|| &line[..run])
+}
+
+fn closes(open: &str, close: &str, line: &str) -> bool {
+    close.starts_with(open) && line.trim().len() == close.len()
+}
+
+/// Whether a line is long enough to have been wrapped, and ends in the middle of a sentence.
+fn may_wrap(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 40 && !line.ends_with(['.', '!', '?', ':', ';', '|', '}', '{', '。', '！', '？', '؟'])
+}
+
+/// Whether a line looks like the rest of the one before: it starts in lower case and is neither item nor indented.
+fn continues(line: &str) -> bool {
+    line.chars().next().is_some_and(|c| c.is_lowercase() || c == '(')
+}
+
+/// How much of a long text is read: its beginning, its end, and lines between that tell of errors. A summary of some
+/// hundred tokens has room for a few lines of a log, so work need not grow with a log's length: all of it is searched
+/// for errors, 4 GB/s or so, and only this much is weighed.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    /// Bytes at the beginning.
+    pub(super) head: usize,
+    /// Bytes at the end.
+    pub(super) tail: usize,
+    /// Lines between.
+    pub(super) errors: usize,
+}
+
+/// `text` as far as it is read: whole if it is short, else its parts within `reach`, each on lines of its own. Terminal
+/// escapes and other control characters are taken out.
+pub(super) fn excerpt(text: &str, reach: Reach, tells: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    if text.len() <= reach.head + reach.tail {
+        return clean(text);
+    }
+    let head_end = text.floor_char_boundary(reach.head);
+    let tail_start = text.ceil_char_boundary(text.len() - reach.tail);
+    let mut parts = vec![&text[..head_end]];
+    let between = text[head_end..tail_start].lines();
+    parts.extend(
+        between.filter(|line| tells(line)).map(|line| &line[..line.floor_char_boundary(400)]).take(reach.errors),
+    );
+    parts.push(&text[tail_start..]);
+    Cow::Owned(clean(&parts.join("\n")).into_owned())
+}
+
+/// Without CSI sequences (`ESC [ … letter`) and control characters other than line breaks and tabs.
+fn clean(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\x1b' && letters.next_if_eq(&'[').is_some() {
+            letters.find(|c| ('@'..='~').contains(c));
+        } else if plain(letter) {
+            cleaned.push(letter);
+        }
+    }
+    Cow::Owned(cleaned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reach, excerpt, of};
+
+    fn texts(text: &str, prose: bool) -> Vec<(&str, bool)> {
+        of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
+    }
+
+    #[test]
+    fn text_falls_into_sentences_lines_and_fences() {
+        for (text, expected) in [
+            (
+                "One. Two.\n- item\n---\n# Head\n",
+                &[("One.", false), ("Two.", false), ("- item", false), ("# Head", false)][..],
+            ),
+            (
+                "This line is wrapped after forty letters or so\nand ends here. Next.",
+                &[("This line is wrapped after forty letters or so\nand ends here.", false), ("Next.", false)],
+            ),
+            (
+                "See:\n```rust\nfn a() {}\n\nfn b() {}\n```\nDone.",
+                &[("See:", false), ("```rust\nfn a() {}\n\nfn b() {}\n```", true), ("Done.", false)],
+            ),
+            ("~~~\n```\n~~~\nok", &[("~~~\n```\n~~~", true), ("ok", false)]),
+            ("````\n```\nx\n````", &[("````\n```\nx\n````", true)]),
+            ("```\nnever closed. Not at all.", &[("```\nnever closed. Not at all.", true)]),
+            ("```x``` is inline. Yes.", &[("```x``` is inline.", false), ("Yes.", false)]),
+        ] {
+            assert_eq!(texts(text, true), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_output_is_read_at_its_ends_and_errors() {
+        let text = format!("start\n{}error: boom\n{}end", "x\n".repeat(500), "y\n".repeat(500));
+        let reach = Reach { head: 8, tail: 6, errors: 3 };
+        let read = excerpt(&text, reach, |line| line.contains("error"));
+        assert_eq!(read, "start\nx\n\nerror: boom\ny\ny\nend".replace("y\ny\n", "\ny\n"));
+    }
+
+    #[test]
+    fn escapes_do_not_reach_a_summary() {
+        let reach = Reach { head: 99, tail: 99, errors: 0 };
+        assert_eq!(excerpt("\x1b[1;31mred\x1b[0m\r\n\x07ok", reach, |_| false), "red\nok");
+    }
+}

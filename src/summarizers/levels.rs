@@ -1,0 +1,131 @@
+//! Summaries of summaries, for transcripts that a model cannot take at once.
+//! Knows how to halve a transcript, and nothing of who summarizes it.
+
+use super::{Failure, Speaker, Utterance};
+
+/// How often a transcript is halved before giving up: 4,096 parts.
+const DEEPEST: u32 = 12;
+
+/// Less than this, in bytes, is not worth halving: the instructions alone are as long.
+const SMALLEST: usize = 400;
+
+/// A place where a text may be cut without breaking a character.
+fn boundary_before(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Asks for a summary; where that is too much at once, asks for one of each half and then for one of those two.
+///
+/// # Errors
+///
+/// Any failure of `ask`; [`Failure::Overflow`] once halving no longer helps.
+pub(super) fn summarize(
+    utterances: &[Utterance<'_>],
+    ask: &dyn Fn(&[Utterance<'_>]) -> Result<String, Failure>,
+) -> Result<String, Failure> {
+    descend(utterances, ask, DEEPEST)
+}
+
+fn descend(
+    utterances: &[Utterance<'_>],
+    ask: &dyn Fn(&[Utterance<'_>]) -> Result<String, Failure>,
+    levels: u32,
+) -> Result<String, Failure> {
+    let overflow = match ask(utterances) {
+        Err(Failure::Overflow(message)) => message,
+        answer => return answer,
+    };
+    let size: usize = utterances.iter().map(|said| said.text.len()).sum();
+    if levels == 0 || size < SMALLEST {
+        return Err(Failure::Overflow(format!(
+            "{overflow}; not even {size} bytes of the transcript fit, a model with a larger context is needed"
+        )));
+    }
+    let (first, second) = halve(utterances, size);
+    let parts =
+        [part("first", &descend(&first, ask, levels - 1)?), part("second", &descend(&second, ask, levels - 1)?)];
+    let told: usize = parts.iter().map(|said| said.text.len()).sum();
+    if told >= size {
+        return Err(Failure::Overflow(format!(
+            "{overflow}; the summaries of its halves are no shorter than {size} bytes"
+        )));
+    }
+    descend(&parts, ask, levels - 1)
+}
+
+fn part(which: &str, summary: &str) -> Utterance<'static> {
+    Utterance::new(Speaker::System, format!("summary of the {which} half of the transcript:\n{summary}"))
+}
+
+/// Two halves of about as many bytes, cut between utterances if one ends near the middle, else within one.
+fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    for utterance in utterances {
+        let (start, length) = (before, utterance.text.len());
+        before += length;
+        if before <= size / 2 + size / 8 {
+            first.push(borrowed(utterance, 0, length));
+        } else if start >= size / 2 - size / 8 {
+            second.push(borrowed(utterance, 0, length));
+        } else {
+            let cut = boundary_before(&utterance.text, size / 2 - start);
+            first.push(borrowed(utterance, 0, cut));
+            second.push(borrowed(utterance, cut, length));
+        }
+    }
+    (first, second)
+}
+
+fn borrowed<'u>(utterance: &'u Utterance<'u>, from: usize, to: usize) -> Utterance<'u> {
+    let text = utterance.text.get(from..to).unwrap_or_default();
+    Utterance::new(utterance.speaker.clone(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::{Failure, Speaker, Utterance, summarize};
+
+    /// A model that takes `context` bytes and answers with the first letter of each utterance.
+    fn model(context: usize, asked: &RefCell<Vec<usize>>) -> impl Fn(&[Utterance<'_>]) -> Result<String, Failure> {
+        move |utterances| {
+            let size = utterances.iter().map(|said| said.text.len()).sum();
+            asked.borrow_mut().push(size);
+            if size > context {
+                return Err(Failure::Overflow("too long".to_owned()));
+            }
+            Ok(utterances.iter().filter_map(|said| said.text.chars().next()).collect())
+        }
+    }
+
+    #[test]
+    fn halves_until_it_fits_and_then_joins() {
+        let asked = RefCell::default();
+        let said: Vec<_> = ["a", "b", "c", "d"].map(|letter| Utterance::new(Speaker::User, letter.repeat(300))).into();
+        let answer = summarize(&said, &model(700, &asked)).ok();
+        assert_eq!(answer.as_deref(), Some("ss"), "of two summaries");
+        assert_eq!(asked.borrow()[..3], [1200, 600, 600]);
+    }
+
+    #[test]
+    fn one_long_utterance_is_cut_within() {
+        let asked = RefCell::default();
+        let said = [Utterance::new(Speaker::User, "é".repeat(1000))];
+        assert!(summarize(&said, &model(1100, &asked)).is_ok());
+        assert_eq!(asked.borrow()[..3], [2000, 1000, 1000]);
+    }
+
+    #[test]
+    fn gives_up_where_nothing_fits() {
+        let asked = RefCell::default();
+        let said = [Utterance::new(Speaker::User, "x".repeat(1000))];
+        let answer = summarize(&said, &model(0, &asked));
+        assert!(matches!(answer, Err(Failure::Overflow(why)) if why.contains("larger context")));
+        assert_eq!(asked.borrow().len(), 3);
+    }
+}

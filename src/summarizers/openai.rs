@@ -1,0 +1,171 @@
+//! Any server that speaks `OpenAI`'s Chat Completions: `POST {endpoint}/chat/completions`.
+//! Knows that wire format (<https://platform.openai.com/docs/api-reference/chat>), not how to reach a server.
+
+use serde_json::{Map, Value, json};
+
+use super::failure::quote;
+use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
+
+/// Asks a model behind an OpenAI-compatible server.
+pub struct OpenAi {
+    /// The address up to and without `/chat/completions`, such as `https://api.openai.com/v1`.
+    pub endpoint: String,
+    /// The model's name there.
+    pub model: String,
+    /// Sent as a bearer token; many local servers need none.
+    pub key: Option<Key>,
+    /// What to ask for.
+    pub prompt: Prompt,
+    /// Members merged over the request's own, such as `{"reasoning_effort": "none"}`.
+    pub extra: Map<String, Value>,
+    /// The way there.
+    pub http: Http,
+}
+
+impl OpenAi {
+    /// Where to ask unless an endpoint is named.
+    pub const ENDPOINT: &'static str = "https://api.openai.com/v1";
+
+    fn url(&self) -> String {
+        format!("{}/chat/completions", self.endpoint.trim_end_matches('/'))
+    }
+
+    fn body(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> String {
+        let mut body = json!({
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": self.prompt.instructions(budget)},
+                {"role": "user", "content": prompt::transcript(utterances)},
+            ],
+        });
+        merge(&mut body, &self.extra);
+        body.to_string()
+    }
+
+    fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let headers: Vec<_> =
+            self.key.iter().map(|key| ("authorization", format!("Bearer {}", key.secret()))).collect();
+        let url = self.url();
+        let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
+        read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
+    }
+}
+
+impl Summarizer for OpenAi {
+    fn name(&self) -> &'static str {
+        "openai"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let text = levels::summarize(utterances, &|part| self.ask(part, budget))?;
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        Some(Request { to: self.url(), body: self.body(utterances, budget) })
+    }
+}
+
+/// Sets the members of `extra` in `body`; an object goes into an object of the same name.
+pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
+    for (name, value) in extra {
+        match (&mut body[name.as_str()], value) {
+            (own @ Value::Object(_), Value::Object(inner)) => merge(own, inner),
+            (own, value) => *own = value.clone(),
+        }
+    }
+}
+
+/// The text of the first choice.
+fn read(answer: &[u8]) -> Result<String, String> {
+    let value: Value =
+        serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
+    let choice = &value["choices"][0];
+    let content = &choice["message"]["content"];
+    let text = match content {
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        other => other.as_str().unwrap_or_default().to_owned(),
+    };
+    let text = after_thinking(&text);
+    if !text.is_empty() {
+        return Ok(text.to_owned());
+    }
+    if choice.is_null() {
+        return Err(format!("the answer holds no choice: {}", quote(answer)));
+    }
+    Err(no_text(choice))
+}
+
+/// What follows a leading `<think>…</think>`, in which some servers hand on a model's reasoning. An opening tag that is
+/// never closed is reasoning that ran out of room: nothing follows it.
+pub(super) fn after_thinking(text: &str) -> &str {
+    let text = text.trim();
+    match text.strip_prefix("<think>") {
+        None => text,
+        Some(thought) => thought.split_once("</think>").map_or("", |(_, said)| said.trim()),
+    }
+}
+
+/// Reasoning models may answer with reasoning alone, under a name that differs from server to server.
+fn no_text(choice: &Value) -> String {
+    let message = &choice["message"];
+    if let Some(refusal) = message["refusal"].as_str() {
+        return format!("the model refused: {}", quote(refusal.as_bytes()));
+    }
+    let content = message["content"].as_str().unwrap_or_default();
+    let reasoned = content.contains("<think>")
+        || ["reasoning", "reasoning_content"]
+            .iter()
+            .any(|name| message[*name].as_str().is_some_and(|text| !text.is_empty()));
+    let advice = if reasoned || choice["finish_reason"] == "length" {
+        "it spent its tokens on reasoning: turn that off or give it more, as with \
+         --extra-body '{\"reasoning_effort\":\"none\"}' or '{\"max_completion_tokens\":8000}'"
+    } else {
+        "another model, or a plainer prompt, may do"
+    };
+    format!("the model answered with no text; {advice}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{after_thinking, merge, read};
+
+    #[test]
+    fn answers_are_read_whatever_their_shape() {
+        for (message, expected) in [
+            (json!({"content": " fine "}), Ok("fine")),
+            (json!({"content": "<think>hm</think>\n\nfine"}), Ok("fine")),
+            (json!({"content": [{"type": "text", "text": "fine"}]}), Ok("fine")),
+            (json!({"content": "<think>hm"}), Err("reasoning")),
+            (json!({"content": "", "reasoning": "hm"}), Err("--extra-body")),
+            (json!({"content": null, "refusal": "no"}), Err("refused: no")),
+            (json!({"content": null}), Err("no text")),
+        ] {
+            let answer = json!({"choices": [{"message": message}]}).to_string();
+            match (read(answer.as_bytes()), expected) {
+                (Ok(text), Ok(expected)) => assert_eq!(text, expected, "{answer}"),
+                (Err(why), Err(part)) => assert!(why.contains(part), "{answer}: {why}"),
+                (other, _) => panic!("{answer}: {other:?}"),
+            }
+        }
+        assert!(read(b"<html>").is_err_and(|why| why.contains("<html>")));
+        assert!(read(b"{}").is_err_and(|why| why.contains("no choice")));
+    }
+
+    #[test]
+    fn thinking_is_only_taken_from_the_front() {
+        assert_eq!(after_thinking("a <think>b</think>"), "a <think>b</think>");
+    }
+
+    #[test]
+    fn extra_members_go_in_at_every_depth() {
+        let mut body = json!({"model": "m", "options": {"a": 1, "b": 2}});
+        let extra = json!({"model": "n", "options": {"b": 3}, "seed": [1]});
+        if let Some(extra) = extra.as_object() {
+            merge(&mut body, extra);
+        }
+        assert_eq!(body, json!({"model": "n", "options": {"a": 1, "b": 3}, "seed": [1]}));
+    }
+}
