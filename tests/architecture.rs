@@ -17,10 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("checks", &["json", "transcript", "tokenizers"]),
     ("reports", &["checks"]),
     ("edit", &["json", "transcript", "dialects", "processors"]),
-    (
-        "rolling",
-        &["json", "transcript", "dialects", "edit", "processors", "summarizers", "store", "batch"],
-    ),
+    ("rolling", &["json", "transcript", "dialects", "edit", "processors", "summarizers", "store", "batch"]),
     ("pipeline", &["transcript", "processors", "tokenizers"]),
     ("io", &["error", "json"]),
     ("batch", &["error", "io", "json", "transcript", "dialects", "edit", "checks", "pipeline"]),

@@ -18,22 +18,13 @@ const ENCODINGS: [Encoding; 4] = [
     ("r50k_base", tiktoken_rs::r50k_base_singleton),
 ];
 
-static OURS: LazyLock<Vec<Arc<dyn Tokenizer>>> = LazyLock::new(|| {
-    ENCODINGS
-        .iter()
-        .map(|(name, _)| find(name).unwrap())
-        .collect()
-});
+static OURS: LazyLock<Vec<Arc<dyn Tokenizer>>> =
+    LazyLock::new(|| ENCODINGS.iter().map(|(name, _)| find(name).unwrap()).collect());
 
 fn equal(text: &str) {
     for (ours, (name, theirs)) in OURS.iter().zip(ENCODINGS) {
         let (ours, theirs) = (ours.count(text), theirs().count_ordinary(text));
-        assert_eq!(
-            ours,
-            theirs,
-            "{name}: {:?}",
-            text.chars().take(200).collect::<String>()
-        );
+        assert_eq!(ours, theirs, "{name}: {:?}", text.chars().take(200).collect::<String>());
     }
 }
 
@@ -43,10 +34,7 @@ fn every_code_point_in_company() {
     for code in (0..=0x10_FFFF).filter_map(char::from_u32) {
         text.push(code);
         if u32::from(code) % 7 == 0 {
-            text.push_str(
-                ["a", "A", " ", "1", "'s", "\n", "中", "!", "\u{301}"]
-                    [u32::from(code) as usize / 7 % 9],
-            );
+            text.push_str(["a", "A", " ", "1", "'s", "\n", "中", "!", "\u{301}"][u32::from(code) as usize / 7 % 9]);
         }
         if text.len() > 2000 {
             equal(&text);
@@ -59,8 +47,8 @@ fn every_code_point_in_company() {
 #[test]
 fn every_short_string_of_what_patterns_tell_apart() {
     let kinds = [
-        "a", "B", "\u{1C5}", "\u{2B0}", "中", "\u{301}", "7", "\u{BD}", " ", "\t", "\u{A0}", "\n",
-        "\r", "!", "'", "/", "s", "ſ",
+        "a", "B", "\u{1C5}", "\u{2B0}", "中", "\u{301}", "7", "\u{BD}", " ", "\t", "\u{A0}", "\n", "\r", "!", "'", "/",
+        "s", "ſ",
     ];
     for number in 0..kinds.len().pow(4) {
         let letters = (0..4).map(|at| kinds[number / kinds.len().pow(at) % kinds.len()]);

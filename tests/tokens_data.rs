@@ -13,10 +13,8 @@ use tiktoken_rs::CoreBPE;
 
 #[test]
 fn every_string_of_the_data_counts_the_same() {
-    let folder = env::var_os("CURTAIL_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = env::var_os("CURTAIL_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
     if !folder.is_dir() {
         println!("skipped: {} is not there", folder.display());
         return;
@@ -37,10 +35,7 @@ fn every_string_of_the_data_counts_the_same() {
 type Encoding = (&'static [&'static str], fn() -> &'static CoreBPE);
 
 const ENCODINGS: [Encoding; 4] = [
-    (
-        &["o200k_base", "o200k_harmony"],
-        tiktoken_rs::o200k_base_singleton,
-    ),
+    (&["o200k_base", "o200k_harmony"], tiktoken_rs::o200k_base_singleton),
     (&["cl100k_base"], tiktoken_rs::cl100k_base_singleton),
     (&["p50k_base"], tiktoken_rs::p50k_base_singleton),
     (&["r50k_base", "gpt2"], tiktoken_rs::r50k_base_singleton),
@@ -51,12 +46,7 @@ fn equal((names, theirs): Encoding, strings: &[String]) {
         let count = theirs().count_ordinary(text);
         for name in names {
             let ours = find(name).unwrap();
-            assert_eq!(
-                ours.count(text),
-                count,
-                "{name}: {:?}",
-                text.chars().take(300).collect::<String>()
-            );
+            assert_eq!(ours.count(text), count, "{name}: {:?}", text.chars().take(300).collect::<String>());
             assert_eq!(ours.count_until(text, count), Some(count));
         }
     }

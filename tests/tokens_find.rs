@@ -40,11 +40,7 @@ fn models_have_their_encoding() {
         ("gpt2", "gpt2"),
     ] {
         let picked = for_model(model).unwrap();
-        assert_eq!(
-            (picked.tokenizer.name(), picked.note),
-            (encoding, None),
-            "{model}"
-        );
+        assert_eq!((picked.tokenizer.name(), picked.note), (encoding, None), "{model}");
     }
 }
 
@@ -59,47 +55,23 @@ fn other_models_are_approximated_and_said_to_be() {
         "deepseek/deepseek-chat",
     ] {
         let picked = for_model(model).unwrap();
-        assert_eq!(
-            (picked.tokenizer.name(), picked.tokenizer.exact()),
-            ("approx:o200k_base", false),
-            "{model}"
-        );
-        assert!(
-            picked
-                .note
-                .is_some_and(|note| note.contains("approximation")),
-            "{model}"
-        );
+        assert_eq!((picked.tokenizer.name(), picked.tokenizer.exact()), ("approx:o200k_base", false), "{model}");
+        assert!(picked.note.is_some_and(|note| note.contains("approximation")), "{model}");
     }
 }
 
 #[test]
 fn what_is_unknown_is_told_what_is_near() {
-    for (name, near) in [
-        ("o200k", "o200k_base"),
-        ("cl100k_bsae", "cl100k_base"),
-        ("approx:o200k", "approx:o200k_base"),
-    ] {
+    for (name, near) in [("o200k", "o200k_base"), ("cl100k_bsae", "cl100k_base"), ("approx:o200k", "approx:o200k_base")]
+    {
         let message = find(name).err().unwrap().to_string();
-        assert!(
-            message.contains(&format!("did you mean {near:?}?")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
     }
     for (model, near) in [("gpt4o", "gpt-4o"), ("cluade-3", "claude")] {
         let message = for_model(model).err().unwrap().to_string();
-        assert!(
-            message.contains(&format!("did you mean {near:?}?")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
     }
-    assert!(
-        !find("zzz")
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("did you mean")
-    );
+    assert!(!find("zzz").err().unwrap().to_string().contains("did you mean"));
 }
 
 #[test]
@@ -117,18 +89,10 @@ fn approximations_are_utf16_over_a_ratio_rounded_up() {
         let tokenizer = find(name).unwrap();
         assert_eq!(tokenizer.count(text), count, "{name} {text:?}");
         assert_eq!(tokenizer.count_until(text, count), Some(count));
-        assert_eq!(
-            count
-                .checked_sub(1)
-                .and_then(|limit| tokenizer.count_until(text, limit)),
-            None
-        );
+        assert_eq!(count.checked_sub(1).and_then(|limit| tokenizer.count_until(text, limit)), None);
     }
     let tokenizer = find("approx:cl100k_base").unwrap();
-    assert_eq!(
-        (tokenizer.head("123👍6", 1), tokenizer.tail("1👍456", 1)),
-        (3, 5)
-    );
+    assert_eq!((tokenizer.head("123👍6", 1), tokenizer.tail("1👍456", 1)), (3, 5));
 }
 
 #[cfg(feature = "hf")]
@@ -141,19 +105,9 @@ fn a_tokenizer_json_counts_its_words() {
         "model":{"type":"WordLevel","vocab":{"[UNK]":0,"one":1,"two":2},"unk_token":"[UNK]"}}"#;
     fs::write(&path, words).unwrap();
     let tokenizer = find(path.to_str().unwrap()).unwrap();
-    assert_eq!(
-        tokenizer.count("one two three"),
-        3,
-        "truncation in the file is not for counting"
-    );
+    assert_eq!(tokenizer.count("one two three"), 3, "truncation in the file is not for counting");
     assert_eq!(tokenizer.count_until("one two three", 2), None);
-    assert_eq!(
-        (
-            tokenizer.head("one two three", 2),
-            tokenizer.tail("one two three", 2)
-        ),
-        (8, 4)
-    );
+    assert_eq!((tokenizer.head("one two three", 2), tokenizer.tail("one two three", 2)), (8, 4));
     fs::remove_file(&path).unwrap();
     assert!(find(path.to_str().unwrap()).is_ok(), "a file is read once");
 }
@@ -174,12 +128,7 @@ fn fixtures_have_their_counts() {
         for line in fs::read_to_string(&path).unwrap().lines() {
             let (text, count) = line.split_once('\t').unwrap();
             let text: String = serde_json::from_str(text).unwrap();
-            assert_eq!(
-                tokenizer.count(&text).to_string(),
-                count,
-                "{}: {line}",
-                path.display()
-            );
+            assert_eq!(tokenizer.count(&text).to_string(), count, "{}: {line}", path.display());
         }
         files += 1;
     }

@@ -78,19 +78,11 @@ fn a_megabyte_of_white_space_is_counted() {
         ("r50k_base", " ", 1),
     ] {
         let tokenizer = find(encoding).unwrap();
-        let theirs = ENCODINGS
-            .iter()
-            .find(|(name, _)| *name == encoding)
-            .unwrap()
-            .1();
+        let theirs = ENCODINGS.iter().find(|(name, _)| *name == encoding).unwrap().1();
         for rest in [0, 1, 5, 100] {
             let short = theirs.count_ordinary(&character.repeat(length * 8 + rest));
             let long = tokenizer.count(&character.repeat(length * (1_000_000 / length) + rest));
-            assert_eq!(
-                long - short,
-                1_000_000 / length - 8,
-                "{encoding} {character:?} {rest}"
-            );
+            assert_eq!(long - short, 1_000_000 / length - 8, "{encoding} {character:?} {rest}");
         }
     }
 }
@@ -106,17 +98,11 @@ fn a_megabyte_is_the_sum_of_its_parts() {
             let alone = |part: &String| theirs().count_ordinary(&format!("{part}x")) - 1;
             let sum: usize = parts.iter().map(alone).sum();
             let tokenizer = find(encoding).unwrap();
-            assert_eq!(
-                tokenizer.count(&format!("{whole}x")),
-                sum * 50 + 1,
-                "{encoding}: {name}"
-            );
+            assert_eq!(tokenizer.count(&format!("{whole}x")), sum * 50 + 1, "{encoding}: {name}");
         }
     }
 }
 
 fn cut(text: &str, at: usize) -> usize {
-    (at..=text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
+    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }

@@ -1,14 +1,8 @@
 //! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
 //! that are hostile. Arguments are files to count instead of the generated texts.
 
-#![expect(
-    clippy::cast_precision_loss,
-    reason = "lengths of texts, for figures to one place"
-)]
-#![expect(
-    clippy::expect_used,
-    reason = "without its encodings there is nothing to measure"
-)]
+#![expect(clippy::cast_precision_loss, reason = "lengths of texts, for figures to one place")]
+#![expect(clippy::expect_used, reason = "without its encodings there is nothing to measure")]
 
 mod texts;
 
@@ -25,36 +19,18 @@ use tiktoken_rs::CoreBPE;
 const PAIRS: usize = 7;
 
 fn main() -> Result<()> {
-    let files: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with("--"))
-        .collect();
+    let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let given = !files.is_empty();
-    let texts = if files.is_empty() {
-        texts::all(4_000_000)
-    } else {
-        read(files)?
-    };
+    let texts = if files.is_empty() { texts::all(4_000_000) } else { read(files)? };
     let mut out = stdout().lock();
     for (encoding, theirs) in [
-        (
-            "o200k_base",
-            tiktoken_rs::o200k_base_singleton as fn() -> &'static CoreBPE,
-        ),
+        ("o200k_base", tiktoken_rs::o200k_base_singleton as fn() -> &'static CoreBPE),
         ("cl100k_base", tiktoken_rs::cl100k_base_singleton),
     ] {
-        writeln!(
-            out,
-            "{encoding:12} {:>10} {:>12} {:>8}",
-            "ours MB/s", "tiktoken-rs", "ratio"
-        )?;
+        writeln!(out, "{encoding:12} {:>10} {:>12} {:>8}", "ours MB/s", "tiktoken-rs", "ratio")?;
         for (name, text) in &texts {
             let (ours, ratio) = beside(encoding, theirs(), text);
-            writeln!(
-                out,
-                "{name:12} {ours:>10.1} {:>12.1} {ratio:>8.2}",
-                ours / ratio
-            )?;
+            writeln!(out, "{name:12} {ours:>10.1} {:>12.1} {ratio:>8.2}", ours / ratio)?;
         }
     }
     if !given {
@@ -67,12 +43,7 @@ fn main() -> Result<()> {
 fn read(files: Vec<String>) -> Result<Vec<(String, String)>> {
     files
         .into_iter()
-        .map(|file| {
-            Ok((
-                file.rsplit('/').next().unwrap_or_default().to_owned(),
-                std::fs::read_to_string(&file)?,
-            ))
-        })
+        .map(|file| Ok((file.rsplit('/').next().unwrap_or_default().to_owned(), std::fs::read_to_string(&file)?)))
         .collect()
 }
 
@@ -104,29 +75,15 @@ fn cold(encoding: &str, text: &str) -> f64 {
 
 /// Ten times as long should take ten times as long.
 fn growth(out: &mut impl Write) -> Result<()> {
-    writeln!(
-        out,
-        "{:12} {:>10} {:>12} {:>8}",
-        "runs", "1 MB, ms", "10 MB, ms", "ratio"
-    )?;
+    writeln!(out, "{:12} {:>10} {:>12} {:>8}", "runs", "1 MB, ms", "10 MB, ms", "ratio")?;
     for (name, text) in texts::runs(10_000_000) {
         let mut short_end = 1_000_000;
         while !text.is_char_boundary(short_end) {
             short_end += 1;
         }
-        let short = median(
-            (0..PAIRS)
-                .map(|_| cold("o200k_base", &text[..short_end]))
-                .collect(),
-        );
+        let short = median((0..PAIRS).map(|_| cold("o200k_base", &text[..short_end])).collect());
         let long = median((0..3).map(|_| cold("o200k_base", &text)).collect());
-        writeln!(
-            out,
-            "{name:12} {:>10.1} {:>12.1} {:>8.1}",
-            short * 1e3,
-            long * 1e3,
-            long / short
-        )?;
+        writeln!(out, "{name:12} {:>10.1} {:>12.1} {:>8.1}", short * 1e3, long * 1e3, long / short)?;
     }
     Ok(())
 }

@@ -25,13 +25,7 @@ struct Words {
 /// One text of each kind, each about that many bytes long.
 pub(crate) fn all(bytes: usize) -> Vec<(String, String)> {
     let words = Words::read();
-    let kinds: [Kind; 5] = [
-        ("chat", chat),
-        ("code", code),
-        ("chinese", chinese),
-        ("logs", log),
-        ("tool json", json),
-    ];
+    let kinds: [Kind; 5] = [("chat", chat), ("code", code), ("chinese", chinese), ("logs", log), ("tool json", json)];
     let mut texts: Vec<(String, String)> = Vec::new();
     for (name, kind) in kinds {
         texts.push((name.to_owned(), grown(bytes, 1, |dice| kind(&words, dice))));
@@ -48,20 +42,11 @@ pub(crate) fn all(bytes: usize) -> Vec<(String, String)> {
 pub(crate) fn runs(bytes: usize) -> Vec<(String, String)> {
     let mut dice = Dice(3);
     let ones = ["a", " ", "\t", "\n", "=", "1", "中", "👍", "\u{301}"];
-    let mut runs: Vec<_> = ones
-        .iter()
-        .map(|one| (format!("{one:?}"), one.repeat(bytes / one.len())))
-        .collect();
-    let mut draw = |alphabet: &[u8]| {
-        (0..bytes)
-            .map(|_| char::from(alphabet[dice.below(alphabet.len())]))
-            .collect::<String>()
-    };
+    let mut runs: Vec<_> = ones.iter().map(|one| (format!("{one:?}"), one.repeat(bytes / one.len()))).collect();
+    let mut draw =
+        |alphabet: &[u8]| (0..bytes).map(|_| char::from(alphabet[dice.below(alphabet.len())])).collect::<String>();
     runs.push(("letters".to_owned(), draw(b"abcdefghijklmnopqrstuvwxyz")));
-    runs.push((
-        "base64".to_owned(),
-        draw(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
-    ));
+    runs.push(("base64".to_owned(), draw(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")));
     runs.push(("space, b".to_owned(), format!(" {}", "b".repeat(bytes))));
     runs
 }
@@ -76,10 +61,7 @@ fn grown(bytes: usize, seed: u64, mut part: impl FnMut(&mut Dice) -> String) -> 
 
 impl Dice {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize * end) >> 31
     }
 
@@ -97,19 +79,15 @@ impl Dice {
 impl Words {
     fn read() -> Self {
         let encoding = tiktoken_rs::o200k_base_singleton();
-        let tokens = (0..199_998)
-            .filter_map(|id| String::from_utf8(encoding.decode_bytes(&[id]).ok()?).ok());
+        let tokens = (0..199_998).filter_map(|id| String::from_utf8(encoding.decode_bytes(&[id]).ok()?).ok());
         let (mut english, mut chinese) = (Vec::new(), Vec::new());
         for token in tokens {
-            let word = token.strip_prefix(' ').filter(|word| {
-                word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase())
-            });
+            let word = token
+                .strip_prefix(' ')
+                .filter(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase()));
             if let Some(word) = word {
                 english.push(word.to_owned());
-            } else if token
-                .chars()
-                .all(|character| ('\u{4E00}'..'\u{A000}').contains(&character))
-            {
+            } else if token.chars().all(|character| ('\u{4E00}'..'\u{A000}').contains(&character)) {
                 chinese.push(token);
             }
         }
@@ -119,11 +97,7 @@ impl Words {
     /// A word; one in twenty is two words that grew together, as names are.
     fn english(&self, dice: &mut Dice) -> String {
         let word = dice.rank(&self.english).to_owned();
-        if dice.one_in(20) {
-            word + dice.rank(&self.english)
-        } else {
-            word
-        }
+        if dice.one_in(20) { word + dice.rank(&self.english) } else { word }
     }
 
     fn capital(&self, dice: &mut Dice) -> String {
@@ -144,15 +118,9 @@ impl Words {
 fn chat(words: &Words, dice: &mut Dice) -> String {
     let mut text = words.capital(dice);
     for _ in 0..4 + dice.below(14) {
-        let before = [
-            " ", " ", " ", " ", " ", " ", " ", ", ", "; ", " - ", "'s ", "n't ", " (", ") ",
-        ][dice.below(14)];
+        let before = [" ", " ", " ", " ", " ", " ", " ", ", ", "; ", " - ", "'s ", "n't ", " (", ") "][dice.below(14)];
         text += before;
-        text += &if dice.one_in(12) {
-            words.capital(dice)
-        } else {
-            words.english(dice)
-        };
+        text += &if dice.one_in(12) { words.capital(dice) } else { words.english(dice) };
         if dice.one_in(40) {
             text += &format!(" {}", dice.below(3000));
         }
@@ -165,36 +133,13 @@ fn code(words: &Words, dice: &mut Dice) -> String {
     let (one, two, three) = (words.name(dice), words.name(dice), words.name(dice));
     match dice.below(9) {
         0 => format!("{indent}def {one}(self, {two}: str = None) -> {three}:\n"),
-        1 => format!(
-            "{indent}{one} = {two}.{three}({}, \"{}\")\n",
-            dice.below(500),
-            words.english(dice)
-        ),
-        2 => format!(
-            "{indent}if {one} != {two}[{}] and not {three}:\n{indent}    return None\n\n",
-            dice.below(9)
-        ),
-        3 => format!(
-            "{indent}// {} {} {}\n",
-            words.capital(dice),
-            words.english(dice),
-            words.english(dice)
-        ),
+        1 => format!("{indent}{one} = {two}.{three}({}, \"{}\")\n", dice.below(500), words.english(dice)),
+        2 => format!("{indent}if {one} != {two}[{}] and not {three}:\n{indent}    return None\n\n", dice.below(9)),
+        3 => format!("{indent}// {} {} {}\n", words.capital(dice), words.english(dice), words.english(dice)),
         4 => format!("{indent}for ({one} = 0; {one} < {two}.len(); {one}++) {{\n"),
-        5 => format!(
-            "{indent}let {one}: Vec<{two}> = {three}::new(&{});\n{indent}}}\n",
-            words.name(dice)
-        ),
-        6 => format!(
-            "use {}::{}::{{{two}, {three}}};\n",
-            words.english(dice),
-            words.english(dice)
-        ),
-        7 => format!(
-            "{indent}self.{one}[\"{}\"] += 0x{:x} * {two}\n",
-            words.english(dice),
-            dice.below(1 << 24)
-        ),
+        5 => format!("{indent}let {one}: Vec<{two}> = {three}::new(&{});\n{indent}}}\n", words.name(dice)),
+        6 => format!("use {}::{}::{{{two}, {three}}};\n", words.english(dice), words.english(dice)),
+        7 => format!("{indent}self.{one}[\"{}\"] += 0x{:x} * {two}\n", words.english(dice), dice.below(1 << 24)),
         _ => format!(
             "{indent}    \"{one}\": {{\"{}\": {}.{}}},\n",
             words.english(dice),
@@ -231,12 +176,7 @@ fn log(words: &Words, dice: &mut Dice) -> String {
     let place = format!("{}.{}", words.english(dice), words.english(dice));
     let id = format!("{:08x}-{:04x}", dice.below(1 << 30), dice.below(1 << 16));
     let what = match dice.below(4) {
-        0 => format!(
-            "GET /api/v1/{}/{} 200 {}ms",
-            words.english(dice),
-            dice.below(100_000),
-            dice.below(900)
-        ),
+        0 => format!("GET /api/v1/{}/{} 200 {}ms", words.english(dice), dice.below(100_000), dice.below(900)),
         1 => format!(
             "{} {} failed: {} (attempt {})",
             words.english(dice),
@@ -261,10 +201,7 @@ fn log(words: &Words, dice: &mut Dice) -> String {
             dice.below(1000)
         ),
     };
-    format!(
-        "{time}.{:03}Z {level:5} [{place}] request_id={id} {what}\n",
-        dice.below(1000)
-    )
+    format!("{time}.{:03}Z {level:5} [{place}] request_id={id} {what}\n", dice.below(1000))
 }
 
 fn json(words: &Words, dice: &mut Dice) -> String {
@@ -274,12 +211,7 @@ fn json(words: &Words, dice: &mut Dice) -> String {
         let value = match dice.below(7) {
             0 => dice.below(100_000).to_string(),
             1 => ["true", "false", "null"][dice.below(3)].to_owned(),
-            2 => format!(
-                "\"{} {} {}\"",
-                words.capital(dice),
-                words.english(dice),
-                words.english(dice)
-            ),
+            2 => format!("\"{} {} {}\"", words.capital(dice), words.english(dice), words.english(dice)),
             3 => format!("[\"{}\", \"{}\"]", words.english(dice), words.english(dice)),
             4 => format!("{}.{}", dice.below(100), dice.below(10000)),
             5 => format!("\"/src/{}/{}.py\"", words.english(dice), words.name(dice)),

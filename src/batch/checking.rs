@@ -8,7 +8,7 @@ use crate::dialects::{Dialect, Framing};
 use crate::edit::hunks;
 use crate::json::{Document, Text};
 use crate::processors::{Counting, View};
-use crate::transcript::Transcript;
+use crate::transcript::{Demands, Transcript};
 
 /// How texts are checked.
 pub struct Checking {
@@ -100,7 +100,7 @@ impl Work for Checking {
         if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
             return Err(trouble);
         }
-        out.findings.push(self.broken(unit.text, level, &trouble).moved(unit.line - 1, out.bytes));
+        out.findings.push(broken(unit.text, level, &trouble).moved(unit.line - 1, out.bytes));
         out.bytes += unit.text.len();
         Ok(())
     }
@@ -137,29 +137,29 @@ impl Checking {
     /// Examines every transcript of `text`. Lines that are no JSON are findings; the others are read without them.
     fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, Trouble> {
         let mut examined = Examined::default();
-        match reading.document(text) {
-            Ok(document) => self.document(reading, verdicts, &document, text, &mut examined)?,
-            Err(trouble) => {
-                let level = verdicts.of(INVALID_JSON);
-                if level == Level::Allow {
-                    return Err(trouble);
-                }
-                let (troubles, rest) = salvage(reading, text, trouble);
-                examined.findings.extend(troubles.iter().map(|trouble| self.broken(text, level, trouble)));
-                if let Some(rest) = &rest
-                    && let Ok(document) = reading.document(rest)
-                {
+        let trouble = match reading.document(text) {
+            Ok(document) => match document.torn() {
+                None => {
                     self.document(reading, verdicts, &document, text, &mut examined)?;
+                    return Ok(examined);
                 }
-            }
+                Some(fault) => Trouble::from(fault.clone()),
+            },
+            Err(trouble) => trouble,
+        };
+        let level = verdicts.of(INVALID_JSON);
+        if level == Level::Allow {
+            return Err(trouble);
+        }
+        let (troubles, rest) = salvage(reading, text, trouble);
+        examined.findings.extend(troubles.iter().map(|trouble| broken(text, level, trouble)));
+        if let Some(rest) = &rest
+            && let Ok(document) = reading.document(rest)
+        {
+            self.document(reading, verdicts, &document, text, &mut examined)?;
         }
         examined.findings.sort_by_key(|finding| finding.at.offset);
         Ok(examined)
-    }
-
-    fn broken(&self, text: &str, level: Level, trouble: &Trouble) -> Finding {
-        let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
-        Finding::of_text(INVALID_JSON, level, &Lines::of(text), offset, trouble.what.clone())
     }
 
     fn document(
@@ -174,7 +174,8 @@ impl Checking {
         for (dialect, transcript) in reading.transcripts(document)? {
             let start = transcript.span.start;
             let tokens = || self.tokens(&transcript);
-            let seen = self.inspection.examine(&transcript, dialect.demands(), verdicts, tokens);
+            let demands = Demands { log: dialect.is_log() || dialect.demands().log, ..dialect.demands() };
+            let seen = self.inspection.examine(&transcript, demands, verdicts, tokens);
             // Lines are counted only for a text that has findings.
             for one in seen {
                 examined.findings.push(one.locate(lines.get_or_insert_with(|| Lines::of(text)), start));
@@ -198,6 +199,11 @@ impl Checking {
     }
 }
 
+fn broken(text: &str, level: Level, trouble: &Trouble) -> Finding {
+    let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
+    Finding::of_text(INVALID_JSON, level, &Lines::of(text), offset, trouble.what.clone())
+}
+
 /// The lines that are no JSON, and the text with spaces in their place. A fault that no line has by itself is the only one,
 /// and leaves nothing to read.
 fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Option<String>) {
@@ -206,13 +212,13 @@ fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Op
     }
     let (mut troubles, mut rest, mut at) = (Vec::new(), String::with_capacity(text.len()), 0);
     for line in text.split_inclusive('\n') {
-        match reading.document(line) {
+        match Document::read_all(line) {
             Ok(_) => rest.push_str(line),
             Err(fault) => {
                 let body = line.trim_end_matches(['\n', '\r']).len();
                 rest.extend(std::iter::repeat_n(' ', body));
                 rest.push_str(&line[body..]);
-                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what });
+                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what.to_owned() });
             }
         }
         at += line.len();

@@ -180,8 +180,12 @@ fn tell_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: 
     // Writing to a String cannot fail.
     let _ = write!(out, "{}: ", line.unwrap_or(unit.line));
     match decision.message {
-        Some(message) => { let _ = write!(out, "message {message} ({})", decision.role); }
-        None => { let _ = write!(out, "a message ({})", decision.role); }
+        Some(message) => {
+            let _ = write!(out, "message {message} ({})", decision.role);
+        }
+        None => {
+            let _ = write!(out, "a message ({})", decision.role);
+        }
     }
     let _ = write!(out, ": {}: {}", decision.action, decision.reason);
     if !decider.level.is_empty() {

@@ -44,8 +44,8 @@
 //! broken (bytes that are no UTF-8 included) returns `Ok` from [`Work::unit`] and [`Work::garbled`] instead.
 
 mod checking;
-mod engine;
 mod cutting;
+mod engine;
 mod feed;
 mod reading;
 mod record;

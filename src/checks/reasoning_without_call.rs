@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     level: Level::Deny,
     summary: "A reasoning item is not followed by what it led to.",
     why: "The Responses API ties a reasoning item to the call or the message that came out of it. When a filter takes the call \
-          away and leaves the reasoning, the request fails. At the very end of a transcript it is a warning at most, and nothing \
-          with `--stateful`: the provider may hold what follows.",
+          away and leaves the reasoning, the request fails. At the very end of a transcript, and in the log \
+          of a session, it is a warning at most, and nothing with `--stateful`: the provider may hold what follows.",
     help: "drop the reasoning, or put back the item that it led to",
     answers: &[("responses", "Item 'rs_…' of type 'reasoning' was provided without its required following item.")],
     flags: "",
@@ -33,7 +33,10 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     let last = case.messages.len().saturating_sub(1);
     let loose = case.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.binds_next);
     let loose = loose.filter(|(at, _)| *at < last || !case.stateful);
-    let hit = |at| Hit { mild: at == last, ..case.hit_message(at, "the reasoning is not followed by what it led to") };
+    let hit = |at| Hit {
+        mild: at == last || case.demands.log,
+        ..case.hit_message(at, "the reasoning is not followed by what it led to")
+    };
     loose.map(|(at, _)| hit(at)).collect()
 }
 

@@ -54,12 +54,15 @@ pub(super) fn run(
         targets,
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
-    let interrupt = Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
+    let interrupt =
+        Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut fold = Fold::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
     fold.sums.finished_before = finished_before;
     fold.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
-        report::warning(&"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read");
+        report::warning(
+            &"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read",
+        );
     }
     let on_error = flags.output.on_error.policy();
     let batch = Batch { jobs: global.jobs, wish, on_error, stop: interrupt.flag(), progress };

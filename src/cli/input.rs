@@ -100,7 +100,15 @@ pub(super) struct Cutting {
 #[derive(Debug, Clone, Args)]
 pub(super) struct Global {
     /// Threads that work; 0 is one for every core
-    #[arg(short, long, global = true, value_name = "N", default_value_t = 0, env = "CURTAIL_JOBS", help_heading = "Global")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        env = "CURTAIL_JOBS",
+        help_heading = "Global"
+    )]
     pub(super) jobs: usize,
 
     /// Say nothing but errors
@@ -112,11 +120,27 @@ pub(super) struct Global {
     pub(super) verbose: bool,
 
     /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_COLOR", help_heading = "Global")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "CURTAIL_COLOR",
+        help_heading = "Global"
+    )]
     pub(super) color: When,
 
     /// When to show where a batch is: bars on a terminal, a line every ten seconds elsewhere
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_PROGRESS", help_heading = "Global")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "CURTAIL_PROGRESS",
+        help_heading = "Global"
+    )]
     pub(super) progress: When,
 }
 
@@ -155,7 +179,14 @@ pub(super) struct Output {
     pub(super) resume: Option<PathBuf>,
 
     /// What becomes of a record that cannot be read or cut
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR", help_heading = "Output")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "fail",
+        env = "CURTAIL_ON_ERROR",
+        help_heading = "Output"
+    )]
     pub(super) on_error: OnErrorFlag,
 
     /// Write records that could not be read or cut to this file, with the reason, a JSON object each

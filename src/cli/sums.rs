@@ -85,7 +85,11 @@ impl Sums {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
         table.add_row(row("files", self.files + self.failed_files, self.files));
-        table.add_row(["transcripts".to_owned(), group(tally.transcripts), format!("{} changed", group(tally.changed))]);
+        table.add_row([
+            "transcripts".to_owned(),
+            group(tally.transcripts),
+            format!("{} changed", group(tally.changed)),
+        ]);
         table.add_row(row("messages", tally.messages_before, tally.messages_after));
         table.add_row(row(&format!("tokens ({tokenizer})"), tally.tokens_before, tally.tokens_after));
         if chain.stages.len() > 1 {

@@ -42,6 +42,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         source: row.source,
         span: row.span,
         slots: builder.slots,
+        likeness: builder.messages.first().and_then(|message| message.value),
         messages: builder.messages,
         strays: builder.strays,
         elements: builder.elements,

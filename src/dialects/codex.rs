@@ -5,7 +5,7 @@
 
 use super::{Dialect, Fit, Item, pieces, responses};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
 
 /// The dialect `codex`.
 pub(super) struct Codex;
@@ -35,6 +35,10 @@ impl Dialect for Codex {
 
     fn manners(&self) -> Manners {
         Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    }
+
+    fn demands(&self) -> Demands {
+        Demands { provider: "responses", server_state: true, ..Demands::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

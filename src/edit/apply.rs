@@ -16,7 +16,7 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
-    let mut left = Left { kept: &kept, written: written(dialect, messages) };
+    let mut left = Left { kept: &kept, written: written(transcript, dialect, messages) };
     patches.extend(dialect.mend(transcript, &mut left));
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
@@ -42,7 +42,7 @@ fn slot_count(transcript: &Transcript<'_>) -> usize {
 }
 
 /// Spells the messages that we write, each near the message that stands before it in the output, or else behind it.
-fn written(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
+fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut written = Vec::new();
     let mut before = None;
     for (at, message) in messages.iter().enumerate() {
@@ -51,7 +51,7 @@ fn written(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
             continue;
         }
         let behind = messages[at..].iter().find(|other| other.origin != Origin::Draft);
-        let near = message.value.or_else(|| before.or(behind).and_then(|message| message.value));
+        let near = message.value.or_else(|| before.or(behind).map_or(transcript.likeness, |message| message.value));
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
             text: dialect.spell(&Draft { role: message.role, parts }, near),

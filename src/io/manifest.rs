@@ -46,7 +46,8 @@ impl Manifest {
         let before = if resume { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
         let head = Head { options: options.to_owned() };
         let mut lines = before.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        let same = lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()).is_some_and(|first| first == head);
+        let same =
+            lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()).is_some_and(|first| first == head);
         let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok()).filter(|_| same);
         let done = entries.map(|entry| (key(&entry.input, &entry.output), entry.written)).collect();
         if let Some(parent) = path.parent() {

@@ -149,7 +149,11 @@ impl Targets {
                 }
                 let name = self.name(source);
                 if path.is_dir() {
-                    return Some(Error::new(Kind::Usage, name, "the output is a directory; --output-dir writes into one"));
+                    return Some(Error::new(
+                        Kind::Usage,
+                        name,
+                        "the output is a directory; --output-dir writes into one",
+                    ));
                 }
                 if source.path.as_ref().is_some_and(|input| is_same(input, &path)) {
                     return Some(Error::new(Kind::Usage, name, "the output is the input; --in-place replaces inputs"));
@@ -165,7 +169,9 @@ impl Targets {
         let backup = PathBuf::from(backup);
         // After a kill between backing up and replacing both names lead to one file.
         let stands = backup.exists() && !self.overwrite && !is_same(path, &backup);
-        stands.then(|| Error::new(Kind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it"))
+        stands.then(|| {
+            Error::new(Kind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it")
+        })
     }
 }
 

@@ -35,9 +35,10 @@ fn one(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{style}{label}[{}]{style:#}{BOLD}: {}{BOLD:#} ({})", rule.code, finding.words, rule.name)?;
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
-    let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty()).unwrap_or_default();
+    let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
+    let path = path.map_or_else(String::new, |pointer| format!(" {pointer}"));
     let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
-    writeln!(out, "{gutter}{BLUE}-->{BLUE:#} {file}:{}:{}{message} {path}", at.line, at.column)?;
+    writeln!(out, "{gutter}{BLUE}-->{BLUE:#} {file}:{}:{}{message}{path}", at.line, at.column)?;
     let excerpt = &finding.excerpt;
     writeln!(out, "{gutter} {BLUE}|{BLUE:#}")?;
     writeln!(out, "{BLUE}{number} |{BLUE:#} {}", excerpt.text)?;

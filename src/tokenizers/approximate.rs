@@ -11,30 +11,12 @@ pub struct Approximate {
 
 /// UTF-16 units per token, in tenths, for each encoding.
 pub(super) const ALL: [Approximate; 6] = [
-    Approximate {
-        name: "approx:o200k_base",
-        tenths: 42,
-    },
-    Approximate {
-        name: "approx:o200k_harmony",
-        tenths: 42,
-    },
-    Approximate {
-        name: "approx:cl100k_base",
-        tenths: 40,
-    },
-    Approximate {
-        name: "approx:p50k_base",
-        tenths: 38,
-    },
-    Approximate {
-        name: "approx:r50k_base",
-        tenths: 35,
-    },
-    Approximate {
-        name: "approx:gpt2",
-        tenths: 32,
-    },
+    Approximate { name: "approx:o200k_base", tenths: 42 },
+    Approximate { name: "approx:o200k_harmony", tenths: 42 },
+    Approximate { name: "approx:cl100k_base", tenths: 40 },
+    Approximate { name: "approx:p50k_base", tenths: 38 },
+    Approximate { name: "approx:r50k_base", tenths: 35 },
+    Approximate { name: "approx:gpt2", tenths: 32 },
 ];
 
 impl Tokenizer for Approximate {
@@ -80,7 +62,5 @@ impl Approximate {
 
 /// Every byte that starts a character is a unit, and a character of four bytes is two.
 fn units(text: &str) -> usize {
-    text.bytes()
-        .map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0))
-        .sum()
+    text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
 }

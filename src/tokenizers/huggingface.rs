@@ -34,22 +34,13 @@ pub(super) fn read(path: &Path) -> Result<Arc<dyn Tokenizer>, Unknown> {
 impl HuggingFace {
     fn open(path: &Path) -> Result<Self, Unknown> {
         let refused = |error: &dyn std::fmt::Display| {
-            Unknown::new(format!(
-                "{}: cannot be used as a tokenizer.json: {error}",
-                path.display()
-            ))
+            Unknown::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
         };
         let bytes = std::fs::read(path).map_err(|error| refused(&error))?;
-        let mut tokenizer =
-            tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
-        tokenizer
-            .with_truncation(None)
-            .map_err(|error| refused(&error))?;
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
+        tokenizer.with_truncation(None).map_err(|error| refused(&error))?;
         tokenizer.with_padding(None).set_encode_special_tokens(true);
-        Ok(Self {
-            path: path.display().to_string(),
-            tokenizer,
-        })
+        Ok(Self { path: path.display().to_string(), tokenizer })
     }
 
     /// Where each token starts and ends, in bytes of the text. A text that the tokenizer has no tokens for (a vocabulary of
@@ -57,10 +48,7 @@ impl HuggingFace {
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
         match self.tokenizer.encode(text, false) {
             Ok(encoding) => encoding.get_offsets().to_vec(),
-            Err(_) => text
-                .char_indices()
-                .map(|(at, character)| (at, at + character.len_utf8()))
-                .collect(),
+            Err(_) => text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect(),
         }
     }
 }
@@ -75,9 +63,7 @@ impl Tokenizer for HuggingFace {
     }
 
     fn count(&self, text: &str) -> usize {
-        self.tokenizer
-            .encode_fast(text, false)
-            .map_or_else(|_| text.chars().count(), |encoding| encoding.len())
+        self.tokenizer.encode_fast(text, false).map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
@@ -89,10 +75,7 @@ impl Tokenizer for HuggingFace {
         if tokens >= spans.len() {
             return text.len();
         }
-        (1..=tokens)
-            .rev()
-            .find_map(|count| seam(text, &spans, count))
-            .unwrap_or(0)
+        (1..=tokens).rev().find_map(|count| seam(text, &spans, count)).unwrap_or(0)
     }
 
     fn tail(&self, text: &str, tokens: usize) -> usize {
@@ -101,9 +84,7 @@ impl Tokenizer for HuggingFace {
         if before == 0 {
             return 0;
         }
-        (before..spans.len())
-            .find_map(|count| seam(text, &spans, count))
-            .unwrap_or(text.len())
+        (before..spans.len()).find_map(|count| seam(text, &spans, count)).unwrap_or(text.len())
     }
 }
 

@@ -56,26 +56,14 @@ pub struct Listed {
 /// All tokenizers, the default first.
 #[must_use]
 pub fn all() -> Vec<Listed> {
-    let exact = tiktoken::ALL
-        .iter()
-        .map(|member| (member.name(), "tiktoken", models::of(member.name()), true));
-    let approximate = approximate::ALL
-        .iter()
-        .map(|member| (member.name(), "approximate", Vec::new(), false));
+    let exact = tiktoken::ALL.iter().map(|member| (member.name(), "tiktoken", models::of(member.name()), true));
+    let approximate = approximate::ALL.iter().map(|member| (member.name(), "approximate", Vec::new(), false));
     let mut listed: Vec<_> = exact.chain(approximate).map(listed).collect();
-    for member in listed
-        .iter_mut()
-        .filter(|member| member.name == "approx:o200k_base")
-    {
+    for member in listed.iter_mut().filter(|member| member.name == "approx:o200k_base") {
         member.models = models::approximated();
     }
     if cfg!(feature = "hf") {
-        listed.push(self::listed((
-            "PATH/tokenizer.json",
-            "huggingface",
-            Vec::new(),
-            true,
-        )));
+        listed.push(self::listed(("PATH/tokenizer.json", "huggingface", Vec::new(), true)));
     }
     listed
 }
@@ -87,31 +75,16 @@ pub fn all() -> Vec<Listed> {
 ///
 /// When there is none of that name (the message names the nearest), or the file cannot be used.
 pub fn find(name: &str) -> Result<Arc<dyn Tokenizer>, Unknown> {
-    if name.contains('/')
-        || Path::new(name)
-            .extension()
-            .is_some_and(|extension| extension == "json")
-    {
+    if name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "json") {
         return read(Path::new(name));
     }
     if let Some(member) = tiktoken::ALL.iter().find(|member| member.name() == name) {
         return Ok(Arc::new(*member));
     }
-    let approximate = if name == "approx" {
-        "approx:o200k_base"
-    } else {
-        name
-    };
-    match approximate::ALL
-        .iter()
-        .find(|member| member.name() == approximate)
-    {
+    let approximate = if name == "approx" { "approx:o200k_base" } else { name };
+    match approximate::ALL.iter().find(|member| member.name() == approximate) {
         Some(member) => Ok(Arc::new(*member)),
-        None => Err(Unknown::new(format!(
-            "unknown tokenizer {name:?}{}; there are {}",
-            nearest(name),
-            named()
-        ))),
+        None => Err(Unknown::new(format!("unknown tokenizer {name:?}{}; there are {}", nearest(name), named()))),
     }
 }
 
@@ -141,48 +114,27 @@ use huggingface::read;
 #[cfg(not(feature = "hf"))]
 fn read(path: &Path) -> Result<Arc<dyn Tokenizer>, Unknown> {
     let path = path.display();
-    Err(Unknown::new(format!(
-        "{path}: this curtail was built without the feature `hf`, which reads a tokenizer.json"
-    )))
+    Err(Unknown::new(format!("{path}: this curtail was built without the feature `hf`, which reads a tokenizer.json")))
 }
 
-fn listed(
-    (name, kind, models, exact): (&'static str, &'static str, Vec<&'static str>, bool),
-) -> Listed {
-    Listed {
-        name,
-        kind,
-        models,
-        exact,
-    }
+fn listed((name, kind, models, exact): (&'static str, &'static str, Vec<&'static str>, bool)) -> Listed {
+    Listed { name, kind, models, exact }
 }
 
 /// The names in one line.
 fn named() -> String {
     let encodings: Vec<_> = tiktoken::ALL.iter().map(Tokenizer::name).collect();
-    format!(
-        "{}, approx[:ENCODING] and the path of a tokenizer.json",
-        encodings.join(", ")
-    )
+    format!("{}, approx[:ENCODING] and the path of a tokenizer.json", encodings.join(", "))
 }
 
 fn nearest(name: &str) -> String {
     let approximate = approximate::ALL.iter().map(Tokenizer::name);
-    suggestion(
-        name,
-        tiktoken::ALL
-            .iter()
-            .map(Tokenizer::name)
-            .chain(approximate)
-            .chain(["approx"]),
-    )
+    suggestion(name, tiktoken::ALL.iter().map(Tokenizer::name).chain(approximate).chain(["approx"]))
 }
 
 /// Words that name the nearest of some names, if one is near.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near = names.map(|other| (strsim::jaro_winkler(&name.to_lowercase(), other), other));
-    let best = near
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let best = near.filter(|(likeness, _)| *likeness > 0.8).max_by(|one, other| one.0.total_cmp(&other.0));
     best.map_or_else(String::new, |(_, name)| format!(", did you mean {name:?}?"))
 }

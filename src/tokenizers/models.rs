@@ -99,18 +99,12 @@ const OPEN: &str = "give the path of its tokenizer.json as the tokenizer for exa
 pub fn for_model(model: &str) -> Result<Picked, Unknown> {
     let name = bare(model);
     if let Some((_, encoding)) = longest(ENCODED, &name) {
-        return Ok(Picked {
-            tokenizer: find(encoding)?,
-            note: None,
-        });
+        return Ok(Picked { tokenizer: find(encoding)?, note: None });
     }
     match longest(APPROXIMATED, &name) {
         Some((_, why)) => {
             let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
-            Ok(Picked {
-                tokenizer: find("approx:o200k_base")?,
-                note: Some(note),
-            })
+            Ok(Picked { tokenizer: find("approx:o200k_base")?, note: Some(note) })
         }
         None => Err(unknown(model, &name)),
     }
@@ -118,11 +112,7 @@ pub fn for_model(model: &str) -> Result<Picked, Unknown> {
 
 /// Names of the models that an encoding is for.
 pub(super) fn of(encoding: &str) -> Vec<&'static str> {
-    ENCODED
-        .iter()
-        .filter(|(_, own)| *own == encoding)
-        .map(|(family, _)| *family)
-        .collect()
+    ENCODED.iter().filter(|(_, own)| *own == encoding).map(|(family, _)| *family).collect()
 }
 
 /// Names of the families of models that are approximated.
@@ -134,45 +124,24 @@ fn bare(model: &str) -> String {
     let name = model.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("ft:").unwrap_or(name);
-    let provided = [
-        "anthropic.",
-        "meta.",
-        "mistral.",
-        "amazon.",
-        "cohere.",
-        "deepseek.",
-        "openai.",
-        "qwen.",
-    ];
-    let start = provided
-        .iter()
-        .find_map(|provider| name.find(provider).map(|at| at + provider.len()));
+    let provided = ["anthropic.", "meta.", "mistral.", "amazon.", "cohere.", "deepseek.", "openai.", "qwen."];
+    let start = provided.iter().find_map(|provider| name.find(provider).map(|at| at + provider.len()));
     name[start.unwrap_or(0)..].to_owned()
 }
 
 fn longest<'a>(families: &'a [(&'a str, &'a str)], name: &str) -> Option<&'a (&'a str, &'a str)> {
-    families
-        .iter()
-        .filter(|(family, _)| belongs(family, name))
-        .max_by_key(|(family, _)| family.len())
+    families.iter().filter(|(family, _)| belongs(family, name)).max_by_key(|(family, _)| family.len())
 }
 
 fn belongs(family: &str, name: &str) -> bool {
     if let Some(start) = family.strip_suffix('*') {
         return name.starts_with(start);
     }
-    name.strip_prefix(family)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':', '@']))
+    name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':', '@']))
 }
 
 fn unknown(model: &str, name: &str) -> Unknown {
-    let families = ENCODED
-        .iter()
-        .chain(APPROXIMATED)
-        .map(|(family, _)| family.trim_end_matches('*'));
+    let families = ENCODED.iter().chain(APPROXIMATED).map(|(family, _)| family.trim_end_matches('*'));
     let near = suggestion(name, families);
-    Unknown::new(format!(
-        "unknown model {model:?}{near}; or choose a tokenizer: {}",
-        named()
-    ))
+    Unknown::new(format!("unknown model {model:?}{near}; or choose a tokenizer: {}", named()))
 }

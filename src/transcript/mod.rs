@@ -41,6 +41,8 @@ pub struct Transcript<'a> {
     pub slots: Vec<Slot>,
     /// The messages, in order.
     pub messages: Vec<Message<'a>>,
+    /// How the first message is spelt, for what is written in its likeness when no message is left.
+    pub likeness: Option<Value<'a>>,
     /// Items that are no message: kept with the message before them.
     pub strays: Vec<Stray<'a>>,
     /// The values of all slots but the seams, in order: links are mended in them when messages are long gone.

@@ -1,12 +1,12 @@
 //! Which result answers which call: computed once, here, for processors, repair and rules alike.
 //!
 //! A result belongs to the nearest earlier open call with its id and family; where a format has no ids, to the first open
-//! call of its name in the nearest message that has one open.
+//! call of its name in the nearest message of the turn that has one open.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::{Family, Message, ToolCall, ToolResult};
+use super::{Family, Message, Role, ToolCall, ToolResult};
 
 /// A part, by the index of its message and its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +58,7 @@ impl Pairs {
             if message.barrier {
                 open.close(message.thread);
             }
+            open.follow(message);
             for (nth, part) in message.parts.iter().enumerate() {
                 let here = PartRef { message: at, part: nth };
                 if let Some(call) = part.content.call() {
@@ -148,12 +149,29 @@ struct Open<'m> {
     by_id: HashMap<Id<'m>, Vec<(Family, PartRef)>>,
     /// Calls without an id, oldest first: thread, family, name, place.
     nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
+    /// Threads whose last message is the assistant's: what the assistant says next belongs to the same turn.
+    speaking: HashSet<u32>,
 }
 
 impl<'m> Open<'m> {
     fn close(&mut self, thread: u32) {
         self.by_id.retain(|key, _| key.0 != thread);
         self.nameless.retain(|call| call.0 != thread);
+    }
+
+    /// Position tells only within a turn: results follow the assistant's messages, and whatever else follows ends it.
+    fn follow(&mut self, message: &Message<'_>) {
+        let thread = message.thread;
+        let answers = message.results().next().is_some();
+        let goes_on = message.role == Role::Assistant && self.speaking.contains(&thread);
+        if !answers && !goes_on {
+            self.nameless.retain(|call| call.0 != thread);
+        }
+        if message.role == Role::Assistant {
+            self.speaking.insert(thread)
+        } else {
+            self.speaking.remove(&thread)
+        };
     }
 
     fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {

@@ -17,8 +17,8 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
         pieces(&file.text, framing).into_iter().find_map(|piece| {
             let mut text = String::new();
             match cutter.cut(&reading, piece, &mut text) {
-            Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
-            Ok(_) => Some(text).filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
+                Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
+                Ok(_) => Some(text).filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
             }
         })
     })

@@ -31,7 +31,8 @@ fn the_users_own_file_stands_behind_all() {
     std::fs::create_dir_all(&own).expect("folders");
     std::fs::write(own.join("curtail.toml"), NARROW).expect("a file");
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let output = curtail(elsewhere.path(), &["run", "--print"]).env("HOME", home.path()).output().expect("curtail runs");
+    let output =
+        curtail(elsewhere.path(), &["run", "--print"]).env("HOME", home.path()).output().expect("curtail runs");
     assert!(String::from_utf8_lossy(&output.stdout).contains("size = 1"));
 }
 
@@ -72,7 +73,9 @@ fn a_flag_beats_the_environment_and_the_environment_the_file() {
     let print = ["run", "--print"];
     assert!(said(&print, &[]).contains("tokenizer = \"gpt2\""));
     assert!(said(&print, &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("tokenizer = \"r50k_base\""));
-    assert!(said(&["config", "show"], &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("\"r50k_base\"  # CURTAIL_TOKENIZER"));
+    assert!(
+        said(&["config", "show"], &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("\"r50k_base\"  # CURTAIL_TOKENIZER")
+    );
     assert!(said(&["config", "show"], &[]).contains("\"gpt2\"  # curtail.toml:4"));
     assert!(said(&["config", "show"], &[]).contains("\"empty\"  # default"));
     assert!(said(&print, &[("CURTAIL_NETWORK", "b")]).contains("network b"));

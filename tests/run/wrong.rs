@@ -38,11 +38,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "3:8: `size` takes a whole number, found a text",
     ),
     ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: expected 1 or more"),
-    (
-        "[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n",
-        "",
-        "1:1: this `limit` needs `max-tokens`",
-    ),
+    ("[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n", "", "1:1: this `limit` needs `max-tokens`"),
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = \"16 kilo\"\n",
         "",
@@ -134,7 +130,10 @@ fn levels_of_rules_are_read_from_the_same_file() {
     let cases = [
         ("[check]\ndeni = []\n", "curtail: curtail.toml:2:1: unknown field `deni`"),
         ("[check]\ndeny = 3\n", "curtail: curtail.toml:2:8: invalid type"),
-        ("[check]\ndeny = ['orphan-results']\n", "curtail: curtail.toml:2:10: no rule is called `orphan-results`; did you mean `orphan-result`?"),
+        (
+            "[check]\ndeny = ['orphan-results']\n",
+            "curtail: curtail.toml:2:10: no rule is called `orphan-results`; did you mean `orphan-result`?",
+        ),
     ];
     for (toml, expected) in cases {
         let folder = folder(toml);

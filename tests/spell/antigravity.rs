@@ -19,7 +19,8 @@ fn parts(turn: &Turn) -> (&'static str, &'static str, String) {
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.as_ref().map_or_else(String::new, |text| format!(",\"thinking\":{}", json(text)));
             let said = text.as_ref().map_or_else(String::new, content);
-            let calls = calls.iter().map(|call| format!("{{\"name\":{},\"args\":{}}}", json(&call.name), call.arguments));
+            let calls =
+                calls.iter().map(|call| format!("{{\"name\":{},\"args\":{}}}", json(&call.name), call.arguments));
             let calls: Vec<String> = calls.collect();
             let calls = if calls.is_empty() { String::new() } else { format!(",\"tool_calls\":[{}]", calls.join(",")) };
             ("MODEL", "PLANNER_RESPONSE", format!("{thought}{said}{calls}"))

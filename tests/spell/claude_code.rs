@@ -25,11 +25,9 @@ fn records(turn: &Turn, nth: usize) -> Vec<(&'static str, String)> {
     let user = |content: String| vec![("user", format!("{{\"role\":\"user\",\"content\":{content}}}"))];
     match turn {
         Turn::System(text) | Turn::User(text) => user(json(text)),
-        Turn::Result { id, text, .. } => user(format!(
-            "[{{\"tool_use_id\":{},\"type\":\"tool_result\",\"content\":{}}}]",
-            json(id),
-            json(text)
-        )),
+        Turn::Result { id, text, .. } => {
+            user(format!("[{{\"tool_use_id\":{},\"type\":\"tool_result\",\"content\":{}}}]", json(id), json(text)))
+        }
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning
                 .iter()

@@ -20,7 +20,8 @@ fn event(turn: &Turn) -> (&'static str, String) {
             format!("{{\"toolCallId\":{},\"success\":true,\"result\":{{\"content\":{}}}}}", json(id), json(text)),
         ),
         Turn::Assistant { reasoning, text, calls } => {
-            let thought = reasoning.as_ref().map_or_else(String::new, |text| format!(",\"reasoningText\":{}", json(text)));
+            let thought =
+                reasoning.as_ref().map_or_else(String::new, |text| format!(",\"reasoningText\":{}", json(text)));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"toolCallId\":{id},\"name\":{name},\"arguments\":{}}}", call.arguments)

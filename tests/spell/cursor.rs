@@ -8,7 +8,9 @@ pub fn spell(script: &[Turn]) -> Vec<String> {
     for turn in script {
         if let Turn::Result { name, text, .. } = turn {
             let (name, text) = (json(name), json(text));
-            results.push(format!("{{\"type\":\"tool_result\",\"name\":{name},\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}"));
+            results.push(format!(
+                "{{\"type\":\"tool_result\",\"name\":{name},\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}"
+            ));
             continue;
         }
         if !results.is_empty() {

@@ -18,7 +18,10 @@ fn lines(turn: &Turn) -> Vec<String> {
         }
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.as_ref().map(|text| {
-                format!("{{\"type\":\"reasoning\",\"summary\":[{{\"type\":\"summary_text\",\"text\":{}}}]}}", json(text))
+                format!(
+                    "{{\"type\":\"reasoning\",\"summary\":[{{\"type\":\"summary_text\",\"text\":{}}}]}}",
+                    json(text)
+                )
             });
             let calls = calls.iter().map(|call| {
                 let (id, name, arguments) = (json(&call.id), json(&call.name), json(&call.arguments));

@@ -28,7 +28,7 @@ use crate::tokenizers;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    options: SummaryOptions,
+    options: SummarizeOptions,
 
     /// What to write
     #[arg(long, value_enum, default_value = "context")]
@@ -47,7 +47,7 @@ pub(super) struct Args {
 
 /// Keep the newest interactions word for word, and summaries of what came before
 #[derive(Debug, Clone, clap::Args)]
-pub(in crate::cli) struct SummaryOptions {
+pub(super) struct SummarizeOptions {
     /// How many interactions are kept word for word, and how many a summary covers
     #[arg(short = 'n', long, value_name = "N", default_value = "21")]
     window: NonZeroUsize,
@@ -61,7 +61,7 @@ pub(in crate::cli) struct SummaryOptions {
     unit: UnitFlag,
 
     /// The most tokens of one summary
-    #[arg(long, value_name = "N", default_value = "400")]
+    #[arg(long, value_name = "N", default_value_t = Tokens(400))]
     summary_tokens: Tokens,
 
     /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
@@ -120,13 +120,13 @@ impl Args {
     }
 }
 
-impl Options for SummaryOptions {
+impl Options for SummarizeOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         Ok(vec![Box::new(self.summary()?)])
     }
 }
 
-impl SummaryOptions {
+impl SummarizeOptions {
     fn summary(&self) -> anyhow::Result<RollingSummary> {
         Ok(RollingSummary {
             rolling: Rolling { window: self.window, max_summaries: self.max_summaries },

@@ -82,7 +82,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn demands(&self) -> Demands {
-        Demands { log: true, first_speaker: None, ..anthropic::DEMANDS }
+        Demands { first_speaker: None, ..anthropic::DEMANDS }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -168,5 +168,6 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     }
     let mut message = Message::read(Role::User, item);
     message.parts = pieces::content(Some(item), pieces::plain_block);
+    message.parts.retain(|part| part.content.speaks());
     Item::Message(message)
 }

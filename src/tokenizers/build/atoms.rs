@@ -23,28 +23,16 @@ pub(crate) fn write(out: &Path, name: &str, ranks: &Ranks) -> Result<()> {
         }
         atoms[usize::from(numbers[block]) * ATOM_BLOCK + character as usize % ATOM_BLOCK] = id;
     }
-    fs::write(
-        out.join(format!("{name}.blocks")),
-        little(&numbers, |number| number.to_le_bytes()),
-    )?;
-    fs::write(
-        out.join(format!("{name}.atoms")),
-        little(&atoms, |id| id.to_le_bytes()),
-    )?;
+    fs::write(out.join(format!("{name}.blocks")), little(&numbers, |number| number.to_le_bytes()))?;
+    fs::write(out.join(format!("{name}.atoms")), little(&atoms, |id| id.to_le_bytes()))?;
     Ok(fs::write(out.join(format!("{name}.seams")), seams(ranks)?)?)
 }
 
 fn found(ranks: &Ranks) -> impl Iterator<Item = (char, u32)> {
-    ranks
-        .iter()
-        .filter(|(_, token)| token.len() > 1)
-        .filter_map(|(id, token)| {
-            let mut characters = std::str::from_utf8(token).ok()?.chars();
-            characters
-                .next()
-                .filter(|_| characters.next().is_none())
-                .map(|character| (character, id))
-        })
+    ranks.iter().filter(|(_, token)| token.len() > 1).filter_map(|(id, token)| {
+        let mut characters = std::str::from_utf8(token).ok()?.chars();
+        characters.next().filter(|_| characters.next().is_none()).map(|character| (character, id))
+    })
 }
 
 /// The lowest id, in steps, of a token that crosses each seam and tears a character at it.

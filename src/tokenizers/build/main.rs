@@ -1,10 +1,7 @@
 //! Prepares the tables of the encodings from the ranks that tiktoken-rs carries, so that the program uses them in place:
 //! no parsing and no allocation when it starts. Runs when `curtail` is built, never afterwards.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "that is how a build script talks to cargo"
-)]
+#![expect(clippy::print_stdout, reason = "that is how a build script talks to cargo")]
 
 mod atoms;
 mod classes;
@@ -41,14 +38,9 @@ fn main() -> Result<()> {
 fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
     let longest = ranks.tokens.iter().map(Vec::len).max().unwrap_or(0);
     writeln!(module, "/// The tables of `{}`.", name.to_lowercase())?;
-    writeln!(
-        module,
-        "pub(crate) static {name}: Vocabulary = Vocabulary {{"
-    )?;
+    writeln!(module, "pub(crate) static {name}: Vocabulary = Vocabulary {{")?;
     writeln!(module, "    longest: {longest},")?;
-    for table in [
-        "merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "words",
-    ] {
+    for table in ["merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "words"] {
         writeln!(module, "    {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
     Ok(writeln!(module, "}};")?)

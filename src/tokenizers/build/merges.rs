@@ -38,28 +38,14 @@ impl Merges {
     }
 
     pub(crate) fn write(&self, out: &Path, name: &str) -> Result<()> {
-        fs::write(
-            out.join(format!("{name}.merges")),
-            little(&self.slots, |slot| slot.to_le_bytes()),
-        )?;
-        fs::write(
-            out.join(format!("{name}.filter")),
-            little(&self.filter, |word| word.to_le_bytes()),
-        )?;
-        fs::write(
-            out.join(format!("{name}.bytes")),
-            little(&self.bytes, |id| id.to_le_bytes()),
-        )?;
+        fs::write(out.join(format!("{name}.merges")), little(&self.slots, |slot| slot.to_le_bytes()))?;
+        fs::write(out.join(format!("{name}.filter")), little(&self.filter, |word| word.to_le_bytes()))?;
+        fs::write(out.join(format!("{name}.bytes")), little(&self.bytes, |id| id.to_le_bytes()))?;
         if self.bytes.iter().any(|id| *id > 255) {
             return Err(format!("{name}: the first 256 tokens are not the bytes").into());
         }
-        let first: Vec<u32> = (0..1 << 16)
-            .map(|both| self.merged(both >> 8, both & 0xFF))
-            .collect();
-        Ok(fs::write(
-            out.join(format!("{name}.first")),
-            little(&first, |id| id.to_le_bytes()),
-        )?)
+        let first: Vec<u32> = (0..1 << 16).map(|both| self.merged(both >> 8, both & 0xFF)).collect();
+        Ok(fs::write(out.join(format!("{name}.first")), little(&first, |id| id.to_le_bytes()))?)
     }
 
     fn learn(&mut self, id: u32, token: &[u8]) -> Result<()> {
@@ -67,10 +53,7 @@ impl Merges {
         match parts[..] {
             [left, right] if left < id && right < id => self.insert(pair(left, right), id),
             _ => {
-                return Err(format!(
-                    "token {id} ({token:?}) is not one merge of lower tokens: {parts:?}"
-                )
-                .into());
+                return Err(format!("token {id} ({token:?}) is not one merge of lower tokens: {parts:?}").into());
             }
         }
         Ok(())
@@ -78,19 +61,10 @@ impl Merges {
 
     /// The tokens of some bytes under the merges known so far.
     fn merge(&self, bytes: &[u8]) -> Vec<u32> {
-        let mut parts: Vec<u32> = bytes
-            .iter()
-            .map(|&byte| self.bytes[usize::from(byte)])
-            .collect();
+        let mut parts: Vec<u32> = bytes.iter().map(|&byte| self.bytes[usize::from(byte)]).collect();
         loop {
-            let merged = parts
-                .windows(2)
-                .map(|two| self.merged(two[0], two[1]))
-                .enumerate();
-            let Some((at, id)) = merged
-                .filter(|(_, id)| *id != NONE)
-                .min_by_key(|(at, id)| (*id, *at))
-            else {
+            let merged = parts.windows(2).map(|two| self.merged(two[0], two[1])).enumerate();
+            let Some((at, id)) = merged.filter(|(_, id)| *id != NONE).min_by_key(|(at, id)| (*id, *at)) else {
                 return parts;
             };
             parts[at] = id;

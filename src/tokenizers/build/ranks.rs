@@ -25,17 +25,12 @@ impl Ranks {
         let tokens = (0..1 << crate::layout::ID_BITS)
             .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
             .map(|token| if special(&token) { Vec::new() } else { token });
-        Ok(Self {
-            tokens: tokens.collect(),
-        })
+        Ok(Self { tokens: tokens.collect() })
     }
 
     /// Ids and bytes of all tokens in use, lowest rank first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        (0..)
-            .zip(&self.tokens)
-            .filter(|(_, token)| !token.is_empty())
-            .map(|(id, token)| (id, token.as_slice()))
+        (0..).zip(&self.tokens).filter(|(_, token)| !token.is_empty()).map(|(id, token)| (id, token.as_slice()))
     }
 }
 

@@ -16,8 +16,7 @@ const BITS: u32 = 17;
 /// Writes an open-addressing table of short pieces; a free slot is 0.
 pub(crate) fn write(out: &Path, name: &str, ranks: &Ranks) -> Result<()> {
     let words = ranks.iter().map(|(_, token)| token);
-    let words = words
-        .filter(|token| (2..=SHORT).contains(&token.len()) && std::str::from_utf8(token).is_ok());
+    let words = words.filter(|token| (2..=SHORT).contains(&token.len()) && std::str::from_utf8(token).is_ok());
     let mut slots = vec![[0_u64; 2]; 1 << BITS];
     for token in words.take(slots.len() * 5 / 8) {
         let mut padded = [0; 16];
@@ -29,8 +28,5 @@ pub(crate) fn write(out: &Path, name: &str, ranks: &Ranks) -> Result<()> {
         }
         slots[at] = word;
     }
-    Ok(fs::write(
-        out.join(format!("{name}.words")),
-        little(slots.as_flattened(), |half| half.to_le_bytes()),
-    )?)
+    Ok(fs::write(out.join(format!("{name}.words")), little(slots.as_flattened(), |half| half.to_le_bytes()))?)
 }

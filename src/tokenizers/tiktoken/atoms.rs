@@ -4,18 +4,10 @@ use super::{characters, layout::NONE, vocabulary::Vocabulary};
 
 /// Calls `atom` with the token and the start of each atom of a piece, until it says that it has enough.
 #[inline]
-pub(crate) fn each(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    mut atom: impl FnMut(u32, usize) -> bool,
-) {
+pub(crate) fn each(vocabulary: &Vocabulary, piece: &[u8], mut atom: impl FnMut(u32, usize) -> bool) {
     let mut at = 0;
     while let Some(&byte) = piece.get(at) {
-        let character = if byte < 0x80 {
-            None
-        } else {
-            character(vocabulary, piece, at)
-        };
+        let character = if byte < 0x80 { None } else { character(vocabulary, piece, at) };
         let (id, width) = character.unwrap_or_else(|| (vocabulary.byte(byte), 1));
         if !atom(id, at) {
             return;

@@ -41,9 +41,7 @@ const MASKS: [u128; 16] = {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self {
-            entries: vec![[0; 2]; ENTRIES].into_boxed_slice(),
-        }
+        Self { entries: vec![[0; 2]; ENTRIES].into_boxed_slice() }
     }
 
     /// The count of a piece, if it is here.

@@ -13,19 +13,12 @@ pub(crate) struct Character {
 #[inline]
 pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
     let lead = u32::from(*text.get(at)?);
-    let next = |n: usize| {
-        text.get(at + n)
-            .filter(|byte| **byte & 0xC0 == 0x80)
-            .map(|byte| u32::from(byte & 0x3F))
-    };
+    let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
     let (code, width) = match lead {
         0..0x80 => (lead, 1),
         0xC2..0xE0 => ((lead & 0x1F) << 6 | next(1)?, 2),
         0xE0..0xF0 => ((lead & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
-        0xF0..0xF5 => (
-            (lead & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?,
-            4,
-        ),
+        0xF0..0xF5 => ((lead & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
         _ => return None,
     };
     (code < 0x11_0000).then_some(Character { code, width })
@@ -38,8 +31,7 @@ pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
     if byte < 0x80 {
         return Some((ASCII[usize::from(byte)], at + 1));
     }
-    let found =
-        whole(text, at).map(|character| (vocabulary::class(character.code), at + character.width));
+    let found = whole(text, at).map(|character| (vocabulary::class(character.code), at + character.width));
     Some(found.unwrap_or((class::OTHER, at + 1)))
 }
 

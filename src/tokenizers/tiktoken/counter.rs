@@ -25,11 +25,7 @@ pub(crate) struct Reached {
 
 impl Counter {
     pub(crate) fn new(vocabulary: &'static Vocabulary) -> Self {
-        Self {
-            vocabulary,
-            cache: Cache::new(),
-            merger: Merger::default(),
-        }
+        Self { vocabulary, cache: Cache::new(), merger: Merger::default() }
     }
 
     /// As many whole pieces of the text as hold at most `budget` tokens together.
@@ -37,15 +33,12 @@ impl Counter {
         let mut reached = Reached { at: 0, tokens: 0 };
         while reached.at < text.len() {
             let before = reached;
-            if let Some(habits) =
-                P::HABITS.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at))
-            {
+            if let Some(habits) = P::HABITS.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at)) {
                 self.window(habits, text, &mut reached);
             }
             if reached == before {
                 let end = P::end(text, reached.at);
-                let tokens =
-                    reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
+                let tokens = reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
                 if tokens > budget {
                     break;
                 }
@@ -69,14 +62,7 @@ impl Counter {
     }
 
     #[inline]
-    fn split(
-        &mut self,
-        habits: Habits,
-        window: &[u8; WIDTH + 16],
-        len: usize,
-        last: bool,
-        reached: &mut Reached,
-    ) {
+    fn split(&mut self, habits: Habits, window: &[u8; WIDTH + 16], len: usize, last: bool, reached: &mut Reached) {
         let Some(split) = window.first_chunk() else {
             return;
         };
@@ -97,20 +83,14 @@ impl Counter {
         let from = from % WIDTH;
         if let (Some(bytes), true) = (window[from..].first_chunk(), to - from <= SHORT) {
             let key = Key::new(bytes, to - from);
-            return self
-                .cache
-                .get(key)
-                .unwrap_or_else(|| self.miss(&window[from..to], key));
+            return self.cache.get(key).unwrap_or_else(|| self.miss(&window[from..to], key));
         }
-        self.merger
-            .count(self.vocabulary, &window[from..to], usize::MAX)
+        self.merger.count(self.vocabulary, &window[from..to], usize::MAX)
     }
 
     /// The places in the text where the tokens end of the piece that starts at `at`.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
-        let ends = self
-            .merger
-            .ends(self.vocabulary, &text[at..P::end(text, at)]);
+        let ends = self.merger.ends(self.vocabulary, &text[at..P::end(text, at)]);
         ends.into_iter().map(|end| at + end).collect()
     }
 
@@ -129,11 +109,7 @@ impl Counter {
     #[inline(never)]
     fn miss(&mut self, piece: &[u8], key: Key) -> usize {
         let known = self.vocabulary.knows(key.0);
-        let count = if known {
-            1
-        } else {
-            self.merger.count(self.vocabulary, piece, usize::MAX)
-        };
+        let count = if known { 1 } else { self.merger.count(self.vocabulary, piece, usize::MAX) };
         self.cache.put(key, count);
         count
     }
@@ -142,8 +118,6 @@ impl Counter {
 /// Whether the text goes on with some ASCII, so that a window is worth its cost.
 #[inline]
 fn ascii(text: &[u8], at: usize) -> bool {
-    let next = text[at..]
-        .first_chunk::<8>()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let next = text[at..].first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     next & 0x8080_8080_8080_8080 == 0
 }

@@ -26,19 +26,11 @@ pub(crate) struct Few {
 /// One bit for each atom of the piece that starts a token; nothing if it has too many atoms.
 #[inline]
 pub(crate) fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
-    let mut few = Few {
-        tokens: [0; FEW],
-        candidates: [DEAD; FEW],
-        slots: 0,
-        alive: 0,
-    };
+    let mut few = Few { tokens: [0; FEW], candidates: [DEAD; FEW], slots: 0, alive: 0 };
     let mut count = 0;
     atoms::each(vocabulary, piece, |id, _| {
         count += 1;
-        few.tokens
-            .get_mut(count - 1)
-            .map(|token| *token = id)
-            .is_some()
+        few.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
     });
     if count > FEW {
         return None;
@@ -54,11 +46,7 @@ impl Few {
     #[inline]
     fn start(&mut self, vocabulary: &Vocabulary, count: usize) {
         self.slots = count.next_multiple_of(LANES);
-        self.alive = if count == FEW {
-            u64::MAX
-        } else {
-            (1 << count) - 1
-        };
+        self.alive = if count == FEW { u64::MAX } else { (1 << count) - 1 };
         for at in 1..count {
             let (left, right) = (self.tokens[at - 1], self.tokens[at]);
             self.candidates[at - 1] = candidate(vocabulary.first(left, right), at - 1);
@@ -84,10 +72,7 @@ impl Few {
         self.candidates[gone] = DEAD;
         self.tokens[at] = id;
         let next = self.following(at);
-        let after = self
-            .tokens
-            .get(next)
-            .map_or(NONE, |next| vocabulary.merged(id, *next));
+        let after = self.tokens.get(next).map_or(NONE, |next| vocabulary.merged(id, *next));
         self.candidates[at] = candidate(after, at);
         let before = self.alive & ((1 << at) - 1);
         if before != 0 {
@@ -106,9 +91,5 @@ impl Few {
 /// A candidate as one number: lowest id first, then leftmost.
 #[inline]
 fn candidate(merged: u32, at: usize) -> i32 {
-    if merged == NONE {
-        DEAD
-    } else {
-        (merged << 6 | at as u32).cast_signed()
-    }
+    if merged == NONE { DEAD } else { (merged << 6 | at as u32).cast_signed() }
 }

@@ -1,9 +1,6 @@
 //! Byte pair encoding of one piece without its tokens: only how many, or where they end. Always the pair with the lowest
 //! id first, the leftmost of equals. Knows nothing of texts and patterns.
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "a stretch has less than four billion bytes"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "a stretch has less than four billion bytes")]
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -57,9 +54,7 @@ impl Merger {
     pub(crate) fn ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.whole(|merger, stretch| {
             let mut ends = Vec::new();
-            merger
-                .stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end))
-                .map(|_| ends)
+            merger.stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end)).map(|_| ends)
         })
     }
 
@@ -119,9 +114,7 @@ impl Merger {
         self.split(vocabulary, piece);
         self.long.merge(vocabulary, &mut self.atoms);
         let lives = |at: &usize| self.long.lives(*at);
-        let starts = (1..self.starts.len())
-            .filter(lives)
-            .map(|at| self.starts[at]);
+        let starts = (1..self.starts.len()).filter(lives).map(|at| self.starts[at]);
         starts.chain([piece.len()]).collect()
     }
 }
@@ -161,8 +154,7 @@ impl Long {
         self.next.clear();
         self.next.extend(1..=count);
         self.previous.clear();
-        self.previous
-            .extend((0..count).map(|at| at.saturating_sub(1)));
+        self.previous.extend((0..count).map(|at| at.saturating_sub(1)));
     }
 
     /// Takes the token after `at` out of the list.

@@ -38,30 +38,12 @@ enum Ranks {
 
 /// All encodings. `o200k_harmony` differs from `o200k_base`, and `gpt2` from `r50k_base`, in special tokens alone.
 pub(super) const ALL: [Tiktoken; 6] = [
-    Tiktoken {
-        name: "o200k_base",
-        ranks: Ranks::O200k,
-    },
-    Tiktoken {
-        name: "o200k_harmony",
-        ranks: Ranks::O200k,
-    },
-    Tiktoken {
-        name: "cl100k_base",
-        ranks: Ranks::Cl100k,
-    },
-    Tiktoken {
-        name: "p50k_base",
-        ranks: Ranks::P50k,
-    },
-    Tiktoken {
-        name: "r50k_base",
-        ranks: Ranks::R50k,
-    },
-    Tiktoken {
-        name: "gpt2",
-        ranks: Ranks::R50k,
-    },
+    Tiktoken { name: "o200k_base", ranks: Ranks::O200k },
+    Tiktoken { name: "o200k_harmony", ranks: Ranks::O200k },
+    Tiktoken { name: "cl100k_base", ranks: Ranks::Cl100k },
+    Tiktoken { name: "p50k_base", ranks: Ranks::P50k },
+    Tiktoken { name: "r50k_base", ranks: Ranks::R50k },
+    Tiktoken { name: "gpt2", ranks: Ranks::R50k },
 ];
 
 thread_local! {
@@ -94,30 +76,19 @@ impl Tokenizer for Tiktoken {
         let reached = self.walk(text, tokens);
         let ends = self.ends(text, reached.at);
         let held = ends.into_iter().take(tokens - reached.tokens);
-        held.rev()
-            .find(|end| text.is_char_boundary(*end))
-            .unwrap_or(reached.at)
+        held.rev().find(|end| text.is_char_boundary(*end)).unwrap_or(reached.at)
     }
 
     fn tail(&self, text: &str, tokens: usize) -> usize {
-        let Some(before) = self
-            .count(text)
-            .checked_sub(tokens)
-            .filter(|before| *before > 0)
-        else {
+        let Some(before) = self.count(text).checked_sub(tokens).filter(|before| *before > 0) else {
             return 0;
         };
         let reached = self.walk(text, before);
         if reached.tokens == before {
             return reached.at;
         }
-        let ends = self
-            .ends(text, reached.at)
-            .into_iter()
-            .skip(before - reached.tokens - 1);
-        ends.into_iter()
-            .find(|end| text.is_char_boundary(*end))
-            .unwrap_or(text.len())
+        let ends = self.ends(text, reached.at).into_iter().skip(before - reached.tokens - 1);
+        ends.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(text.len())
     }
 }
 

@@ -24,10 +24,7 @@ pub(crate) struct Cl100k;
 pub(crate) struct R50k;
 
 impl Pattern for O200k {
-    const HABITS: Option<Habits> = Some(Habits {
-        cased: true,
-        slash: true,
-    });
+    const HABITS: Option<Habits> = Some(Habits { cased: true, slash: true });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
@@ -45,17 +42,13 @@ impl Pattern for O200k {
         match class {
             NUMBER => three_numbers(text, next),
             OTHER => punctuation(text, next, b"\r\n/"),
-            _ => spaced(text, start)
-                .map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
+            _ => spaced(text, start).map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
         }
     }
 }
 
 impl Pattern for Cl100k {
-    const HABITS: Option<Habits> = Some(Habits {
-        cased: false,
-        slash: false,
-    });
+    const HABITS: Option<Habits> = Some(Habits { cased: false, slash: false });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
@@ -69,10 +62,7 @@ impl Pattern for Cl100k {
             NUMBER => three_numbers(text, next),
             OTHER | MARK | SPACE if at_class(text, next, letter) => run(text, next, letter),
             OTHER | MARK => punctuation(text, next, b"\r\n"),
-            _ => spaced(text, start).map_or_else(
-                || final_white(text, start),
-                |at| punctuation(text, at, b"\r\n"),
-            ),
+            _ => spaced(text, start).map_or_else(|| final_white(text, start), |at| punctuation(text, at, b"\r\n")),
         }
     }
 }
@@ -81,16 +71,10 @@ impl Pattern for R50k {
     const HABITS: Option<Habits> = None;
 
     fn end(text: &[u8], start: usize) -> usize {
-        if let Some(width) =
-            contraction(text, start).filter(|width| plain(&text[start..start + width]))
-        {
+        if let Some(width) = contraction(text, start).filter(|width| plain(&text[start..start + width])) {
             return start + width;
         }
-        let first = if text.get(start) == Some(&b' ') {
-            start + 1
-        } else {
-            start
-        };
+        let first = if text.get(start) == Some(&b' ') { start + 1 } else { start };
         match classed(text, first) {
             Some((UPPER | LOWER | UNCASED, next)) => run(text, next, letter),
             Some((NUMBER, next)) => run(text, next, |class| class == NUMBER),
@@ -121,9 +105,7 @@ fn cased(text: &[u8], start: usize) -> Option<usize> {
             UPPER => {}
             MARK | UNCASED => caseless = Some(end),
             LOWER => {
-                return Some(run(text, end, |class| {
-                    matches!(class, LOWER | MARK | UNCASED)
-                }));
+                return Some(run(text, end, |class| matches!(class, LOWER | MARK | UNCASED)));
             }
             _ => break,
         }
@@ -144,9 +126,7 @@ fn contraction(text: &[u8], at: usize) -> Option<usize> {
     };
     match rest {
         [b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => Some(2),
-        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..]
-        | [b'l' | b'L', b'l' | b'L', ..]
-        | [0xC5, 0xBF, ..] => Some(3),
+        [b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] | [b'l' | b'L', b'l' | b'L', ..] | [0xC5, 0xBF, ..] => Some(3),
         _ => None,
     }
 }
@@ -167,37 +147,25 @@ fn three_numbers(text: &[u8], mut at: usize) -> usize {
 
 fn punctuation(text: &[u8], at: usize, after: &[u8]) -> usize {
     let end = run(text, at, other);
-    end + text[end..]
-        .iter()
-        .take_while(|byte| after.contains(byte))
-        .count()
+    end + text[end..].iter().take_while(|byte| after.contains(byte)).count()
 }
 
 /// The end of the character after a space, if that is neither white, nor letter, nor number.
 fn spaced(text: &[u8], at: usize) -> Option<usize> {
-    let after = text
-        .get(at)
-        .filter(|byte| **byte == b' ')
-        .and_then(|_| classed(text, at + 1));
+    let after = text.get(at).filter(|byte| **byte == b' ').and_then(|_| classed(text, at + 1));
     after.filter(|(class, _)| other(*class)).map(|(_, end)| end)
 }
 
 /// All white space at the end of the text; elsewhere as [`white`].
 fn final_white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
-    if end == text.len() {
-        end
-    } else {
-        white(text, start)
-    }
+    if end == text.len() { end } else { white(text, start) }
 }
 
 /// White space up to its last newline; without one as [`blank`].
 fn white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
-    let newline = text[start..end]
-        .iter()
-        .rposition(|byte| matches!(byte, b'\r' | b'\n'));
+    let newline = text[start..end].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
     newline.map_or_else(|| blank(text, start), |at| start + at + 1)
 }
 
@@ -207,9 +175,5 @@ fn blank(text: &[u8], start: usize) -> usize {
     while let Some((SPACE | NEWLINE, end)) = classed(text, at) {
         (last, at) = (at, end);
     }
-    if at == text.len() || last == start {
-        at
-    } else {
-        last
-    }
+    if at == text.len() || last == start { at } else { last }
 }

@@ -1,9 +1,7 @@
 //! The tables of an encoding, used where they lie in the binary: no parsing and no allocation when the program starts.
 //! Knows ids and bytes, not how a text is split.
 
-use super::layout::{
-    ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, spread_word, top,
-};
+use super::layout::{ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, spread_word, top};
 
 /// Files of numbers, little end first; `build/` writes them.
 pub(crate) struct Vocabulary {
@@ -25,8 +23,7 @@ struct Aligned<T: ?Sized>(T);
 
 macro_rules! in_place {
     ($file:literal) => {{
-        static TABLE: &Aligned<[u8]> =
-            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
+        static TABLE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $file)));
         &TABLE.0
     }};
 }
@@ -106,9 +103,7 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn atom(&self, character: u32) -> u32 {
         let block = u16::from_le_bytes(self.blocks[character as usize / ATOM_BLOCK]);
-        u32::from_le_bytes(
-            self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK],
-        )
+        u32::from_le_bytes(self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK])
     }
 
     /// Whether the bytes on both sides of a seam can be joined before `id` is made.

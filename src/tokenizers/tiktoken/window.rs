@@ -38,15 +38,7 @@ pub(crate) fn starts(habits: Habits, window: &[u8; WIDTH], len: usize, last: boo
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
-    let mut split = Split {
-        habits,
-        window,
-        classes,
-        other,
-        len: ascii,
-        limit: ascii,
-        bits: 0,
-    };
+    let mut split = Split { habits, window, classes, other, len: ascii, limit: ascii, bits: 0 };
     split.close(last && ascii == len);
     split.find();
     split.bits & below(split.limit) | 1
@@ -79,8 +71,7 @@ impl Classes {
         let from = |first: u8| bytes + ONES * u64::from(0x80 - first);
         let is = |byte: u8| !((bytes ^ (ONES * u64::from(byte))) + !TOPS);
         let folded = bytes | (ONES * 0x20);
-        let letter = (folded + ONES * u64::from(0x80 - b'a'))
-            & !(folded + ONES * u64::from(0x80 - b'z' - 1));
+        let letter = (folded + ONES * u64::from(0x80 - b'a')) & !(folded + ONES * u64::from(0x80 - b'z' - 1));
         let small = bytes << 2;
         self.lower |= gather(letter & small) << at;
         self.upper |= gather(letter & !small) << at;
@@ -96,20 +87,10 @@ impl Classes {
 
     #[inline]
     fn keep(&mut self, known: u64) {
-        for class in [
-            &mut self.upper,
-            &mut self.lower,
-            &mut self.digit,
-            &mut self.space,
-        ] {
+        for class in [&mut self.upper, &mut self.lower, &mut self.digit, &mut self.space] {
             *class &= known;
         }
-        for class in [
-            &mut self.blank,
-            &mut self.newline,
-            &mut self.quote,
-            &mut self.slash,
-        ] {
+        for class in [&mut self.blank, &mut self.newline, &mut self.quote, &mut self.slash] {
             *class &= known;
         }
     }
@@ -158,15 +139,7 @@ impl Split<'_> {
 
     #[inline]
     fn find(&mut self) {
-        let Classes {
-            upper,
-            lower,
-            digit,
-            space,
-            blank,
-            newline,
-            ..
-        } = self.classes;
+        let Classes { upper, lower, digit, space, blank, newline, .. } = self.classes;
         let (letter, other) = (upper | lower, self.other);
         let run = |class: u64| class & !(class << 1);
         let punctuation = run(other) & !(space << 1);
@@ -197,12 +170,7 @@ impl Split<'_> {
     /// their own, unless the newlines before them are owned.
     #[inline]
     fn lines(&mut self, owned: u64) {
-        let Classes {
-            blank,
-            newline,
-            slash,
-            ..
-        } = self.classes;
+        let Classes { blank, newline, slash, .. } = self.classes;
         let after = newline.wrapping_add(owned) & !newline;
         if self.habits.slash && after & slash != 0 {
             self.limit = self.limit.min((after & slash).trailing_zeros() as usize);
@@ -238,11 +206,7 @@ impl Split<'_> {
     #[inline]
     fn takes(&self, at: usize, free: usize) -> bool {
         let letter = self.classes.upper | self.classes.lower;
-        if self.habits.cased {
-            at > free && letter >> (at - 1) & 1 == 1
-        } else {
-            self.bits >> at & 1 == 1
-        }
+        if self.habits.cased { at > free && letter >> (at - 1) & 1 == 1 } else { self.bits >> at & 1 == 1 }
     }
 
     /// Takes a contraction out of the pieces around it and returns its end.
