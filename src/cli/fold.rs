@@ -259,11 +259,12 @@ impl<'f> Fold<'f> {
     }
 
     fn print_sums(&self, begun: Instant) {
+        let chain = &self.cutting.cutter.chain;
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
         match self.flags.stats {
             None => {}
-            Some(ExplainFlag::Json) => report::text(&format!("{}\n", self.sums.json(tokenizer, begun.elapsed()))),
-            Some(ExplainFlag::Text) => report::text(&format!("{}\n", self.sums.table(tokenizer, begun.elapsed()))),
+            Some(ExplainFlag::Json) => report::text(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed()))),
+            Some(ExplainFlag::Text) => report::text(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed()))),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::ValueEnum;
+use clap::{ValueEnum, ValueHint};
 
 use super::cut;
 use super::input::{Cutting, Global, OnErrorFlag};
@@ -65,7 +65,7 @@ pub(super) struct SummarizeOptions {
     summary_tokens: Tokens,
 
     /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER")]
+    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
     tokenizer: String,
 
     #[command(flatten)]
