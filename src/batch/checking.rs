@@ -218,7 +218,7 @@ fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Op
                 let body = line.trim_end_matches(['\n', '\r']).len();
                 rest.extend(std::iter::repeat_n(' ', body));
                 rest.push_str(&line[body..]);
-                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what });
+                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what.to_owned() });
             }
         }
         at += line.len();
