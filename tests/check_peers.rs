@@ -1,5 +1,12 @@
 //! What other tools find, drop and mend, where they and we agree; transcripts of our own with the shapes of theirs.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use assert_cmd::Command;
 
 fn curtail(args: &[&str], text: &str) -> String {
@@ -107,7 +114,11 @@ fn a_call_without_output_gets_one_of_its_kind() {
     let calls = [
         ("responses", r#"{"type":"function_call","call_id":"c","name":"a","arguments":"{}"}"#, "function_call_output"),
         ("responses", r#"{"type":"custom_tool_call","call_id":"c","name":"a","input":"x"}"#, "custom_tool_call_output"),
-        ("pi", r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}"#, "toolResult"),
+        (
+            "pi",
+            r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}"#,
+            "toolResult",
+        ),
     ];
     for (dialect, call, kind) in calls {
         let mended = curtail(&[&stub[..], &[dialect]].concat(), &lines(&[call]));
@@ -118,10 +129,15 @@ fn a_call_without_output_gets_one_of_its_kind() {
 
 #[test]
 fn what_others_find_in_rollouts_we_find() {
-    let item = |payload: &str| format!("{{\"timestamp\":\"2026-08-12T00:00:02Z\",\"type\":\"response_item\",\"payload\":{payload}}}\n");
+    let item = |payload: &str| {
+        format!("{{\"timestamp\":\"2026-08-12T00:00:02Z\",\"type\":\"response_item\",\"payload\":{payload}}}\n")
+    };
     let meta = "{\"timestamp\":\"2026-08-12T00:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"s\",\"cwd\":\"/repo\",\"cli_version\":\"0.147.0\"}}\n";
-    let call = |id: &str| item(&format!("{{\"type\":\"function_call\",\"call_id\":\"{id}\",\"name\":\"sh\",\"arguments\":\"{{}}\"}}"));
-    let output = |id: &str| item(&format!("{{\"type\":\"function_call_output\",\"call_id\":\"{id}\",\"output\":\"1\"}}"));
+    let call = |id: &str| {
+        item(&format!("{{\"type\":\"function_call\",\"call_id\":\"{id}\",\"name\":\"sh\",\"arguments\":\"{{}}\"}}"))
+    };
+    let output =
+        |id: &str| item(&format!("{{\"type\":\"function_call_output\",\"call_id\":\"{id}\",\"output\":\"1\"}}"));
     let custom = item("{\"type\":\"custom_tool_call\",\"call_id\":\"t\",\"name\":\"lint\",\"input\":\"{}\"}")
         + &item("{\"type\":\"custom_tool_call_output\",\"call_id\":\"t\",\"output\":\"clean\"}");
     let cases: [(String, &[&str]); 5] = [
@@ -132,7 +148,8 @@ fn what_others_find_in_rollouts_we_find() {
         (custom, &[]),
     ];
     for (items, expected) in cases {
-        let out = curtail(&["check", "-A", "turn", "-A", "dataset", "--output-format", "json"], &format!("{meta}{items}"));
+        let out =
+            curtail(&["check", "-A", "turn", "-A", "dataset", "--output-format", "json"], &format!("{meta}{items}"));
         let report: serde_json::Value = serde_json::from_str(&out).unwrap();
         let found = report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap());
         assert_eq!(found.collect::<Vec<_>>(), expected, "{items}");

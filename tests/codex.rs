@@ -1,5 +1,12 @@
 //! Codex rollouts: what is context, what repeats it, and what stays whatever is cut.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::path::Path;
 
 use curtail::batch::{Cutter, Reading};

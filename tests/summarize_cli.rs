@@ -1,5 +1,11 @@
 //! `curtail summarize` as a user runs it: the binary, real files, a real store, real processes.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 
 mod server;

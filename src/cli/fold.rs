@@ -263,8 +263,12 @@ impl<'f> Fold<'f> {
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
         match self.flags.stats {
             None => {}
-            Some(ExplainFlag::Json) => report::text(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed()))),
-            Some(ExplainFlag::Text) => report::text(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed()))),
+            Some(ExplainFlag::Json) => {
+                report::text(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed())))
+            }
+            Some(ExplainFlag::Text) => {
+                report::text(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed())))
+            }
         }
     }
 }

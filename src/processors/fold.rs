@@ -24,7 +24,9 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
             Decision::Keep => left.push(message),
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
-            Decision::Replace(draft, _) => left.push(Message { near: message.value.or(message.near), ..drafted(draft) }),
+            Decision::Replace(draft, _) => {
+                left.push(Message { near: message.value.or(message.near), ..drafted(draft) })
+            }
         }
     }
     left.extend(inserted.map(|(_, message)| message));
