@@ -54,7 +54,7 @@ fn cut(chain: Chain, text: &str) -> String {
     out
 }
 
-fn text<'a>(record: Value<'a>, key: &str) -> Option<String> {
+fn text(record: Value<'_>, key: &str) -> Option<String> {
     record.get_text(key).map(|text| text.decode().into_owned())
 }
 

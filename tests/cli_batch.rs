@@ -146,7 +146,7 @@ fn an_unreadable_file_is_named() {
     let place = Place::new();
     place.write("a.jsonl", chat("a", 3).as_bytes());
     place.write("b.jsonl", chat("b", 3).as_bytes());
-    fs::set_permissions(place.path("a.jsonl"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(place.path("a.jsonl"), fs::Permissions::from_mode(0o0)).unwrap();
     // Root reads everything: a directory in a file's place is unreadable for root, too.
     let unreadable = if fs::read(place.path("a.jsonl")).is_ok() { "c.jsonl" } else { "a.jsonl" };
     fs::create_dir(place.path("c.jsonl")).unwrap();

@@ -25,7 +25,7 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
             Decision::Replace(draft, _) => {
-                left.push(Message { near: message.value.or(message.near), ..drafted(draft) })
+                left.push(Message { near: message.value.or(message.near), ..drafted(draft) });
             }
         }
     }

@@ -62,7 +62,7 @@ impl Requests<'_> {
 /// Runs `work` over the input and writes what comes of it, in order.
 pub(super) fn write<W: Work<Out = String>>(flags: &Cutting, global: &Global, work: &W) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
-    missing.iter().for_each(|error| report::error(error));
+    missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let (wish, on_error) = (flags.input.wish()?, flags.output.on_error.policy());
     let mut stdout = std::io::stdout().lock();
