@@ -14,7 +14,11 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use curtail::dialects::find;
+use clap::ValueEnum as _;
+use curtail::batch::{Cutter, Reading};
+use curtail::dialects::{Framing, find};
+use curtail::pipeline::Chain;
+use curtail::pipeline::options::RepairHow;
 use curtail::transcript::ResultPlace;
 use spell::{Call, SPELLERS, Speller, Turn};
 
@@ -158,11 +162,16 @@ fn rules(findings: &[serde_json::Value]) -> BTreeSet<&str> {
 }
 
 fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
-    let folder = write(texts);
-    let args = ["repair", "--mode", mode, "--pending", "--framing", "lines", "--dialect", dialect, "-O", "out", "."];
-    curtail(folder.path(), &args);
-    let read = |nth| fs::read_to_string(folder.path().join(format!("out/{nth}.jsonl"))).unwrap();
-    (0..texts.len()).map(read).collect()
+    let how = RepairHow::from_str(mode, false).unwrap();
+    let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
+    let cutter =
+        Cutter { chain: Chain::default().at("", how.processors(true)), explain: false, counting: None };
+    let mend = |text: &String| {
+        let mut mended = String::new();
+        cutter.cut(&reading, text, &mut mended).unwrap();
+        mended
+    };
+    texts.iter().map(mend).collect()
 }
 
 #[test]
