@@ -17,7 +17,12 @@ fn any_number_of_jobs_writes_the_same_bytes() {
     place.write("a.jsonl", chats(2000).as_bytes());
     place.write("b.jsonl", chat("b", 5).trim_end().as_bytes());
     place.write("c.jsonl.gz", &gzip(&chats(1500)));
-    for command in [&["window", "-n", "5"][..], &["filter", "--persist-results"], &["limit", "-t", "100"], &["window", "--explain"]] {
+    for command in [
+        &["window", "-n", "5"][..],
+        &["filter", "--persist-results"],
+        &["limit", "-t", "100"],
+        &["window", "--explain"],
+    ] {
         let run = |jobs: &str| {
             let done = place.curtail(command).args(["-j", jobs, "a.jsonl", "b.jsonl", "c.jsonl.gz"]).output().unwrap();
             assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));

@@ -18,9 +18,27 @@ const CASES: &[Case] = &[
     ("CRLF", b"{\"messages\":[]}\r\n{\"messages\":[]}\r\n", b"{\"messages\":[]}\r\n{\"messages\":[]}\r\n", "", 0),
     ("byte order mark", b"\xef\xbb\xbf{\"messages\":[]}\n", b"\xef\xbb\xbf{\"messages\":[]}\n", "", 0),
     ("no last line end", b"{\"messages\":[]}\n{\"messages\":[]}", b"{\"messages\":[]}\n{\"messages\":[]}", "", 0),
-    ("blank lines", b"{\"messages\":[]}\n\n \n{\"messages\":[]}\n", b"{\"messages\":[]}\n\n \n{\"messages\":[]}\n", "", 0),
-    ("torn last record", b"{\"messages\":[]}\n{\"messages\":[", b"{\"messages\":[]}\n", "stdin:2:14: the text ends inside a value", 2),
-    ("no UTF-8", b"{\"messages\":[]}\n{\"x\":\"\xc3\xa9\xff\"}\n", b"{\"messages\":[]}\n", "stdin:2:8: bytes that are no UTF-8", 2),
+    (
+        "blank lines",
+        b"{\"messages\":[]}\n\n \n{\"messages\":[]}\n",
+        b"{\"messages\":[]}\n\n \n{\"messages\":[]}\n",
+        "",
+        0,
+    ),
+    (
+        "torn last record",
+        b"{\"messages\":[]}\n{\"messages\":[",
+        b"{\"messages\":[]}\n",
+        "stdin:2:14: the text ends inside a value",
+        2,
+    ),
+    (
+        "no UTF-8",
+        b"{\"messages\":[]}\n{\"x\":\"\xc3\xa9\xff\"}\n",
+        b"{\"messages\":[]}\n",
+        "stdin:2:8: bytes that are no UTF-8",
+        2,
+    ),
     ("no messages", b"{\"messages\":[]}\n{\"x\":1}\n", b"{\"messages\":[]}\n", "stdin:2:1: no list of messages", 2),
 ];
 
@@ -177,7 +195,11 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
     for (flags, blocks) in [("-n 30", 4), ("-n 30 --jobs 2", 100)] {
         let line = format!("ulimit -f {blocks}; exec {} window {flags} -i a.jsonl", support::program());
         let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
-        assert!(text(&done.stderr).contains("a.jsonl: file too large; the file is as it was"), "{}", text(&done.stderr));
+        assert!(
+            text(&done.stderr).contains("a.jsonl: file too large; the file is as it was"),
+            "{}",
+            text(&done.stderr)
+        );
         assert_eq!(done.status.code(), Some(2));
         assert_eq!(place.read("a.jsonl"), old.as_bytes());
         assert_eq!(place.list(), ["a.jsonl"], "something was left behind");
@@ -222,7 +244,10 @@ fn a_record_in_another_dialect_is_an_error_with_its_line() {
     place.write("a.jsonl", format!("{}{other}", chat("a", 4)).as_bytes());
     let done = place.curtail(&["window", "a.jsonl"]).output().unwrap();
     let said = text(&done.stderr);
-    assert!(said.contains("a.jsonl:2:15: the file began as `openai`, this transcript is spelt as `anthropic`"), "{said}");
+    assert!(
+        said.contains("a.jsonl:2:15: the file began as `openai`, this transcript is spelt as `anthropic`"),
+        "{said}"
+    );
     assert_eq!(done.status.code(), Some(2));
 }
 
@@ -261,9 +286,14 @@ fn stats_sum_up() {
 #[test]
 fn verbose_says_how_inputs_are_read_and_names_can_be_wrong() {
     let place = Place::new();
-    let done = place.curtail(&["window", "-v", "--stdin-filename", "chat.jsonl"]).write_stdin(chat("a", 2)).output().unwrap();
+    let done =
+        place.curtail(&["window", "-v", "--stdin-filename", "chat.jsonl"]).write_stdin(chat("a", 2)).output().unwrap();
     assert_eq!(text(&done.stderr), "curtail: chat.jsonl: records, openai\n");
     let done = place.curtail(&["window", "--dialect", "opnai"]).write_stdin(chat("a", 2)).output().unwrap();
-    assert!(text(&done.stderr).contains("no dialect is called `opnai`, did you mean `openai`?"), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stderr).contains("no dialect is called `opnai`, did you mean `openai`?"),
+        "{}",
+        text(&done.stderr)
+    );
     assert_eq!(done.status.code(), Some(2));
 }

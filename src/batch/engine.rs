@@ -90,7 +90,8 @@ impl Batch {
         work: &W,
         sender: &Sender<Done<W::Out>>,
     ) {
-        let (mut given, buffer) = first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
+        let (mut given, buffer) =
+            first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer };
         loop {
             shared.tickets.take();
