@@ -164,8 +164,7 @@ fn rules(findings: &[serde_json::Value]) -> BTreeSet<&str> {
 fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
     let how = RepairHow::from_str(mode, false).unwrap();
     let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
-    let cutter =
-        Cutter { chain: Chain::default().at("", how.processors(true)), explain: false, counting: None };
+    let cutter = Cutter { chain: Chain::default().at("", how.processors(true)), explain: false, counting: None };
     let mend = |text: &String| {
         let mut mended = String::new();
         cutter.cut(&reading, text, &mut mended).unwrap();
