@@ -9,7 +9,6 @@
     reason = "a test may stop at what it did not expect"
 )]
 #![expect(clippy::cast_precision_loss, reason = "a measurement, which ends where it cannot measure")]
-#![expect(missing_docs, reason = "a program")]
 
 mod chats;
 
