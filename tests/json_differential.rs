@@ -34,26 +34,27 @@ fn json() -> impl Strategy<Value = String> {
         "\"[a-c ]{0,20}\"",
         r#""([a-zé😀]|\\["\\/bfnrt]|\\u00[0-9a-fA-F]{2}|\\ud83d\\ude00|,|\{|\]|:){0,24}""#,
     ];
-    let scalar = prop_oneof![
-        string.clone(),
-        "-?(0|[1-9][0-9]{0,5})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,2})?",
-        "true|false|null",
-    ];
+    let scalar =
+        prop_oneof![string.clone(), "-?(0|[1-9][0-9]{0,5})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,2})?", "true|false|null",];
     let space = "[ \n\r\t]{0,2}";
     scalar.prop_recursive(5, 40, 6, move |inner| {
         let item = (space, inner.clone(), space).prop_map(|(before, value, after)| format!("{before}{value}{after}"));
         let member = (space, prop_oneof!["\"[ab]\"", string.clone()], space, item.clone())
             .prop_map(|(before, key, after, value)| format!("{before}{key}{after}:{value}"));
         prop_oneof![
-            (space, prop::collection::vec(item, 0..6)).prop_map(|(space, items)| format!("[{space}{}]", items.join(","))),
-            (space, prop::collection::vec(member, 0..6)).prop_map(|(space, all)| format!("{{{space}{}}}", all.join(","))),
+            (space, prop::collection::vec(item, 0..6))
+                .prop_map(|(space, items)| format!("[{space}{}]", items.join(","))),
+            (space, prop::collection::vec(member, 0..6))
+                .prop_map(|(space, all)| format!("{{{space}{}}}", all.join(","))),
         ]
     })
 }
 
 /// Bytes that make or break JSON.
-const BITS: &[&str] =
-    &["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "1", "\n", "\u{1}", "\u{7f}", "é", "t", "\\u12", " ", "\\ud800", ""];
+const BITS: &[&str] = &[
+    "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "1", "\n", "\u{1}", "\u{7f}", "é", "t", "\\u12", " ",
+    "\\ud800", "",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
