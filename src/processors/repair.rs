@@ -35,9 +35,13 @@ impl Processor for Repair {
     }
 
     fn passes(&self) -> usize {
-        // A pass uncovers what the next one sees. Each drops a part, answers a call or takes a result to its call, and none
-        // of these makes a new fault of a kind that came before it: the passes end by themselves.
-        usize::MAX
+        match self.mode {
+            // What a pass drops uncovers what the next one sees; each drops something, so they end by themselves.
+            RepairMode::Drop => usize::MAX,
+            // An answer that is not taken for one would be dropped and given for ever. After so many passes, more than any log
+            // was seen to need, the rest is for a stage that drops.
+            RepairMode::Stub | RepairMode::Move => 64,
+        }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
@@ -211,7 +215,7 @@ impl Bench<'_, '_> {
         let takes = |at: &usize| {
             let next = &messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && next.value.is_some() && !next.parts.is_empty()
+            self.is_inside() && answers && !next.barrier && next.value.is_some() && !next.parts.is_empty()
         };
         next.filter(takes).map_or((before, false), |next| (next, true))
     }
