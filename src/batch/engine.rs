@@ -304,11 +304,11 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn unit(&self, opened: &Opened, record: &[u8], line: usize, done: &mut Done<W::Out>) {
-        let tried = match simdutf8::compat::from_utf8(record) {
+        let tried = match simdutf8::basic::from_utf8(record) {
             Ok(text) => self.work.unit(&Unit { text, line, opened }, &mut done.out),
-            Err(error) => {
+            Err(_) => {
                 let text = super::feed::valid_prefix(record);
-                let trouble = Trouble { offset: error.valid_up_to(), what: String::from("bytes that are no UTF-8") };
+                let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
                 self.work.garbled(&Unit { text, line, opened }, trouble, &mut done.out)
             }
         };

@@ -3,7 +3,7 @@
 //! The notes form a tape in reading order. The pass keeps its stack in the tape's parent links, so depth costs no
 //! machine stack; what was proven here need not be proven again by those who walk the tape.
 
-use super::string::end_of_string;
+use super::string::{end_of_string, has_control};
 use super::{Span, Value};
 
 /// Deepest nesting that is read: values inside more brackets are refused, so that no consumer has to fear the depth.
@@ -38,6 +38,8 @@ pub struct Document<'a> {
     nodes: Vec<Node>,
     roots: Vec<u32>,
     torn: Option<Fault>,
+    /// Whether any key is spelt with escapes.
+    escaped_keys: bool,
 }
 
 impl<'a> Document<'a> {
@@ -62,7 +64,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::read`], save that any number of values is right.
     pub fn read_all(text: &'a str) -> Result<Self, Fault> {
-        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None };
+        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None, escaped_keys: false };
         match document.append_all() {
             Ok(()) => Ok(document),
             Err(fault) => Err(fault),
@@ -75,7 +77,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::read_all`], save for the torn line, which [`Document::torn`] then names.
     pub fn read_log(text: &'a str) -> Result<Self, Fault> {
-        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None };
+        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None, escaped_keys: false };
         let Err(fault) = document.append_all() else { return Ok(document) };
         // What is torn is the last root, whose node was pushed if it was a list or an object.
         let root = document.roots.pop().unwrap_or(0);
@@ -102,13 +104,22 @@ impl<'a> Document<'a> {
             return Err(Fault { offset: NONE as usize, what: "a transcript may hold at most 4 GiB" });
         }
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
+        self.nodes.reserve(bytes.len() / 128 + 16);
+        let clean = !has_control(bytes.trim_ascii_end());
         let mut at = skip_space(bytes, mark);
         while at < bytes.len() {
             self.roots.push(index(self.nodes.len()));
-            let mut walk = Walk { bytes, nodes: &mut self.nodes, parent: NONE, depth: 0 };
+            let escaped_keys = &mut self.escaped_keys;
+            let mut walk = Walk { bytes, clean, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
             at = skip_space(bytes, walk.value(at)?);
         }
         Ok(())
+    }
+
+    /// Whether any key is spelt with escapes: where none is, keys can be compared as they are spelt.
+    pub(super) const fn has_escaped_keys(&self) -> bool {
+        self.escaped_keys
     }
 
     /// The values that stand side by side at the top of the text.
@@ -165,6 +176,9 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 
 struct Walk<'w> {
     bytes: &'w [u8],
+    /// Whether no control character stands in the text.
+    clean: bool,
+    escaped_keys: &'w mut bool,
     nodes: &'w mut Vec<Node>,
     parent: u32,
     depth: usize,
@@ -248,7 +262,10 @@ impl Walk<'_> {
         if self.bytes.get(at) != Some(&b'"') {
             return self.fault(at, "expected a key in double quotes");
         }
-        let end = self.string(at)?;
+        let end = end_of_string(self.bytes, at, self.clean).map_err(string_fault)?;
+        *self.escaped_keys |= end.escaped;
+        self.push(at, end.at);
+        let end = end.at;
         let colon = skip_space(self.bytes, end);
         if self.bytes.get(colon) != Some(&b':') {
             return self.fault(colon, "expected ':' after the key");
@@ -257,7 +274,7 @@ impl Walk<'_> {
     }
 
     fn string(&mut self, at: usize) -> Result<usize, Fault> {
-        let end = end_of_string(self.bytes, at).map_err(|(offset, what)| Fault { offset, what })?;
+        let end = end_of_string(self.bytes, at, self.clean).map_err(string_fault)?.at;
         self.push(at, end);
         Ok(end)
     }
@@ -284,6 +301,10 @@ impl Walk<'_> {
         let what = if offset >= self.bytes.len() { "the text ends inside a value" } else { what };
         Err(Fault { offset, what })
     }
+}
+
+fn string_fault((offset, what): (usize, &'static str)) -> Fault {
+    Fault { offset, what }
 }
 
 /// Offset just past the number at `at`: `-`, integer without leading zeros, fraction, exponent (RFC 8259, section 6).

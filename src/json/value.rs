@@ -68,7 +68,7 @@ impl<'a> Value<'a> {
     /// What kind of value this is; its first byte tells.
     #[must_use]
     pub fn kind(self) -> Kind {
-        match self.raw().as_bytes()[0] {
+        match self.source().as_bytes()[self.document.node(self.at).start as usize] {
             b'{' => Kind::Object,
             b'[' => Kind::Array,
             b'"' => Kind::String,
@@ -93,8 +93,9 @@ impl<'a> Value<'a> {
     /// The inside of a string, still escaped; `None` for any other kind.
     #[must_use]
     pub fn text(self) -> Option<Text<'a>> {
-        let raw = self.raw();
-        (raw.as_bytes()[0] == b'"').then(|| Text::escaped(&raw[1..raw.len() - 1]))
+        let span = self.span();
+        let is_string = self.source().as_bytes()[span.start as usize] == b'"';
+        is_string.then(|| Text::escaped(self.document.slice(Span::new(span.start + 1, span.end - 1))))
     }
 
     /// Whether this is the string `text`.
@@ -106,7 +107,24 @@ impl<'a> Value<'a> {
     /// The member `key` of an object. Of a key that stands twice the last counts, as in most readers.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        self.members().filter(|member| member.key.is(key)).last().map(|member| member.value)
+        if self.document.has_escaped_keys() {
+            return self.members().filter(|member| member.key.is(key)).last().map(|member| member.value);
+        }
+        let node = self.document.node(self.at);
+        let text = self.document.text().as_bytes();
+        if text[node.start as usize] != b'{' {
+            return None;
+        }
+        let (mut at, mut found) = (self.at + 1, None);
+        while at < node.next {
+            let own = self.document.node(at);
+            let inside = own.start as usize + 1..own.end as usize - 1;
+            if inside.len() == key.len() && &text[inside] == key.as_bytes() {
+                found = Some(at + 1);
+            }
+            at = self.document.node(at + 1).next;
+        }
+        found.map(|at| Value { document: self.document, at })
     }
 
     /// As [`Value::get`], but a member that is `null` counts as missing.
