@@ -2,7 +2,17 @@
 //!
 //! Arguments are files of records instead of generated chats.
 
-#![expect(clippy::expect_used, clippy::cast_precision_loss, reason = "a measurement, which ends where it cannot measure")]
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+#![expect(
+    clippy::expect_used,
+    clippy::cast_precision_loss,
+    reason = "a measurement, which ends where it cannot measure"
+)]
 #![expect(missing_docs, reason = "a program")]
 
 mod chats;
@@ -12,8 +22,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use curtail::batch::{Cutter, Reading};
-use curtail::dialects::Framing;
 use curtail::cli::KINDS;
+use curtail::dialects::Framing;
 use curtail::pipeline::{Chain, Config};
 
 const PAIRS: usize = 15;

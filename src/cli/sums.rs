@@ -96,7 +96,11 @@ impl Sums {
             for (nth, After { level, processor, left }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
                 let (messages, tokens) = (group(left.messages), group(left.tokens));
-                table.add_row([format!("after {}. {stage}", nth + 1), format!("{messages} messages"), format!("{tokens} tokens")]);
+                table.add_row([
+                    format!("after {}. {stage}", nth + 1),
+                    format!("{messages} messages"),
+                    format!("{tokens} tokens"),
+                ]);
             }
         }
         table.add_row(["pairing faults".to_owned(), group(tally.faults), String::new()]);

@@ -62,6 +62,7 @@ impl Dialect for Antigravity {
                 open = message.calls().count();
             }
         }
+        events::close_rounds(&mut read);
         read
     }
 

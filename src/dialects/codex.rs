@@ -5,7 +5,7 @@
 
 use super::{Dialect, Fit, Item, pieces, responses};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, ResultPlace, Role};
 
 /// The dialect `codex`.
 pub(super) struct Codex;
@@ -47,7 +47,7 @@ impl Dialect for Codex {
         let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
         match kind.as_str() {
             "response_item" => read_payload(payload, item),
-            "compacted" => read_compacted(payload, item),
+            "compacted" => read_compacted(payload),
             "event_msg" => Item::Metadata,
             kind if SETTINGS.contains(&kind) => Item::Pinned,
             _ => Item::Unknown(kind),
@@ -56,9 +56,9 @@ impl Dialect for Codex {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        for at in 0..items.len() {
-            if matches!(read[at], Item::Metadata) && is_ahead(items, at) {
-                read[at] = Item::Ahead;
+        for (at, item) in read.iter_mut().enumerate() {
+            if matches!(item, Item::Metadata) && is_ahead(items, at) {
+                *item = Item::Ahead;
             }
         }
         let replaced = items.iter().rposition(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
@@ -76,7 +76,12 @@ impl Dialect for Codex {
         // A session that was resumed says them again.
         let sessions = items.iter().rev().filter(|item| item.get("type").is_some_and(|kind| kind.is("session_meta")));
         let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
-        said.next().and_then(|said| said.get_text("text").or_else(|| said.text())).into_iter().collect()
+        let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
+        let compacted = items.iter().rfind(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
+        let payload = compacted
+            .and_then(|item| item.get("payload"))
+            .filter(|payload| payload.get("replacement_history").is_none());
+        base.into_iter().chain(payload.and_then(|payload| payload.get_text("message"))).collect()
     }
 
     fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
@@ -113,18 +118,13 @@ fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
     item
 }
 
-/// What replaces everything before it: a list of items, or in older logs a summary that the user is made to say.
-fn read_compacted<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
-    if let Some(history) = payload.get("replacement_history").filter(|history| history.is_array()) {
-        return Item::Nested(history.items().collect());
+/// What replaces everything before it: a list of items, or in older logs a summary. Without it the items before it would
+/// count again, so it stays.
+fn read_compacted(payload: Value<'_>) -> Item<'_> {
+    match payload.get("replacement_history").filter(|history| history.is_array()) {
+        Some(history) => Item::Nested(history.items().collect()),
+        None => Item::Pinned,
     }
-    let Some(summary) = payload.get("message").filter(|summary| summary.raw() != "\"\"") else {
-        return Item::Pinned;
-    };
-    let Some(text) = summary.text() else { return Item::Pinned };
-    let mut message = Message::read(Role::User, whole);
-    message.parts = vec![Part::read(Content::Text(text), Place::element(whole).with_text(Some(summary)))];
-    Item::Message(message)
 }
 
 /// Whether an event repeats a message that comes after it, and not one that stands before it.
@@ -138,7 +138,7 @@ fn is_ahead(items: &[Value<'_>], at: usize) -> bool {
 }
 
 /// What an event shows of a message.
-fn event_text<'a>(event: Value<'a>) -> Option<Text<'a>> {
+fn event_text(event: Value<'_>) -> Option<Text<'_>> {
     let kind = event.get_text("type")?;
     let shows = kind.is("user_message") || kind.is("agent_message") || kind.is("agent_reasoning");
     shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()

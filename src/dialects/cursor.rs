@@ -43,6 +43,12 @@ impl Dialect for Cursor {
         events::message(role, item, None, pieces::content(content, read_block))
     }
 
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        events::close_rounds(&mut read);
+        read
+    }
+
     fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();

@@ -2,7 +2,7 @@
 //!
 //! It knows the shape of such a tree; which keys make it is for the dialect to say.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Left, Patch};
 use crate::json::{Value, quote};
@@ -48,7 +48,8 @@ impl Tree {
     /// before it.
     fn link_written(&self, log: &Log<'_>, left: &mut Left<'_>, parents: &mut HashMap<usize, Option<String>>) {
         let mut last: Option<(Option<usize>, String)> = None;
-        for (nth, written) in left.written.iter_mut().enumerate() {
+        self.tell_apart(log, left);
+        for written in &mut left.written {
             let before = written.before.and_then(|index| log.of_message.get(&index).copied());
             let after = written.after.and_then(|index| log.of_message.get(&index).copied());
             let chained = last.take().filter(|(behind, _)| *behind == before).map(|(_, own)| own);
@@ -57,7 +58,9 @@ impl Tree {
             let child = before.filter(|&child| hangs && self.is_child(log, child, after));
             let above = above.filter(|_| child.is_some());
             let parent = chained.or(above).or_else(|| after.and_then(|after| log.records[after].own.clone()));
-            let Some(own) = self.link(&mut written.text, parent.as_deref(), nth) else { continue };
+            let Some(own) = self.own(&written.text).map(str::to_owned) else { continue };
+            let begun = self.head(None, &own).len();
+            written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
             if let Some(child) = child {
                 parents.insert(child, Some(own.clone()));
             }
@@ -76,9 +79,11 @@ impl Tree {
         record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
     }
 
-    /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it says.
-    pub(super) fn begin(&self, says: &str) -> String {
-        self.head(None, &id(fingerprint(says, ""), 0))
+    /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it says and of the id of the
+    /// record that it was written for.
+    pub(super) fn begin(&self, says: &str, near: Option<Value<'_>>) -> String {
+        let near = near.and_then(|near| near.get_text(self.own));
+        self.head(None, &id(fingerprint(says, &near.map_or_else(String::new, |near| near.decode().into_owned())), 0))
     }
 
     fn head(&self, parent: Option<&str>, own: &str) -> String {
@@ -86,17 +91,25 @@ impl Tree {
         format!("{{\"{}\":{parent},\"{}\":{}", self.parent, self.own, quote(own))
     }
 
-    /// Gives a record that began with [`Tree::begin`] its parent and an id that no other has: `nth` counts what we wrote.
-    /// Returns the id; nothing for a record that has no links.
-    fn link(&self, text: &mut String, parent: Option<&str>, nth: usize) -> Option<String> {
-        let open = self.head(None, &id(0, 0));
-        let links = open.len() - id(0, 0).len() - 1;
-        if !text.starts_with(&open[..links]) {
-            return None;
+    /// The id of a record that began with [`Tree::begin`]; nothing for a record that has no links.
+    fn own<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let open = self.head(None, "");
+        let rest = text.strip_prefix(&open[..open.len() - 1])?;
+        rest.get(..id(0, 0).len())
+    }
+
+    /// Gives another id to what we wrote where one is taken. The last of several keeps it: a cut mostly takes the first.
+    fn tell_apart(&self, log: &Log<'_>, left: &mut Left<'_>) {
+        let mut taken: HashSet<String> = HashSet::new();
+        for written in left.written.iter_mut().rev() {
+            let Some(own) = self.own(&written.text).map(str::to_owned) else { continue };
+            let seed = fingerprint(&written.text, "");
+            let mut ids = std::iter::once(own.clone()).chain((1..).map(|nth| id(seed, nth)));
+            let fresh = ids.find(|id| !taken.contains(id) && !log.homes.contains_key(id)).unwrap_or_default();
+            let begun = self.head(None, &own).len();
+            written.text = self.head(None, &fresh) + &written.text[begun..];
+            taken.insert(fresh);
         }
-        let own = id(fingerprint(text, parent.unwrap_or_default()), nth);
-        *text = self.head(parent, &own) + &text[open.len()..];
-        Some(own)
     }
 }
 

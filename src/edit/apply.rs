@@ -2,7 +2,7 @@
 
 use super::cuts;
 use crate::dialects::{Dialect, Left, Patch, Written};
-use crate::json::Span;
+use crate::json::{Span, Value};
 use crate::transcript::{Draft, DraftPart, Message, Origin, Slot, SlotKind, Style, Transcript};
 
 /// Writes `transcript` with `messages`, what the stages left of it, to `out`.
@@ -41,7 +41,7 @@ fn slot_count(transcript: &Transcript<'_>) -> usize {
     transcript.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
 }
 
-/// Spells the messages that we write, each near the message that stands before it in the output, or else behind it.
+/// Spells the messages that we write, each near the message that it was written for.
 fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut written = Vec::new();
     let mut before = None;
@@ -51,7 +51,7 @@ fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Messa
             continue;
         }
         let behind = messages[at..].iter().find(|other| other.origin != Origin::Draft);
-        let near = message.value.or_else(|| before.or(behind).map_or(transcript.likeness, |message| message.value));
+        let near = message.near.or(transcript.likeness);
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
             text: dialect.spell(&Draft { role: message.role, parts }, near),
@@ -98,10 +98,24 @@ impl Writer<'_, '_> {
                 }
             }
             Origin::Draft => {
+                self.reach(message.near);
                 self.settle();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
+        }
+    }
+
+    /// Writes or passes over what stands before the message that something was written for.
+    fn reach(&mut self, near: Option<Value<'_>>) {
+        let slots = &self.transcript.slots;
+        let start = near.map_or(0, |near| near.span().start);
+        let mut at = slots.partition_point(|slot| slot.span.start < start);
+        if let Some(&Slot { what: SlotKind::Message(index), .. }) = slots.get(at) {
+            at -= slots[..at].iter().rev().take_while(|slot| slot.what == SlotKind::With(index)).count();
+        }
+        while self.next < at {
+            self.slot(self.next);
         }
     }
 

@@ -24,7 +24,9 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
             Decision::Keep => left.push(message),
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
-            Decision::Replace(draft, _) => left.push(drafted(draft)),
+            Decision::Replace(draft, _) => {
+                left.push(Message { near: message.value.or(message.near), ..drafted(draft) });
+            }
         }
     }
     left.extend(inserted.map(|(_, message)| message));
@@ -33,15 +35,17 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
 }
 
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
+    let near = |message: Option<&Message<'a>>| message.and_then(|message| message.value.or(message.near));
+    let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
-        Insertion::Draft(draft) => drafted(draft),
+        Insertion::Draft(draft) => Message { near: near(messages.get(insert.before).or(before)), ..drafted(draft) },
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
             message.origin = message.source_index().map_or(message.origin, Origin::Moved);
             message
         }
         Insertion::Results(answers) => {
-            let mut message = drafted(&Draft { role: Role::Tool, parts: Vec::new() });
+            let mut message = Message { near: near(before), ..drafted(&Draft { role: Role::Tool, parts: Vec::new() }) };
             message.parts = answers.iter().map(|answer| admit(messages, answer)).collect();
             // They answer calls of the conversation that they are put into.
             message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
@@ -57,6 +61,7 @@ fn drafted<'a>(draft: &Draft) -> Message<'a> {
         parts: draft.parts.iter().map(drafted_part).collect(),
         cut: Vec::new(),
         value: None,
+        near: None,
         id: None,
         binds_next: false,
         indivisible: false,
@@ -115,9 +120,9 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
             _ => None,
         });
         if changes.contains(&Change::Cut(nth)) {
-            message.cut.push(part)
+            message.cut.push(part);
         } else {
-            parts.push(part)
+            parts.push(part);
         }
         parts.extend(answer);
     }

@@ -61,6 +61,8 @@ pub struct Message<'a> {
     pub cut: Vec<Part<'a>>,
     /// The value that the message was read from; `None` for a draft.
     pub value: Option<Value<'a>>,
+    /// For what we wrote: the message that it stands for or next to, whose envelope it takes.
+    pub near: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
     /// Whether it must not be parted from the message after it: reasoning and the call it led to, or what one message of
@@ -84,6 +86,7 @@ impl<'a> Message<'a> {
             parts: Vec::new(),
             cut: Vec::new(),
             value: Some(value),
+            near: None,
             id: None,
             binds_next: false,
             indivisible: false,
@@ -101,7 +104,8 @@ impl<'a> Message<'a> {
     /// Whether it is reasoning that must not be parted from the message after it.
     #[must_use]
     pub fn is_bound_thought(&self) -> bool {
-        self.binds_next && !self.parts.iter().any(|part| part.content.speaks() || part.content.is_tool())
+        let thinks = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
+        self.binds_next && !self.parts.is_empty() && self.parts.iter().all(thinks)
     }
 
     /// Whether any part is a tool call or a tool result.

@@ -1,5 +1,12 @@
 //! `curtail run`: the chain, its levels, its file, and what the file may say.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 mod equality;
 mod files;
 mod keys;
