@@ -8,11 +8,7 @@
     clippy::expect_used,
     reason = "a test may stop at what it did not expect"
 )]
-#![expect(
-    clippy::expect_used,
-    clippy::cast_precision_loss,
-    reason = "a measurement, which ends where it cannot measure"
-)]
+#![expect(clippy::cast_precision_loss, reason = "a measurement, which ends where it cannot measure")]
 
 mod chats;
 
