@@ -45,9 +45,9 @@ fn stderr(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output(folder, args).stderr).expect("UTF-8")
 }
 
-/// A folder with a `curtail.toml`.
+/// A folder with a `curtail.toml`; in memory where there is such a place, for every output is flushed to the disk.
 fn folder(toml: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     std::fs::write(folder.path().join("curtail.toml"), toml).expect("a file");
     folder
 }
