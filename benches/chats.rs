@@ -2,6 +2,13 @@
 //!
 //! The same seed gives the same chats on every machine.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::fmt::Write as _;
 
 const WORDS: &[&str] = &[

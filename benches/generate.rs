@@ -1,5 +1,12 @@
 //! Writes generated chats to standard output: `generate MEGABYTES [SEED]`.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 mod chats;
 
 use std::io::Write as _;

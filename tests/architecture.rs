@@ -1,5 +1,12 @@
 //! The house keeps its shape: who may use whom, how long a file may be, and that no room is left out of the plan.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,12 @@
 //! `curtail check` from outside: what it says in every format, where, and with what status.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::fs;
 use std::path::Path;
 

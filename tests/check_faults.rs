@@ -1,5 +1,12 @@
 //! One planted fault at a time, in every dialect: `check` finds it, by its name and at its place, and `repair` mends it.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 mod spell;
 
 use std::collections::BTreeSet;

@@ -1,5 +1,12 @@
 //! Codex rollouts: what is context, what repeats it, and what stays whatever is cut.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::path::Path;
 
 use curtail::batch::{Cutter, Reading};
@@ -25,7 +32,9 @@ fn last(size: usize) -> Chain {
 
 fn cut(chain: Chain, name: &str) -> String {
     let text = fixture(name);
-    Cutter { chain, explain: false }.cut(&reading(), &text).expect("it can be cut").text.unwrap_or(text)
+    let mut out = String::new();
+    Cutter { chain, explain: false, counting: None }.cut(&reading(), &text, &mut out).expect("it can be cut");
+    out
 }
 
 /// How many messages and pairs are read, and what counts as instructions.

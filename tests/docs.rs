@@ -4,6 +4,13 @@
 //! its exit status if that is not 0. `[..]` stands for anything within a line, `...` for any number of lines. A file's blocks
 //! share a folder of their own with a copy of `fixtures/`. `CURTAIL_BLESS=1` writes what is printed into the pages.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

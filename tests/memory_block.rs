@@ -1,5 +1,11 @@
 //! The block that a model sees: what stands in it, what cannot get out of it, and what it costs.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use curtail::memory::{Block, State, TooSmall, fit, is_block};

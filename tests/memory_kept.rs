@@ -1,5 +1,11 @@
 //! The scratchpad that outlives a run: scopes, replays, corrupt states, children.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use curtail::memory::{

@@ -1,5 +1,12 @@
 //! How updates become a state: the rules of the merge one by one, and all of them against a fold written anew.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use curtail::batch::Reading;
 use curtail::dialects::Framing;
 use curtail::memory::{NAMES, Outcome, Scratchpad, State, Update};

@@ -1,5 +1,11 @@
 //! States with a schema: what passes, what is refused and in which words, and the tool that goes with it.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![cfg(feature = "schema")]
 
 use curtail::memory::{NAMES, Outcome, Schema, Scratchpad, Shape, State, Update, definition};

@@ -1,5 +1,12 @@
 //! Repair on random broken transcripts: no fault is left, twice is once, and what no fault concerns stays byte for byte.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 mod spell;
 
 use std::collections::HashSet;

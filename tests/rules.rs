@@ -1,5 +1,12 @@
 //! Every rule's page is what the rule says of itself, its bad block raises exactly that rule, its good block none.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,12 @@
 //! What the published designs promise, each with its input and its output.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use assert_cmd::Command;
 
 /// The exit status, what the program writes and what it says, when it reads `input`.

@@ -1,6 +1,12 @@
 //! Several processes on one file, and processes killed at any point. Every process is a real one: this
 //! program starts itself again with one test, the worker.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,11 @@
 //! `curtail summarize` as a user runs it: the binary, real files, a real store, real processes.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 
 mod server;
@@ -311,6 +317,9 @@ fn a_failing_summarizer_loses_nothing() {
     for part in [name(&chat), "cannot summarize messages 2 to 22", "exit status: 7", "too tired"] {
         assert!(why.contains(part), "{part}: {why}");
     }
+    let before = fs::read(&chat).expect("it was written");
+    bad(folder.path(), &[&failing[..], &["--in-place", name(&chat)]].concat());
+    assert_eq!(fs::read(&chat).expect("it is still there"), before);
     let thread = ["--store", "s.db", "--thread", "t"];
     bad(folder.path(), &[&failing[..], &thread, &[name(&chat)]].concat());
     assert_eq!(
@@ -361,7 +370,9 @@ fn flags_that_would_do_nothing_are_mistakes() {
         (&["--timeout", "0"], "seconds above 0"),
         (&["--window", "0"], "--window"),
         (&["--from", "1"], "--thread"),
-        (&["--repair", "drop", "--emit", "state"], "--repair mends"),
+        (&["--repair", "drop", "--emit", "state"], "--repair goes with the context"),
+        (&["--in-place", "--thread", "t"], "--in-place goes with the context"),
+        (&["--dialect", "klingon", "--thread", "t"], "klingon"),
         (&["--thread", ""], "not empty"),
         (&["--prompt", "/no/such/file", "--print-prompt"], "/no/such/file"),
     ] {
@@ -394,4 +405,10 @@ fn many_transcripts_are_summarized_each_by_itself() {
     let contexts = good(folder.path(), &[name(&path)]);
     let lines: Vec<&str> = contexts.lines().collect();
     assert_eq!((lines.len(), lines[0], lines[3]), (4, record(3).trim_end(), record(21).trim_end()));
+    for jobs in ["1", "2", "8"] {
+        assert_eq!(good(folder.path(), &["--jobs", jobs, name(&path)]), contexts);
+        assert_eq!(good(folder.path(), &["--jobs", jobs, "--emit", "state", name(&path)]), states);
+    }
+    good(folder.path(), &["-O", "out", name(&path)]);
+    assert_eq!(fs::read_to_string(folder.path().join("out/set.jsonl")).expect("it was written"), contexts);
 }

@@ -1,4 +1,11 @@
 //! The summarizer that runs a program, the cache, and the fallback, with real processes and folders.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 

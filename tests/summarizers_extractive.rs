@@ -1,4 +1,11 @@
 //! The built-in summarizer: within its budget, the same every time, in any language, with its speakers and fences whole.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};

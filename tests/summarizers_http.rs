@@ -1,4 +1,11 @@
 //! Both HTTP summarizers against a server on loopback that answers, refuses, stalls and breaks off.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 
 mod server;

@@ -1,4 +1,11 @@
 //! The rolling window against a small reference that plays it message by message, as its description has it.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::expect_used, reason = "a test that cannot start should say so")]
 
 use std::collections::VecDeque;

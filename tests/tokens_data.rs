@@ -1,5 +1,11 @@
 //! Every string of every file of a folder of transcripts, where there is one: `CURTAIL_DATA`, or `../shared/data`.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{

@@ -1,5 +1,12 @@
 //! Which tokenizer a name or a model finds.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use std::fs;
 
 use curtail::tokenizers::{DEFAULT, all, find, for_model};

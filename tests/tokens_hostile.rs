@@ -1,5 +1,12 @@
 //! Runs that make other counters slow, or stop them.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 use curtail::tokenizers::find;
 use tiktoken_rs::CoreBPE;
 

@@ -1,6 +1,12 @@
 //! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
 //! that are hostile. Arguments are files to count instead of the generated texts.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::cast_precision_loss, reason = "lengths of texts, for figures to one place")]
 #![expect(clippy::expect_used, reason = "without its encodings there is nothing to measure")]
 

@@ -69,7 +69,7 @@ impl Work for Checking {
         let verdicts = self.verdicts(unit, out);
         let found = self.examine(reading, &verdicts, unit.text);
         let mended = match (&self.mend, &found) {
-            (Some(mend), Ok(_)) => self.mended(mend, unit),
+            (Some(mend), Ok(_)) => mended(mend, unit),
             _ => None,
         };
         let text = mended.as_deref().unwrap_or(unit.text);
@@ -125,13 +125,6 @@ impl Checking {
                 verdicts
             }
         }
-    }
-
-    /// The text mended; nothing if there is nothing to mend, or no way to read it.
-    fn mended(&self, mend: &Mend, unit: &Unit<'_>) -> Option<String> {
-        let mut text = String::new();
-        let cut = mend.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
-        cut.changed.then_some(text)
     }
 
     /// Examines every transcript of `text`. Lines that are no JSON are findings; the others are read without them.
@@ -238,4 +231,11 @@ fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
         hasher.finish()
     };
     u128::from(half(0)) << 64 | u128::from(half(1))
+}
+
+/// The text mended; nothing if there is nothing to mend, or no way to read it.
+fn mended(mend: &Mend, unit: &Unit<'_>) -> Option<String> {
+    let mut text = String::new();
+    let cut = mend.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
+    cut.changed.then_some(text)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{Cutter, Opened, Tally, Trouble, Unit, Work};
+use super::{Cutter, Decider, Left, Opened, Tally, Trouble, Unit, Work};
 use crate::edit::Explained;
 use crate::error::{Error, Place};
 use crate::io::{FileSink, Targets};
@@ -44,6 +44,8 @@ pub struct Piece {
     pub notes: Vec<(Place, String)>,
     /// What was in it, and what is left.
     pub tally: Tally,
+    /// What is left after every stage.
+    pub stages: Vec<Left>,
     /// Bytes of text that were read for it.
     pub bytes: u64,
     /// The dialect of its first transcript.
@@ -79,6 +81,7 @@ impl Work for Cutting {
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
         out.tally.add(cut.tally);
+        Left::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
         out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (unit.place(offset), note)));
         self.tell(unit, &cut.explained, &mut out.explained);
@@ -137,17 +140,17 @@ impl Cutting {
         self.targets.commit(copy.unwrap_or(sink))
     }
 
-    fn tell(&self, unit: &Unit<'_>, explained: &[(String, Explained)], out: &mut String) {
+    fn tell(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {
         if self.words == Words::None || explained.is_empty() {
             return;
         }
         let lines = Lines::of(unit);
-        for (level, decision) in explained {
+        for (decider, decision) in explained {
             let line = decision.offset.map(|offset| lines.at(offset));
             if self.words == Words::Json {
-                tell_json(unit, level, line, decision, out);
+                tell_json(unit, decider, line, decision, out);
             } else {
-                tell_text(unit, level, line, decision, out);
+                tell_text(unit, decider, line, decision, out);
             }
         }
     }
@@ -171,7 +174,7 @@ impl Lines {
 }
 
 /// `chat.jsonl:41: message 3 (tool): dropped: outside the window`
-fn tell_text(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Explained, out: &mut String) {
+fn tell_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
     out.push_str(&unit.opened.source.name);
     out.push(':');
     // Writing to a String cannot fail.
@@ -185,8 +188,8 @@ fn tell_text(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Expla
         }
     }
     let _ = write!(out, ": {}: {}", decision.action, decision.reason);
-    if !level.is_empty() {
-        let _ = write!(out, " [{level}]");
+    if !decider.level.is_empty() {
+        let _ = write!(out, " [{} at {}]", decider.processor, decider.level);
     }
     out.push('\n');
 }
@@ -197,12 +200,12 @@ struct Told<'t> {
     line: usize,
     #[serde(flatten)]
     decision: &'t Explained,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    level: &'t str,
+    #[serde(flatten)]
+    decider: &'t Decider,
 }
 
-fn tell_json(unit: &Unit<'_>, level: &str, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let told = Told { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, level };
+fn tell_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
+    let told = Told { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
     out.push_str(&serde_json::to_string(&told).unwrap_or_default());
     out.push('\n');

@@ -127,11 +127,12 @@ pub(super) fn open(
     Ok((Arc::new(Opened { source: source.clone(), number, packing, reading, left: AtomicBool::new(false) }), blocks))
 }
 
-/// Reads on to the end of a file that is one unit, unless its beginning shows already that it never will be: an endless
-/// stream of what is no JSON must end.
+/// Reads on to the end of a file that is one unit, unless its first lines show already that it never will be, all of them:
+/// an endless stream of what is no JSON must end.
 pub(super) fn read_whole(blocks: &mut Blocks, framing: Framing, buffer: &mut Vec<u8>) -> Result<(), Error> {
     let hopeless = framing == Framing::Lines
-        && valid_prefix(buffer).lines().next().is_some_and(|line| Document::read_all(line).is_err());
+        && !buffer.is_empty()
+        && valid_prefix(buffer).lines().take(16).all(|line| Document::read_all(line).is_err());
     if hopeless || blocks.is_done() { Ok(()) } else { blocks.rest(buffer) }
 }
 

@@ -56,7 +56,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use checking::{Checked, Checking, Mend};
 pub use cutting::{Cutting, Piece, Words};
 pub use reading::Reading;
-pub use record::{Cut, Cutter, Tally, Trouble};
+pub use record::{Cut, Cutter, Decider, Left, Tally, Trouble};
 
 use crate::dialects::{Dialect, Framing};
 use crate::error::{Error, Kind, Place};

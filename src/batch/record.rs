@@ -3,8 +3,8 @@
 use super::Reading;
 use crate::edit::{Explained, apply, explain};
 use crate::json::Fault as JsonFault;
-use crate::pipeline::{Chain, Run};
-use crate::processors::{Counting, View};
+use crate::pipeline::{Chain, Run, Stage};
+use crate::processors::{Counting, Plan, View};
 use crate::transcript::{Fault, Message, Pairs, Transcript};
 
 /// What is wrong with a text, and where in it.
@@ -37,14 +37,52 @@ pub struct Cutter {
 pub struct Cut {
     /// Whether it is not as it was.
     pub changed: bool,
-    /// The decisions in words, with the level of the stage that made each.
-    pub explained: Vec<(String, Explained)>,
+    /// The decisions in words, with the stage that made each.
+    pub explained: Vec<(Decider, Explained)>,
     /// What the user should know, with the offset of the transcript that it is about.
     pub notes: Vec<(usize, String)>,
     /// What was in it and what is left.
     pub tally: Tally,
+    /// What is left after every stage of the chain; nothing where no sums are wanted.
+    pub stages: Vec<Left>,
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
+}
+
+/// The stage that decided something.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Decider {
+    /// Where it is configured; empty for a command of its own.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub level: String,
+    /// The name of its command.
+    pub processor: &'static str,
+}
+
+impl Decider {
+    fn of(stage: &Stage) -> Self {
+        Self { level: stage.level.clone(), processor: stage.processor.name() }
+    }
+}
+
+/// What a stage of the chain left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Left {
+    /// Messages.
+    pub messages: usize,
+    /// Tokens, preambles included.
+    pub tokens: usize,
+}
+
+impl Left {
+    /// Adds what stages left of something else, stage by stage.
+    pub fn add(sums: &mut Vec<Self>, others: &[Self]) {
+        sums.resize(sums.len().max(others.len()), Self::default());
+        for (sum, other) in sums.iter_mut().zip(others) {
+            sum.messages += other.messages;
+            sum.tokens += other.tokens;
+        }
+    }
 }
 
 /// How much there was, and how much is left. Tokens and faults are counted only where sums are wanted.
@@ -123,18 +161,24 @@ impl Cutter {
             let pairs = Pairs::find(&transcript.messages);
             tally.faults = Fault::find(&transcript.messages, &pairs, transcript.manners).len();
         }
-        let run = self.chain.run(transcript, |stage, messages, plan| {
+        let mut stages = Vec::new();
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
             if self.explain {
                 let words = explain(messages, plan);
-                cut.explained.extend(words.into_iter().map(|word| (stage.level.clone(), word)));
+                cut.explained.extend(words.into_iter().map(|word| (Decider::of(stage), word)));
             }
-        });
+        };
+        let left = |_: usize, transcript: &Transcript<'a>, messages: &[Message<'a>]| {
+            if let Some(counting) = &self.counting {
+                stages.push(Left { messages: messages.len(), tokens: tokens(counting, transcript, messages) });
+            }
+        };
+        let run = self.chain.run_counted(transcript, watch, left);
         let run = run.map_err(|what| Trouble { offset: transcript.span.start as usize, what })?;
         tally.changed = usize::from(run.changed);
         tally.messages_after = run.messages.len();
-        if let Some(counting) = &self.counting {
-            tally.tokens_after = tokens(counting, transcript, &run.messages);
-        }
+        tally.tokens_after = stages.last().map_or(tally.tokens_before, |left| left.tokens);
+        Left::add(&mut cut.stages, &stages);
         cut.tally.add(tally);
         Ok(run)
     }

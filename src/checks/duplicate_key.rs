@@ -32,7 +32,7 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
 
 /// Every member below `value` whose key its object had before. A list of what is left to look at, and no recursion: values
 /// may be nested ten thousand deep.
-fn repeated<'a>(message: Option<usize>, value: Value<'a>) -> Vec<Hit<'a>> {
+fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Hit<'_>> {
     let (mut hits, mut waiting, mut members) = (Vec::new(), vec![value], Vec::new());
     while let Some(value) = waiting.pop() {
         members.clear();

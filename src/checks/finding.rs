@@ -141,7 +141,7 @@ impl<'t> Lines<'t> {
         let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
         let marks = |cut: bool| if cut { "…" } else { "" };
         let head = format!("{}{}", marks(head_start > 0), &before[head_start..]);
-        let width = after[..tail_end.min(self.ceil_in(after, place.length))].chars().count().max(1);
+        let width = after[..tail_end.min(ceil_in(after, place.length))].chars().count().max(1);
         let text = format!("{head}{}{}", &after[..tail_end], marks(tail_end < after.len()));
         Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
     }
@@ -154,12 +154,9 @@ impl<'t> Lines<'t> {
         }
         offset
     }
+}
 
-    fn ceil_in(&self, text: &str, mut length: usize) -> usize {
-        length = length.min(text.len());
-        while !text.is_char_boundary(length) {
-            length += 1;
-        }
-        length
-    }
+/// The first boundary of a character at or after `length`.
+fn ceil_in(text: &str, length: usize) -> usize {
+    text.ceil_char_boundary(length.min(text.len()))
 }

@@ -1,17 +1,19 @@
 //! `curtail check`: what is wrong with transcripts, where, and what the provider would say.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 
 use super::config::ConfigFlags;
 use super::findings::Findings;
-use super::input::Input;
-use crate::batch::{Batch, Checking, Cutter, Mend, OnError, Wish};
+use super::input::{Global, Input};
+use super::interrupt::Interrupt;
+use crate::batch::{Batch, Checking, Cutter, Mend, OnError};
 use crate::checks::{Inspection, Levels, Profile, Table};
 use crate::dialects;
-use crate::io::{Wanted, find};
+use crate::io::Progress;
 use crate::pipeline::Chain;
 use crate::pipeline::options::{CountingOptions, RepairHow, Tokens};
 use crate::reports::{self, Outcome};
@@ -117,25 +119,24 @@ impl FormatFlag {
 }
 
 /// Checks the input and tells what was found.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let wanted = Wanted { paths: &args.input.paths, stdin_name: args.input.stdin_filename.as_deref(), except: None };
-    let (sources, missing) = find(&wanted)?;
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let wish = args.input.wish()?;
+    let (sources, missing) = args.input.sources(None)?;
     if args.writes() && sources.iter().any(|source| source.path.is_none()) {
         bail!("standard input cannot be mended in place: name files, or pipe it through `curtail repair`");
     }
-    let wish = Wish {
-        framing: args.input.framing.framing(),
-        dialect: Some(args.input.dialect.clone()).filter(|name| name != "auto"),
-        messages_key: args.input.messages_key.clone(),
-    };
     let checking = args.checking()?;
+    let interrupt = Interrupt::watch(args.writes())?;
+    // Findings are told at the end: nothing else wants the terminal until then, unless differences are shown.
+    let progress = Arc::new(Progress::new(global.show(args.diff), &sources));
     let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, ..Outcome::default() };
-    let mut findings = Findings::new(outcome, args.writes(), args.diff);
+    let mut findings = Findings::new(outcome, args.writes(), args.diff, Arc::clone(&progress));
     missing.iter().for_each(|error| findings.fail(error));
-    let batch = Batch { wish, on_error: OnError::Skip, ..Batch::default() };
+    let batch = Batch { jobs: global.jobs, wish, on_error: OnError::Skip, stop: interrupt.flag(), progress };
     batch.run(sources, &checking, |event| findings.event(event));
     let format = reports::find(args.output_format.name()).context("the format is in the list")?;
-    Ok(findings.finish(format, args.allow_empty, args.exit_zero))
+    let status = findings.finish(format, args.allow_empty, args.exit_zero);
+    Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 
 impl Args {

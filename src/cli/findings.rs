@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use super::report;
 use crate::batch::{Checked, Event, Flow, Opened};
 use crate::checks::{Finding, Level};
 use crate::error::Error;
-use crate::io::{FileSink, Replace};
+use crate::io::{FileSink, Progress, Replace};
 use crate::reports::{Format, Outcome};
 
 /// Takes what a batch of checks comes to.
@@ -16,6 +18,8 @@ pub(super) struct Findings {
     write: bool,
     /// Whether only the differences are told.
     diff: bool,
+    /// What is shown while the batch goes on.
+    progress: Arc<Progress>,
     /// What was found so far.
     outcome: Outcome,
     /// Whether anything could not be read or written.
@@ -32,10 +36,11 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn new(outcome: Outcome, write: bool, diff: bool) -> Self {
+    pub(super) fn new(outcome: Outcome, write: bool, diff: bool, progress: Arc<Progress>) -> Self {
         Self {
             write,
             diff,
+            progress,
             outcome,
             failed: false,
             seen: HashMap::new(),
@@ -136,12 +141,13 @@ impl Findings {
     /// Says what could not be done; the rest goes on.
     pub(super) fn fail(&mut self, error: &Error) {
         self.failed = true;
-        anstream::eprintln!("curtail: {error}");
+        self.progress.aside(|| report::error(error));
     }
 
     /// Whether a reader that goes away is the end of it.
     fn print(&mut self, bytes: &[u8]) {
-        if let Err(error) = std::io::stdout().lock().write_all(bytes) {
+        let wrote = self.progress.aside(|| std::io::stdout().lock().write_all(bytes));
+        if let Err(error) = wrote {
             self.broken(&error);
         }
     }
@@ -154,6 +160,7 @@ impl Findings {
 
     /// Tells what was found and what status that is: 2 if anything could not be checked, 1 if anything was denied.
     pub(super) fn finish(mut self, format: &Format, allow_empty: bool, exit_zero: bool) -> ExitCode {
+        self.progress.finish();
         if !self.diff {
             let told = {
                 let mut out = anstream::stdout().lock();

@@ -112,8 +112,8 @@ impl<'f> Fold<'f> {
         self.changed |= piece.changed;
         let wrote = match &piece.written {
             Some(written) => written.clone().map(|()| self.standing = true),
-            None if self.cutting.targets.is_stdout() => self.to_stdout(opened, piece),
-            None if self.cutting.targets.are_files() && !whole => self.to_sink(opened, piece),
+            None if self.cutting.targets.is_stdout() => self.write_stdout(opened, piece),
+            None if self.cutting.targets.are_files() && !whole => self.write_sink(opened, piece),
             None => Ok(()),
         };
         match wrote {
@@ -129,7 +129,7 @@ impl<'f> Fold<'f> {
         }
     }
 
-    fn to_stdout(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
+    fn write_stdout(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
         let output = piece.output();
         if self.several && opened.reading.framing != Framing::Records && !output.is_empty() {
             return Err(Error::new(Kind::Usage, &opened.source.name, several(opened.reading.framing)));
@@ -137,7 +137,7 @@ impl<'f> Fold<'f> {
         self.stdout.append(&output).map_err(|error| Error::system("standard output", &error))
     }
 
-    fn to_sink(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
+    fn write_sink(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
         if self.sink.is_none() {
             self.sink = self.cutting.begin(opened)?;
         }
@@ -259,11 +259,16 @@ impl<'f> Fold<'f> {
     }
 
     fn print_sums(&self, begun: Instant) {
+        let chain = &self.cutting.cutter.chain;
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
         match self.flags.stats {
             None => {}
-            Some(ExplainFlag::Json) => report::text(&format!("{}\n", self.sums.json(tokenizer, begun.elapsed()))),
-            Some(ExplainFlag::Text) => report::text(&format!("{}\n", self.sums.table(tokenizer, begun.elapsed()))),
+            Some(ExplainFlag::Json) => {
+                report::text(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed())));
+            }
+            Some(ExplainFlag::Text) => {
+                report::text(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed())));
+            }
         }
     }
 }

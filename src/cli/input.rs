@@ -119,7 +119,7 @@ pub(super) struct Global {
     #[arg(short, long, global = true, env = "CURTAIL_VERBOSE", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Global")]
     pub(super) verbose: bool,
 
-    /// When to use colours; NO_COLOR is respected
+    /// When to use colours; `NO_COLOR` is respected
     #[arg(
         long,
         global = true,

@@ -79,7 +79,7 @@ pub fn main() -> ExitCode {
         Command::Filter(args) => cut::with(&args.cutting, &cli.global, &args.options),
         Command::Limit(args) => cut::with(&args.cutting, &cli.global, &args.options),
         Command::Repair(args) => cut::with(&args.cutting, &cli.global, &args.options),
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => check::run(args, &cli.global),
         Command::Rule(args) => rule::run(args),
         Command::Run(args) => run::run(args, &cli.global),
         Command::Init(args) => init::run(args),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use crate::batch::{Piece, Tally};
+use crate::batch::{Left, Piece, Tally};
+use crate::pipeline::Chain;
 
 /// Sums over a batch.
 #[derive(Debug, Default)]
@@ -20,8 +21,20 @@ pub(super) struct Sums {
     pub(super) finished_before: usize,
     /// Transcripts, messages, tokens.
     pub(super) tally: Tally,
+    /// What is left after every stage.
+    pub(super) stages: Vec<Left>,
     /// Bytes of text that were read.
     bytes: u64,
+}
+
+/// A stage of the chain, and what it left.
+#[derive(Serialize)]
+struct After<'r> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    level: &'r str,
+    processor: &'r str,
+    #[serde(flatten)]
+    left: Left,
 }
 
 /// What `--stats=json` writes.
@@ -33,6 +46,7 @@ struct Report<'r> {
     finished_before: usize,
     #[serde(flatten)]
     tally: Tally,
+    stages: Vec<After<'r>>,
     tokenizer: &'r str,
     bytes: u64,
     seconds: f64,
@@ -43,17 +57,19 @@ impl Sums {
     /// Adds a block.
     pub(super) fn add(&mut self, piece: &Piece) {
         self.tally.add(piece.tally);
+        Left::add(&mut self.stages, &piece.stages);
         self.bytes += piece.bytes;
     }
 
     /// One JSON object.
-    pub(super) fn json(&self, tokenizer: &str, took: Duration) -> String {
+    pub(super) fn json(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
         let report = Report {
             files: self.files,
             failed_files: self.failed_files,
             failed_records: self.failed_records,
             finished_before: self.finished_before,
             tally: self.tally,
+            stages: self.after(chain).collect(),
             tokenizer,
             bytes: self.bytes,
             seconds: took.as_secs_f64(),
@@ -64,7 +80,7 @@ impl Sums {
     }
 
     /// A table for people.
-    pub(super) fn table(&self, tokenizer: &str, took: Duration) -> String {
+    pub(super) fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
         let tally = self.tally;
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
@@ -76,6 +92,17 @@ impl Sums {
         ]);
         table.add_row(row("messages", tally.messages_before, tally.messages_after));
         table.add_row(row(&format!("tokens ({tokenizer})"), tally.tokens_before, tally.tokens_after));
+        if chain.stages.len() > 1 {
+            for (nth, After { level, processor, left }) in self.after(chain).enumerate() {
+                let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
+                let (messages, tokens) = (group(left.messages), group(left.tokens));
+                table.add_row([
+                    format!("after {}. {stage}", nth + 1),
+                    format!("{messages} messages"),
+                    format!("{tokens} tokens"),
+                ]);
+            }
+        }
         table.add_row(["pairing faults".to_owned(), group(tally.faults), String::new()]);
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -92,6 +119,11 @@ impl Sums {
             }
         }
         text
+    }
+
+    fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = After<'c>> {
+        let stages = chain.stages.iter().zip(self.stages.iter().copied());
+        stages.map(|(stage, left)| After { level: &stage.level, processor: stage.processor.name(), left })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate, exact to 53 bits")]

@@ -51,18 +51,17 @@ impl Dialect for AgentKit {
     }
 
     fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
-        match draft.parts.as_slice() {
-            [DraftPart::ToolResult { id, name, text, .. }] => format!(
+        if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
+            format!(
                 "{{\"type\":\"tool_result\",\"role\":\"tool_result\",\"tool\":{{\"type\":\"tool\",\"id\":{},\"name\":{},\"input\":{{}}}},\
-                 \"content\":{{\"error\":{}}},\"stop_reason\":\"tool\"}}",
+             \"content\":{{\"error\":{}}},\"stop_reason\":\"tool\"}}",
                 quote(id.as_deref().unwrap_or_default()),
                 quote(name),
                 quote(text)
-            ),
-            _ => {
-                let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-                format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.words()))
-            }
+            )
+        } else {
+            let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+            format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.words()))
         }
     }
 

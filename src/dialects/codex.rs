@@ -56,9 +56,9 @@ impl Dialect for Codex {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        for at in 0..items.len() {
-            if matches!(read[at], Item::Metadata) && is_ahead(items, at) {
-                read[at] = Item::Ahead;
+        for (at, item) in read.iter_mut().enumerate() {
+            if matches!(item, Item::Metadata) && is_ahead(items, at) {
+                *item = Item::Ahead;
             }
         }
         let replaced = items.iter().rposition(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
@@ -138,7 +138,7 @@ fn is_ahead(items: &[Value<'_>], at: usize) -> bool {
 }
 
 /// What an event shows of a message.
-fn event_text<'a>(event: Value<'a>) -> Option<Text<'a>> {
+fn event_text(event: Value<'_>) -> Option<Text<'_>> {
     let kind = event.get_text("type")?;
     let shows = kind.is("user_message") || kind.is("agent_message") || kind.is("agent_reasoning");
     shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()

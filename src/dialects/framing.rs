@@ -117,12 +117,10 @@ fn row<'a>(
     record: Value<'a>,
     messages_key: Option<&str>,
 ) -> Result<Row<'a>, (Value<'a>, String)> {
-    let (list, record) = match record.is_array() {
-        true => (record, None),
-        false => match find_list(record, messages_key) {
-            Some(list) => (list, Some(record)),
-            None => return Err((record, no_list(messages_key))),
-        },
+    let (list, record) = if record.is_array() {
+        (record, None)
+    } else {
+        (find_list(record, messages_key).ok_or_else(|| (record, no_list(messages_key)))?, Some(record))
     };
     Ok(Row { source: document.text(), span: list.span(), items: list.items().collect(), style: Style::List, record })
 }
@@ -147,7 +145,7 @@ fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value
 #[must_use]
 pub fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
     if let Some(path) = messages_key {
-        let found = path.split('.').try_fold(record, |value, key| value.get(key))?;
+        let found = path.split('.').try_fold(record, Value::get)?;
         return Some(found).filter(|found| found.is_array());
     }
     LIST_KEYS.iter().filter_map(|key| record.get(key)).find(|list| is_list_of_messages(*list))
@@ -159,6 +157,5 @@ fn is_list_of_messages(list: Value<'_>) -> bool {
 
 /// A turn as a list of messages, or as a pair of what the user and the assistant said.
 fn is_exchange(turn: Value<'_>) -> bool {
-    turn.is_array()
-        && (turn.items().all(|message| message.is_object()) || turn.items().all(|said| said.text().is_some()))
+    turn.is_array() && (turn.items().all(Value::is_object) || turn.items().all(|said| said.text().is_some()))
 }

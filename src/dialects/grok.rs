@@ -71,16 +71,15 @@ impl Dialect for Grok {
     }
 
     fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
-        match draft.parts.as_slice() {
-            [part @ DraftPart::ToolResult { .. }] => self.spell_part(part),
-            _ => {
-                let kind = match draft.role {
-                    Role::Assistant => "assistant",
-                    Role::System | Role::Developer => "system",
-                    _ => "user",
-                };
-                format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.words()))
-            }
+        if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
+            self.spell_part(part)
+        } else {
+            let kind = match draft.role {
+                Role::Assistant => "assistant",
+                Role::System | Role::Developer => "system",
+                _ => "user",
+            };
+            format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.words()))
         }
     }
 

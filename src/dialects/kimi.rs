@@ -61,23 +61,20 @@ impl Dialect for Kimi {
 
     fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
         let time = events::envelope(near, &["time", "agentId"]);
-        match draft.parts.as_slice() {
-            [DraftPart::ToolResult { id, text, .. }] => {
-                let id = quote(id.as_deref().unwrap_or_default());
-                let event = format!(
-                    "{{\"type\":\"tool.result\",\"parentUuid\":{id},\"toolCallId\":{id},\"result\":{{\"output\":{},\"isError\":true}}}}",
-                    quote(text)
-                );
-                format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}{time}}}")
-            }
-            _ => {
-                let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-                let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-                format!(
-                    "{{\"type\":\"context.append_message\",\"message\":{{\"role\":\"{role}\",\"content\":[{}],\"toolCalls\":[]}}{time}}}",
-                    content.join(",")
-                )
-            }
+        if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
+            let id = quote(id.as_deref().unwrap_or_default());
+            let event = format!(
+                "{{\"type\":\"tool.result\",\"parentUuid\":{id},\"toolCallId\":{id},\"result\":{{\"output\":{},\"isError\":true}}}}",
+                quote(text)
+            );
+            format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}{time}}}")
+        } else {
+            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+            let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+            format!(
+                "{{\"type\":\"context.append_message\",\"message\":{{\"role\":\"{role}\",\"content\":[{}],\"toolCalls\":[]}}{time}}}",
+                content.join(",")
+            )
         }
     }
 

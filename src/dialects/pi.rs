@@ -66,17 +66,16 @@ impl Dialect for Pi {
 
     fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
         let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        let said = match draft.parts.as_slice() {
-            [DraftPart::ToolResult { id, name, text, .. }] => format!(
+        let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
+            format!(
                 "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":[{}],\"isError\":true}}",
                 quote(id.as_deref().unwrap_or_default()),
                 quote(name),
                 block(text)
-            ),
-            _ => {
-                let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-                format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
-            }
+            )
+        } else {
+            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+            format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
         };
         let linked = near.is_some_and(|near| near.get("parentId").is_some());
         let head = if linked { TREE.begin(&said, near) + "," } else { String::from("{") };

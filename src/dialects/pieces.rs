@@ -4,7 +4,7 @@ use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Part, Place};
 
 /// The text of a string, or of a list of `{"text": …}` blocks; anything else is read as its own spelling.
-pub(super) fn texts<'a>(value: Option<Value<'a>>) -> Vec<Text<'a>> {
+pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
     let Some(value) = value else { return Vec::new() };
     if let Some(text) = value.text() {
         return vec![text];
@@ -19,7 +19,7 @@ pub(super) fn texts<'a>(value: Option<Value<'a>>) -> Vec<Text<'a>> {
 }
 
 /// The text of a block in a list: its `text`, or its own spelling unless it is media.
-fn block_text<'a>(block: Value<'a>) -> Option<Text<'a>> {
+fn block_text(block: Value<'_>) -> Option<Text<'_>> {
     if let Some(text) = block.text().or_else(|| block.get_text("text")) {
         return Some(text);
     }
@@ -83,7 +83,7 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
 }
 
 /// A text or media block; anything else is `Other`.
-pub(super) fn plain_block<'a>(block: Value<'a>) -> Content<'a> {
+pub(super) fn plain_block(block: Value<'_>) -> Content<'_> {
     match block.text().or_else(|| block.get_text("text")) {
         Some(text) => Content::Text(text),
         None if is_media(block) => Content::Media(Text::Json(block.raw())),
@@ -97,7 +97,7 @@ pub(super) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
 }
 
 /// The arguments of a call: the inside of a string, or the value as it is spelt.
-pub(super) fn arguments<'a>(value: Option<Value<'a>>) -> Text<'a> {
+pub(super) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
     value.map_or(Text::Escaped(""), |value| value.text().unwrap_or(Text::Json(value.raw())))
 }
 

@@ -149,7 +149,7 @@ fn role_of(role: &str) -> Option<Role> {
     }
 }
 
-fn call_id<'a>(item: Value<'a>) -> Option<Text<'a>> {
+fn call_id(item: Value<'_>) -> Option<Text<'_>> {
     item.get_text("call_id").or_else(|| item.get_text("callId"))
 }
 

@@ -102,7 +102,8 @@ fn line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
 
 /// A path as text that no other path has, bytes that are no UTF-8 escaped.
 fn name(path: &Path) -> String {
-    format!("{:?}", path.canonicalize().as_deref().unwrap_or(path))
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
 fn key(input: &str, output: &str) -> String {

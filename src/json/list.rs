@@ -25,9 +25,10 @@ pub fn element_span(value: Value<'_>) -> Span {
 /// An element that stays keeps the separator before it, except that the first one to stay leaves it out.
 pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
     let members = holder.members().map(|member| (member.span, gone(member.value)));
-    let elements: Vec<(Span, bool)> = match holder.is_array() {
-        true => holder.items().map(|item| (item.span(), gone(item))).collect(),
-        false => members.collect(),
+    let elements: Vec<(Span, bool)> = if holder.is_array() {
+        holder.items().map(|item| (item.span(), gone(item))).collect()
+    } else {
+        members.collect()
     };
     let first_kept = elements.iter().position(|(_, gone)| !gone);
     let Some(first_kept) = first_kept else {

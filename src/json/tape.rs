@@ -112,6 +112,7 @@ impl<'a> Document<'a> {
     }
 
     /// The values that stand side by side at the top of the text.
+    #[must_use]
     pub fn roots(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
         self.roots.iter().map(|&at| Value::at(self, at))
     }

@@ -24,7 +24,9 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
             Decision::Keep => left.push(message),
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
-            Decision::Replace(draft, _) => left.push(Message { near: message.value.or(message.near), ..drafted(draft) }),
+            Decision::Replace(draft, _) => {
+                left.push(Message { near: message.value.or(message.near), ..drafted(draft) });
+            }
         }
     }
     left.extend(inserted.map(|(_, message)| message));
@@ -118,9 +120,9 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
             _ => None,
         });
         if changes.contains(&Change::Cut(nth)) {
-            message.cut.push(part)
+            message.cut.push(part);
         } else {
-            parts.push(part)
+            parts.push(part);
         }
         parts.extend(answer);
     }

@@ -203,9 +203,9 @@ impl Bench<'_, '_> {
         let joined = passed == Role::Tool || messages[call].calls().all(|(_, call)| call.id.is_some());
         let mut before = call + 1;
         let next = rest.find(|&at| {
-            let passes = joined && messages[at].role == passed;
-            before = if passes { at + 1 } else { before };
-            !passes
+            let goes_on = joined && messages[at].role == passed;
+            before = if goes_on { at + 1 } else { before };
+            !goes_on
         });
         // What has no parts has no list to be put into, and what we wrote is spelt only once.
         let takes = |at: &usize| {

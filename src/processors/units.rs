@@ -73,7 +73,7 @@ impl Default for Keep {
 impl Keep {
     /// Where the head that is kept ends, for units `runs`.
     pub(super) fn head(self, runs: &[Range<usize>]) -> usize {
-        runs.iter().take(self.first).last().map_or(0, |run| run.end)
+        runs.iter().take(self.first).next_back().map_or(0, |run| run.end)
     }
 
     /// Whether a message is preserved for its role.

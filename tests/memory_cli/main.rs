@@ -1,5 +1,11 @@
 //! `curtail memory` and `curtail store` as they are typed: the real program, real files, real processes.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod apply;

@@ -1,6 +1,11 @@
 //! `run` with one processor is that processor's command, byte for byte, on every fixture.
 
-use super::{curtail, fixtures, folder};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use curtail::io::MANIFEST;
+
+use super::{curtail, folder, root};
 
 /// Flags of a command, and the same as keys.
 const SAME: &[(&[&str], &str)] = &[
@@ -43,23 +48,36 @@ const SAME: &[(&[&str], &str)] = &[
         &["memory", "recall", "--state", "state.json", "--budget", "300"],
         "type = 'memory'\nstate = 'state.json'\nbudget = 300",
     ),
+    (&["summarize", "-n", "2"], "type = 'summarize'\nwindow = 2"),
+    (
+        &["summarize", "--window", "1", "--max-summaries", "2", "--unit", "exchange", "--summary-tokens", "60"],
+        "type = 'summarize'\nwindow = 1\nmax-summaries = 2\nunit = 'exchange'\nsummary-tokens = 60",
+    ),
     (&["memory", "recall", "--read-only"], "type = 'memory'\nread-only = true"),
 ];
 
+/// What a command writes below `to`, what it says, and its status.
+fn written(folder: &Path, to: &str, args: &[&str]) -> (BTreeMap<PathBuf, Vec<u8>>, String, Option<i32>) {
+    let fixtures = root().join("fixtures");
+    let output = curtail(folder, args).args(["-O", to]).arg(&fixtures).output().expect("curtail runs");
+    let folder = folder.join(to);
+    let walk = ignore::WalkBuilder::new(&folder).standard_filters(false).build();
+    let paths = walk.map(|entry| entry.expect("outputs can be read").into_path());
+    let transcripts = paths.filter(|path| path.extension().is_some_and(|kind| kind == "jsonl" || kind == "json"));
+    let bytes = transcripts.filter(|path| path.is_file() && !path.ends_with(MANIFEST)).map(|path| {
+        let bytes = std::fs::read(&path).expect("an output");
+        (path.strip_prefix(&folder).expect("below").to_owned(), bytes)
+    });
+    (bytes.collect(), String::from_utf8_lossy(&output.stderr).replace(" at history", ""), output.status.code())
+}
+
 #[test]
 fn run_with_one_processor_is_its_command() {
-    let fixtures = fixtures();
-    assert!(fixtures.len() > 20, "where are the fixtures?");
     for (flags, keys) in SAME {
         let folder = folder(&format!("[[history.processors]]\n{keys}\n"));
         std::fs::write(folder.path().join("state.json"), "{\"likes\":\"tea\"}").expect("a file");
-        for fixture in &fixtures {
-            let said = |args: &[&str]| {
-                let output = curtail(folder.path(), args).arg(fixture).output().expect("curtail runs");
-                let notes = String::from_utf8_lossy(&output.stderr).replace(" at history", "");
-                (String::from_utf8_lossy(&output.stdout).into_owned(), notes, output.status.code())
-            };
-            assert_eq!(said(&["run"]), said(flags), "{flags:?} on {}", fixture.display());
-        }
+        let run = written(folder.path(), "run", &["run"]);
+        assert!(run.0.len() > 20, "{flags:?}: {}", run.1);
+        assert_eq!(run, written(folder.path(), "own", flags), "{flags:?}");
     }
 }

@@ -1,12 +1,19 @@
 //! `curtail run`: the chain, its levels, its file, and what the file may say.
 
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
 mod equality;
 mod files;
 mod keys;
 mod seed;
 mod wrong;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn root() -> &'static Path {
@@ -43,13 +50,4 @@ fn folder(toml: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("curtail.toml"), toml).expect("a file");
     folder
-}
-
-/// Every transcript among the fixtures.
-fn fixtures() -> Vec<PathBuf> {
-    let folder = root().join("fixtures");
-    let walk = ignore::WalkBuilder::new(folder).standard_filters(false).sort_by_file_path(Path::cmp).build();
-    let files = walk.map(|entry| entry.expect("fixtures can be read").into_path());
-    let transcript = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl" || kind == "json");
-    files.filter(|path| path.is_file() && transcript(path)).collect()
 }

@@ -1,6 +1,6 @@
 //! The support network with an agent that greets (seed 004): what every prefix of the chain leaves.
 
-use super::{root, stdout};
+use super::{root, stderr, stdout};
 
 fn lines(args: &[&str]) -> Vec<String> {
     let args: Vec<&str> = ["run", "-c", "fixtures/run/support.toml"]
@@ -88,4 +88,21 @@ fn one_pass_over_the_bytes_is_as_good_as_three() {
         text = stdout(folder.path(), &[step, &["in.jsonl"]].concat());
     }
     assert_eq!(chain, text);
+}
+
+#[test]
+fn decisions_name_their_level_and_sums_every_stage() {
+    let args = ["run", "-c", "fixtures/run/support.toml", "--network", "support", "--agent", "greeter"];
+    let said = |more: &str| stderr(root(), &[&args[..], &["fixtures/run/support.jsonl", more]].concat());
+    let explained = said("--explain");
+    for stage in ["[filter at history]", "[limit at network support]", "[filter at agent greeter]"] {
+        assert!(explained.contains(stage), "{stage}");
+    }
+    assert!(said("--explain=json").contains("\"level\":\"network support\",\"processor\":\"limit\""));
+    let sums: serde_json::Value = serde_json::from_str(&said("--stats=json")).expect("JSON");
+    let left: Vec<u64> = (0..3).map(|nth| sums["stages"][nth]["tokens"].as_u64().expect("a number")).collect();
+    assert!(left[0] > 16_000 && left[1] <= 16_000 && left[1] > 12_000 && left[2] < left[1], "{left:?}");
+    assert_eq!(sums["stages"][2]["messages"], sums["messages_after"]);
+    assert_eq!(sums["stages"][2]["tokens"], sums["tokens_after"]);
+    assert!(said("--stats").contains("after 2. limit at network support"));
 }

@@ -18,13 +18,13 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"fliter\"\n",
         "",
-        "2:8: there is no processor `fliter`; did you mean `filter`? known: window, filter, limit, memory, \
-         repair",
+        "2:8: there is no processor `fliter`; did you mean `filter`? known: window, filter, limit, \
+         summarize, memory, repair",
     ),
     (
         "[[history.processors]]\nsize = 40\n",
         "",
-        "1:1: a processor needs a `type`: one of window, filter, limit, memory, repair",
+        "1:1: a processor needs a `type`: one of window, filter, limit, summarize, memory, repair",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\nmax-tokens = 16000\n",

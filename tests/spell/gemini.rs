@@ -43,10 +43,10 @@ pub fn spell_recording(script: &[Turn]) -> Vec<String> {
         let results: Vec<_> = results.collect();
         match turn {
             Turn::System(text) => {
-                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"system\",\"content\":{}}}", json(text)))
+                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"system\",\"content\":{}}}", json(text)));
             }
             Turn::User(text) => {
-                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"user\",\"content\":[{}]}}", part(text)))
+                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"user\",\"content\":[{}]}}", part(text)));
             }
             Turn::Result { .. } => {}
             Turn::Assistant { reasoning, text, calls } => {

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     }
     let mut tally = Tally::new(args.by, counting.tokenizer.name(), counting.tokenizer.exact());
     let (sources, missing) = args.input.sources(None)?;
-    missing.iter().for_each(|error| report::error(error));
+    missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
     batch.run(sources, &Counter(counting), |event| {

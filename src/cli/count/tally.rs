@@ -133,13 +133,12 @@ impl Tally {
     }
 
     fn row(&mut self, name: &str) -> &mut Amount {
-        let at = match self.names.get(name) {
-            Some(&at) => at,
-            None => {
-                self.names.insert(name.to_owned(), self.rows.len());
-                self.rows.push((name.to_owned(), Amount::default()));
-                self.rows.len() - 1
-            }
+        let at = if let Some(&at) = self.names.get(name) {
+            at
+        } else {
+            self.names.insert(name.to_owned(), self.rows.len());
+            self.rows.push((name.to_owned(), Amount::default()));
+            self.rows.len() - 1
         };
         &mut self.rows[at].1
     }

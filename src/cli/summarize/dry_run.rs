@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use super::super::input::Input;
-use crate::batch::{Batch, Event, Flow, Trouble, Unit, Wish, Work};
+use super::super::input::{Cutting, Global};
+use super::super::report;
+use crate::batch::{Batch, Event, Flow, Trouble, Unit, Work};
 use crate::error::{Error, Kind};
-use crate::io::{Wanted, find};
 use crate::processors::RollingSummary;
 use crate::summarizers::{Budget, Request};
 use crate::transcript::Transcript;
 
 /// Writes, for every summary that is due, what would be sent, where to, and how many tokens that is.
-pub(super) fn run(input: &Input, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    write(input, &Requests { summary })
+pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    write(flags, global, &Requests { summary })
 }
 
 struct Requests<'s> {
@@ -60,35 +60,30 @@ impl Requests<'_> {
 }
 
 /// Runs `work` over the input and writes what comes of it, in order.
-pub(super) fn write<W: Work<Out = String>>(input: &Input, work: &W) -> anyhow::Result<ExitCode> {
-    let wanted = Wanted { paths: &input.paths, stdin_name: input.stdin_filename.as_deref(), except: None };
-    let (sources, mut troubles) = find(&wanted)?;
+pub(super) fn write<W: Work<Out = String>>(flags: &Cutting, global: &Global, work: &W) -> anyhow::Result<ExitCode> {
+    let (sources, missing) = flags.input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let (wish, on_error) = (flags.input.wish()?, flags.output.on_error.policy());
     let mut stdout = std::io::stdout().lock();
-    Batch { wish: wish(input), ..Batch::default() }.run(sources, work, |event| {
-        match event {
+    Batch { jobs: global.jobs, wish, on_error, ..Batch::default() }.run(sources, work, |event| {
+        let trouble = match event {
             Event::Done { out, .. } => {
-                if let Err(error) = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()) {
-                    troubles.push(Error::system("stdout", &error));
-                    return Flow::Stop;
-                }
+                let written = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
+                written.err().map(|error| Error::system("stdout", &error))
             }
-            Event::Failed(failure) => troubles.push(failure.error.clone()),
-            Event::Opened(_) | Event::Closed { .. } => {}
+            Event::Failed(failure) => Some(failure.error.clone()),
+            Event::Opened(_) | Event::Closed { .. } => None,
+        };
+        match trouble {
+            None => Flow::Continue,
+            Some(error) if error.kind == Kind::BrokenPipe => Flow::Stop,
+            Some(error) => {
+                report::error(&error);
+                status = ExitCode::from(2);
+                Flow::Continue
+            }
         }
-        Flow::Continue
     });
-    troubles.retain(|error| error.kind != Kind::BrokenPipe);
-    for error in &troubles {
-        anstream::eprintln!("curtail: {error}");
-    }
-    Ok(if troubles.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
-}
-
-/// What the user said about how the input is read.
-pub(super) fn wish(input: &Input) -> Wish {
-    Wish {
-        framing: input.framing.framing(),
-        dialect: Some(input.dialect.clone()).filter(|name| name != "auto"),
-        messages_key: input.messages_key.clone(),
-    }
+    Ok(status)
 }

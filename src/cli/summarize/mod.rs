@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::ValueEnum;
+use clap::{ValueEnum, ValueHint};
 
 use super::cut;
-use super::input::{Cutting, Global};
+use super::input::{Cutting, Global, OnErrorFlag};
 use crate::pipeline::Processors;
 use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{Counted, RollingSummary};
@@ -65,7 +65,7 @@ pub(super) struct SummarizeOptions {
     summary_tokens: Tokens,
 
     /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER")]
+    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
     tokenizer: String,
 
     #[command(flatten)]
@@ -96,27 +96,40 @@ impl Args {
         self.agree()?;
         let summary = self.options.summary()?;
         if self.cutting.dry_run {
-            return dry_run::run(&self.cutting.input, &summary);
+            return dry_run::run(&self.cutting, global, &summary);
         }
         if self.thread.is_given() || self.thread.follow {
             return self.thread.run(self, &summary);
         }
         match self.emit {
-            Emit::State => state::run(&self.cutting.input, &summary),
+            Emit::State => state::run(&self.cutting, global, &summary),
             Emit::Context => cut::with(&self.cutting, global, &self.options),
         }
     }
 
-    /// Flags that shape a cut have nothing to work on where there is none.
+    /// Flags that shape what is cut, and where it goes, have nothing to work on where nothing is cut.
     fn agree(&self) -> anyhow::Result<()> {
-        let cut = self.emit == Emit::Context && !self.thread.is_given() && !self.thread.follow;
-        if !cut && self.cutting.repair.is_some() {
-            bail!("--repair mends what --emit context writes of a file; it does not go with --emit state or a thread");
+        if self.emit == Emit::Context && !self.thread.is_given() && !self.thread.follow {
+            return Ok(());
         }
-        if !cut && self.cutting.explain.is_some() {
-            bail!("--explain tells of --emit context on a file; it does not go with --emit state or a thread");
+        let (cutting, output) = (&self.cutting, &self.cutting.output);
+        let flags = [
+            ("--repair", cutting.repair.is_some()),
+            ("--explain", cutting.explain.is_some()),
+            ("--stats", cutting.stats.is_some()),
+            ("--fail-on-change", cutting.fail_on_change),
+            ("--output", output.output.is_some()),
+            ("--output-dir", output.output_dir.is_some()),
+            ("--in-place", output.in_place.is_some()),
+            ("--rejects", output.rejects.is_some()),
+            ("--on-error keep", output.on_error == OnErrorFlag::Keep),
+        ];
+        match flags.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => {
+                bail!("{flag} goes with the context of files, not with --emit state, --thread or --follow")
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use super::super::input::Input;
+use super::super::input::{Cutting, Global};
 use crate::batch::{Trouble, Unit, Work};
 use crate::processors::RollingSummary;
 use crate::rolling::{now, state};
 use crate::transcript::Message;
 
 /// Writes the state of every transcript's rolling memory.
-pub(super) fn run(input: &Input, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    super::dry_run::write(input, &States { summary, now: now() })
+pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    super::dry_run::write(flags, global, &States { summary, now: now() })
 }
 
 struct States<'s> {

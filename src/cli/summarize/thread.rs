@@ -43,6 +43,8 @@ impl ThreadFlags {
     }
 
     pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+        // A dialect that nothing has is an error before anything is read.
+        args.cutting.input.wish()?;
         let mut memory = Kept::open(self)?;
         let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
         let from = self.from.map(usize::try_from).transpose()?;

@@ -80,9 +80,11 @@ impl Dialect for LangChain {
         let members = spell_members(draft);
         match near {
             Some(near) if near.get("kwargs").is_some() => {
-                let module = near.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
-                let module: String = module.iter().rev().skip(1).rev().map(|step| format!("{step},")).collect();
-                let id = format!("[{module}{}]", quote(class));
+                let class = quote(class);
+                let mut path = near.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
+                path.pop();
+                path.push(&class);
+                let id = format!("[{}]", path.join(","));
                 format!("{{\"lc\":1,\"type\":\"constructor\",\"id\":{id},\"kwargs\":{{{members}}}}}")
             }
             Some(near) if near.get("data").is_some() => {

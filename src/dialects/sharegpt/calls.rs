@@ -25,7 +25,7 @@ fn spelt<'a>(text: &str) -> Vec<ToolCall<'a>> {
     }
 }
 
-fn each<'v>(value: Value<'v>) -> impl Iterator<Item = Value<'v>> {
+fn each(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let alone = (!value.is_array()).then_some(value);
     value.items().chain(alone)
 }

@@ -118,8 +118,9 @@ fn role_of(name: &str) -> Option<Role> {
     match name {
         "system" => Some(Role::System),
         "human" | "user" => Some(Role::User),
-        "gpt" | "assistant" | "chatgpt" | "model" | "bot" | "bing" | "bard" => Some(Role::Assistant),
-        "function_call" | "tool_call" => Some(Role::Assistant),
+        "gpt" | "assistant" | "chatgpt" | "model" | "bot" | "bing" | "bard" | "function_call" | "tool_call" => {
+            Some(Role::Assistant)
+        }
         "observation" | "tool" | "function_response" | "tool_response" | "function" => Some(Role::Tool),
         _ => None,
     }

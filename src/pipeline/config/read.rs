@@ -58,7 +58,7 @@ pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str)
     })
 }
 
-impl<'r> Reader<'r> {
+impl Reader<'_> {
     fn network(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Network, Fault> {
         let mut own = Named { name: name.get_ref().to_string(), processors: Vec::new() };
         let mut agents = Vec::new();

@@ -1,6 +1,7 @@
 //! The flags of a command as keys of a table: what each is called, and what it may hold.
 
 use std::any::TypeId;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
@@ -127,7 +128,7 @@ fn shape(flag: &Arg) -> Shape {
     match flag.get_action() {
         ArgAction::SetTrue | ArgAction::SetFalse => Shape::Switch,
         _ if !choices.is_empty() => Shape::Choice(choices),
-        _ if is::<usize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
+        _ if is::<usize>(flag) || is::<NonZeroUsize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
         _ if is::<Tokens>(flag) => Shape::Tokens,
         _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
         _ => Shape::Any,

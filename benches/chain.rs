@@ -1,0 +1,97 @@
+//! What a chain costs beside its stages alone: medians of paired runs on one core.
+//!
+//! Arguments are files of records instead of generated chats.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+#![expect(
+    clippy::expect_used,
+    clippy::cast_precision_loss,
+    reason = "a measurement, which ends where it cannot measure"
+)]
+#![expect(missing_docs, reason = "a program")]
+
+mod chats;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use curtail::batch::{Cutter, Reading};
+use curtail::cli::KINDS;
+use curtail::dialects::Framing;
+use curtail::pipeline::{Chain, Config};
+
+const PAIRS: usize = 15;
+
+const STAGES: [&str; 3] = [
+    "[[history.processors]]\ntype = 'filter'\nexclude = ['debug_*']\n",
+    "[[history.processors]]\ntype = 'window'\nsize = 40\n",
+    "[[history.processors]]\ntype = 'limit'\nmax-tokens = 8000\n",
+];
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let texts: Vec<(String, String)> = if files.is_empty() {
+        vec![(String::from("generated chats"), generated())]
+    } else {
+        files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(&file).expect("a file"))).collect()
+    };
+    let mut out = std::io::stdout().lock();
+    for (name, text) in &texts {
+        let told = measure(text);
+        writeln!(out, "{name}: {told}").expect("standard output");
+    }
+}
+
+fn generated() -> String {
+    let (mut chats, mut text) = (chats::Chats::new(1), String::new());
+    while text.len() < 8_000_000 {
+        chats.append(&mut text);
+    }
+    text
+}
+
+/// Each stage alone and then the chain, again and again; the ratio is that of the chain to the dearest of its own round.
+fn measure(text: &str) -> String {
+    let stages = STAGES.map(|stage| chain(stage));
+    let all = chain(&STAGES.concat());
+    let mut rounds: Vec<[f64; 4]> = (0..=PAIRS)
+        .map(|_| [seconds(&stages[0], text), seconds(&stages[1], text), seconds(&stages[2], text), seconds(&all, text)])
+        .collect();
+    // The first round builds tables and warms caches.
+    rounds.remove(0);
+    let ratio = median(rounds.iter().map(|round| round[3] / round[..3].iter().copied().fold(0.0, f64::max)).collect());
+    let [filter, window, limit, all] =
+        [0, 1, 2, 3].map(|nth| text.len() as f64 / 1e6 / median(rounds.iter().map(|round| round[nth]).collect()));
+    format!(
+        "filter {filter:.0} MB/s, window {window:.0} MB/s, limit {limit:.0} MB/s, the chain {all:.0} MB/s: \
+         {ratio:.2} times its dearest stage"
+    )
+}
+
+fn chain(toml: &str) -> Cutter {
+    let config = Config::parse(String::from("chain"), Path::new(""), toml.to_owned(), KINDS).expect("a configuration");
+    let chain: Chain = config.chain(&config.steps(None, None).expect("levels")).expect("a chain");
+    Cutter { chain, explain: false, counting: None }
+}
+
+fn seconds(cutter: &Cutter, text: &str) -> f64 {
+    let reading = Reading::new(Framing::Records, None, None).expect("a way of reading");
+    let mut out = String::new();
+    let begun = Instant::now();
+    for record in text.split_inclusive('\n') {
+        out.clear();
+        cutter.cut(&reading, record, &mut out).expect("a transcript");
+    }
+    begun.elapsed().as_secs_f64()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
