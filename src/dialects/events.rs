@@ -50,7 +50,8 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for item in items {
         if let Item::Message(message) = item {
-            message.barrier = message.calls().next().is_some();
+            let calls = message.calls().next().is_some();
+            message.barrier = calls;
         }
     }
 }
