@@ -8,12 +8,7 @@
     clippy::expect_used,
     reason = "a test may stop at what it did not expect"
 )]
-#![expect(
-    clippy::expect_used,
-    clippy::cast_precision_loss,
-    reason = "a measurement, which ends where it cannot measure"
-)]
-#![expect(missing_docs, reason = "a program")]
+#![expect(clippy::cast_precision_loss, reason = "a measurement, which ends where it cannot measure")]
 
 mod chats;
 
@@ -58,7 +53,7 @@ fn generated() -> String {
 
 /// Each stage alone and then the chain, again and again; the ratio is that of the chain to the dearest of its own round.
 fn measure(text: &str) -> String {
-    let stages = STAGES.map(|stage| chain(stage));
+    let stages = STAGES.map(chain);
     let all = chain(&STAGES.concat());
     let mut rounds: Vec<[f64; 4]> = (0..=PAIRS)
         .map(|_| [seconds(&stages[0], text), seconds(&stages[1], text), seconds(&stages[2], text), seconds(&all, text)])

@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("rolling", &["json", "transcript", "dialects", "edit", "processors", "summarizers", "store", "batch"]),
     ("pipeline", &["transcript", "processors", "tokenizers"]),
     ("io", &["error", "json"]),
-    ("batch", &["error", "io", "json", "transcript", "dialects", "edit", "checks", "pipeline"]),
+    ("batch", &["error", "io", "json", "transcript", "dialects", "processors", "edit", "checks", "pipeline"]),
 ];
 
 fn source() -> PathBuf {

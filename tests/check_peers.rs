@@ -69,10 +69,10 @@ const KEPT: &[Kept] = &[
         "pi",
         &[],
         &[
-            r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}"#,
-            r#"{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"one"}],"isError":false}"#,
-            r#"{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"two"}],"isError":false}"#,
-            r#"{"role":"user","content":"good"}"#,
+            r#"{"type":"message","id":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}}"#,
+            r#"{"type":"message","id":"2","message":{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"one"}],"isError":false}}"#,
+            r#"{"type":"message","id":"3","message":{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"two"}],"isError":false}}"#,
+            r#"{"type":"message","id":"4","message":{"role":"user","content":"good"}}"#,
         ],
         &[0, 1, 3],
     ),
@@ -80,9 +80,9 @@ const KEPT: &[Kept] = &[
         "pi",
         &[],
         &[
-            r#"{"role":"user","content":"hi"}"#,
-            r#"{"role":"toolResult","toolCallId":"x","toolName":"read","content":[{"type":"text","text":"?"}],"isError":false}"#,
-            r#"{"role":"assistant","content":[{"type":"text","text":"ok"}]}"#,
+            r#"{"type":"message","id":"1","message":{"role":"user","content":"hi"}}"#,
+            r#"{"type":"message","id":"2","message":{"role":"toolResult","toolCallId":"x","toolName":"read","content":[{"type":"text","text":"?"}],"isError":false}}"#,
+            r#"{"type":"message","id":"3","message":{"role":"assistant","content":[{"type":"text","text":"ok"}]}}"#,
         ],
         &[0, 2],
     ),
@@ -116,7 +116,7 @@ fn a_call_without_output_gets_one_of_its_kind() {
         ("responses", r#"{"type":"custom_tool_call","call_id":"c","name":"a","input":"x"}"#, "custom_tool_call_output"),
         (
             "pi",
-            r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}"#,
+            r#"{"type":"message","id":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}]}}"#,
             "toolResult",
         ),
     ];

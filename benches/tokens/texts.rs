@@ -1,7 +1,6 @@
 //! Texts as models see them, drawn from the words of the vocabulary: frequent ones often, rare ones rarely, some unheard
 //! of. The same on every run.
 
-#![expect(clippy::too_many_lines, reason = "a line for each kind of line")]
 #![expect(clippy::format_push_string, reason = "nothing is measured here")]
 #![expect(
     clippy::cast_precision_loss,

@@ -9,7 +9,7 @@ use super::feed::{Feed, Task, What, open, read_whole};
 use super::{Batch, Event, Failure, Flow, OnError, Opened, Trouble, Unit, Work};
 use crate::dialects::Framing;
 use crate::error::{Error, Kind, Place};
-use crate::io::{Blocks, Progress, Source};
+use crate::io::{Blocks, Buffer, Progress, Source};
 
 /// What came of a task.
 struct Done<Out> {
@@ -27,7 +27,7 @@ impl Batch {
     /// Works on all `sources` and tells `fold` what comes of them, in order.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow) {
         let mut feed = Feed::new(&self.wish, sources);
-        let mut buffer = Vec::new();
+        let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
         let jobs = match self.jobs {
@@ -42,7 +42,7 @@ impl Batch {
     }
 
     /// All on this thread: what is small is done before a thread has started.
-    fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Vec<u8>), work: &W, folding: &mut Folding<'_, W::Out>) {
+    fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Buffer), work: &W, folding: &mut Folding<'_, W::Out>) {
         let mut worker = Worker { batch: self, work, buffer: first.1 };
         let mut out = W::Out::default();
         let mut next = Some(first.0);
@@ -59,7 +59,7 @@ impl Batch {
         &self,
         pool: &rayon::ThreadPool,
         feed: Feed<'_>,
-        first: (Task, Vec<u8>),
+        first: (Task, Buffer),
         work: &W,
         folding: &mut Folding<'_, W::Out>,
     ) {
@@ -86,11 +86,12 @@ impl Batch {
     fn work<W: Work>(
         &self,
         shared: &Shared<'_, W::Out>,
-        first: Option<(Task, Vec<u8>)>,
+        first: Option<(Task, Buffer)>,
         work: &W,
         sender: &Sender<Done<W::Out>>,
     ) {
-        let (mut given, buffer) = first.map_or_else(|| (None, Vec::new()), |(task, buffer)| (Some(task), buffer));
+        let (mut given, buffer) =
+            first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer };
         loop {
             shared.tickets.take();
@@ -211,7 +212,7 @@ impl<Out> Folding<'_, Out> {
 struct Worker<'b, W> {
     batch: &'b Batch,
     work: &'b W,
-    buffer: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl<W: Work> Worker<'_, W> {
@@ -291,7 +292,7 @@ impl<W: Work> Worker<'_, W> {
     /// All records of the buffer, or those before the first that fails; returns how many lines that was.
     fn records(&self, opened: &Opened, first: usize, done: &mut Done<W::Out>) -> usize {
         let mut line = first;
-        let mut rest = self.buffer.as_slice();
+        let mut rest = &*self.buffer;
         while !rest.is_empty() && !done.broken {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
             let (record, after) = rest.split_at(end);

@@ -7,8 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Opened, Wish};
 use crate::dialects::{Framing, detect};
 use crate::error::Error;
-use crate::io::{BLOCK, Blocks, Source};
+use crate::io::{Blocks, Buffer, Source};
 use crate::json::Document;
+
+/// Files up to this length are worked on whole, each by one worker.
+const SMALL: u64 = 1024 * 1024;
 
 /// Something to work on.
 pub(super) struct Task {
@@ -65,7 +68,7 @@ impl<'w> Feed<'w> {
     }
 
     /// The next task; where it is a block, `buffer` holds its text.
-    pub(super) fn next(&mut self, buffer: &mut Vec<u8>) -> Option<Task> {
+    pub(super) fn next(&mut self, buffer: &mut Buffer) -> Option<Task> {
         if self.current.as_ref().is_some_and(|current| current.opened.left.load(Ordering::Relaxed)) {
             self.current = None;
         }
@@ -77,11 +80,11 @@ impl<'w> Feed<'w> {
         Some(Task { number: self.tasks - 1, what })
     }
 
-    fn open(&mut self, buffer: &mut Vec<u8>) -> Option<What> {
+    fn open(&mut self, buffer: &mut Buffer) -> Option<What> {
         let source = self.sources.pop_front()?;
         let number = self.files;
         self.files += 1;
-        if !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= BLOCK as u64) {
+        if !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= SMALL) {
             return Some(What::File(source, number));
         }
         Some(match open(self.wish, &source, number, buffer) {
@@ -93,7 +96,7 @@ impl<'w> Feed<'w> {
         })
     }
 
-    fn block(&mut self, mut current: Current, buffer: &mut Vec<u8>, first: bool) -> What {
+    fn block(&mut self, mut current: Current, buffer: &mut Buffer, first: bool) -> What {
         if !first && let Err(error) = current.blocks.next_lines(buffer) {
             return What::Broken(Ok(current.opened), error);
         }
@@ -113,7 +116,7 @@ pub(super) fn open(
     wish: &Wish,
     source: &Source,
     number: usize,
-    buffer: &mut Vec<u8>,
+    buffer: &mut Buffer,
 ) -> Result<(Arc<Opened>, Box<Blocks>), Error> {
     let mut blocks = Box::new(Blocks::open(source)?);
     blocks.next_lines(buffer)?;
@@ -129,7 +132,7 @@ pub(super) fn open(
 
 /// Reads on to the end of a file that is one unit, unless its first lines show already that it never will be, all of them:
 /// an endless stream of what is no JSON must end.
-pub(super) fn read_whole(blocks: &mut Blocks, framing: Framing, buffer: &mut Vec<u8>) -> Result<(), Error> {
+pub(super) fn read_whole(blocks: &mut Blocks, framing: Framing, buffer: &mut Buffer) -> Result<(), Error> {
     let hopeless = framing == Framing::Lines
         && !buffer.is_empty()
         && valid_prefix(buffer).lines().take(16).all(|line| Document::read_all(line).is_err());

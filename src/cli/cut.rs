@@ -1,6 +1,6 @@
 //! What every cutting command does with its chain: plans the outputs, runs the batch, says how it went.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -118,7 +118,7 @@ impl Cutting {
     /// The record of what is finished: kept for every run into a directory, and wherever --resume asks for it.
     fn manifest(&self, chain: &Chain) -> Result<Option<Manifest>, Error> {
         let resume = self.output.resume.as_ref();
-        let named = resume.filter(|path| !path.as_os_str().is_empty()).cloned();
+        let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
             _ if self.dry_run => return Ok(None),
             (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
@@ -130,7 +130,7 @@ impl Cutting {
             (None, None, None) => return Ok(None),
         };
         let manifest = Manifest::open(&path, &options(&chain.told), resume.is_some());
-        manifest.map(Some).map_err(|error| Error::system(Path::new(&path).to_string_lossy(), &error))
+        manifest.map(Some).map_err(|error| Error::system(path.to_string_lossy(), &error))
     }
 }
 

@@ -16,6 +16,9 @@ use crate::dialects::Framing;
 use crate::error::{Error, Kind};
 use crate::io::{FileSink, Manifest, Progress};
 
+/// Notes that are said without --verbose: a dataset can have one for every record.
+const NOTES: usize = 10;
+
 /// Takes what a batch of cuts comes to.
 pub(super) struct Fold<'f> {
     flags: &'f Flags,
@@ -34,6 +37,8 @@ pub(super) struct Fold<'f> {
     /// Whether the file at hand has an output that stands.
     standing: bool,
     told: bool,
+    /// How many notes there were.
+    notes: usize,
     failed: bool,
     pub(super) sums: Sums,
 }
@@ -79,6 +84,7 @@ impl<'f> Fold<'f> {
             changed: false,
             standing: false,
             told: false,
+            notes: 0,
             failed: false,
             sums: Sums::default(),
         })
@@ -151,14 +157,20 @@ impl<'f> Fold<'f> {
             let dialect = piece.dialect.unwrap_or("no message");
             said = format!("{name}: {}, {dialect}", opened.reading.framing.name());
         }
-        if said.is_empty() && piece.notes.is_empty() && piece.explained.is_empty() {
+        let noted = match (self.global.quiet, self.global.verbose) {
+            (true, _) => 0,
+            (_, true) => piece.notes.len(),
+            _ => piece.notes.len().min(NOTES.saturating_sub(self.notes)),
+        };
+        self.notes += piece.notes.len();
+        if said.is_empty() && noted == 0 && piece.explained.is_empty() {
             return;
         }
         self.progress.aside(|| {
             if !said.is_empty() {
                 report::note(&said);
             }
-            for (place, note) in piece.notes.iter().filter(|_| !self.global.quiet) {
+            for (place, note) in &piece.notes[..noted] {
                 report::warning(&Error::new(Kind::Content, name, note.as_str()).at(*place));
             }
             report::text(&piece.explained);
@@ -244,6 +256,9 @@ impl<'f> Fold<'f> {
         }
         if interrupted.is_some() {
             report::warning(&format!("interrupted after {} files; what was written is whole", self.sums.files));
+        }
+        if self.notes > NOTES && !self.global.verbose && !self.global.quiet {
+            report::warning(&format!("{} more notes like these; --verbose says them all", self.notes - NOTES));
         }
         self.print_sums(begun);
         let all_done = !self.failed && interrupted.is_none();

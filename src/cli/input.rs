@@ -176,7 +176,7 @@ pub(super) struct Output {
 
     /// Leave out inputs that an earlier run finished with the same options; its record lies in DIR, or in MANIFEST
     #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
-    pub(super) resume: Option<PathBuf>,
+    pub(super) resume: Option<OsString>,
 
     /// What becomes of a record that cannot be read or cut
     #[arg(

@@ -3,6 +3,7 @@
 //! This layer knows files, streams and lines; it knows nothing of messages.
 
 mod blocks;
+mod buffer;
 mod compression;
 mod manifest;
 mod progress;
@@ -11,6 +12,7 @@ mod source;
 mod target;
 
 pub use blocks::{BLOCK, Blocks};
+pub use buffer::Buffer;
 pub use compression::Packing;
 pub use manifest::{MANIFEST, Manifest};
 pub use progress::{Progress, Show};

@@ -96,7 +96,7 @@ impl Stage {
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<(), String> {
-        let mut inserted = usize::MAX;
+        let mut added = usize::MAX;
         for _ in 0..self.processor.passes() {
             let view = View { messages: &run.messages, preamble: &transcript.preamble, manners: transcript.manners };
             let mut plan = self.processor.decide(&view)?;
@@ -106,10 +106,12 @@ impl Stage {
                 watch(self, &run.messages, &plan);
             }
             // A pass that puts in no less than the one before mends nothing: what is left is for another stage.
-            if identity || plan.inserts.len() >= inserted {
+            if identity || plan.added() > 0 && plan.added() >= added {
                 break;
             }
-            inserted = if plan.inserts.is_empty() { inserted } else { plan.inserts.len() };
+            if plan.added() > 0 {
+                added = plan.added();
+            }
             run.changed = true;
             run.messages = fold(std::mem::take(&mut run.messages), &plan);
         }

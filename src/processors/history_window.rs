@@ -64,7 +64,12 @@ impl HistoryWindow {
                 // What stands before the window's first user message goes: the walk back must reach one.
                 newest = newest.and_then(|newest| (bound..=newest).rfind(speaks(Role::User)));
             }
-            start = newest.map_or(start, |newest| start.min(newest));
+            // Without the reasoning that must accompany it, a message that also calls would be lost.
+            let bound_from = newest.map(|newest| {
+                let before = (0..newest).rev().take_while(|&at| view.messages[at].binds_next).last();
+                before.unwrap_or(newest)
+            });
+            start = bound_from.map_or(start, |newest| start.min(newest));
         }
         // A unit is never cut: what begins inside one begins with it.
         runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)

@@ -108,6 +108,16 @@ impl Plan {
         Self { decisions: vec![Decision::Keep; count], inserts: Vec::new(), remarks: Vec::new(), notes: Vec::new() }
     }
 
+    /// How many messages and parts it puts in.
+    #[must_use]
+    pub fn added(&self) -> usize {
+        let admitted = self.decisions.iter().map(|decision| match decision {
+            Decision::Change(changes, _) => changes.iter().filter(|change| matches!(change, Change::Admit(_))).count(),
+            _ => 0,
+        });
+        self.inserts.len() + admitted.sum::<usize>()
+    }
+
     /// Whether nothing changes.
     #[must_use]
     pub fn is_identity(&self) -> bool {

@@ -50,7 +50,11 @@ fn transcripts() -> Vec<File> {
 fn expected(file: &File) -> Option<(&'static str, Framing)> {
     // The extension of the Agent Development Kit's files tells their framing.
     if file.name.starts_with("gemini/") {
-        let framing = if file.name.ends_with(".jsonl") { Framing::Lines } else { Framing::Document };
+        let framing = if Path::new(&file.name).extension().is_some_and(|kind| kind == "jsonl") {
+            Framing::Lines
+        } else {
+            Framing::Document
+        };
         return Some(("gemini", framing));
     }
     // Settings beside a session are no transcript.

@@ -1,0 +1,115 @@
+//! Our reader of JSON beside `serde_json`: the same texts are JSON, and the same values stand in them.
+//!
+//! Three differences are wanted and left out of the comparison: a byte order mark may begin a text, nesting may go
+//! to 10,000 and not to 128 levels, and a lone surrogate is a character that nobody knows and no error.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at what it did not expect")]
+
+use curtail::json::{Document, Kind, MAX_DEPTH, Value};
+use proptest::prelude::*;
+use serde::de::IgnoredAny;
+
+fn ours(text: &str) -> Result<(), String> {
+    Document::read(text).map(drop).map_err(|fault| format!("{}: {}", fault.offset, fault.what))
+}
+
+fn theirs(text: &str) -> Result<(), String> {
+    serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
+}
+
+/// What we read, as `serde_json` would have it.
+fn tree(value: Value<'_>) -> serde_json::Value {
+    match value.kind() {
+        Kind::Object => {
+            let members = value.members().map(|member| (member.key.decode().into_owned(), tree(member.value)));
+            serde_json::Value::Object(members.collect())
+        }
+        Kind::Array => value.items().map(tree).collect(),
+        Kind::String => value.text().unwrap().decode().into_owned().into(),
+        _ => serde_json::from_str(value.raw()).unwrap(),
+    }
+}
+
+/// JSON as people and programs spell it: white space, escapes, keys that stand twice.
+fn json() -> impl Strategy<Value = String> {
+    let string = prop_oneof![
+        "\"[a-c ]{0,20}\"",
+        r#""([a-zé😀]|\\["\\/bfnrt]|\\u00[0-9a-fA-F]{2}|\\ud83d\\ude00|,|\{|\]|:){0,24}""#,
+    ];
+    let scalar =
+        prop_oneof![string.clone(), "-?(0|[1-9][0-9]{0,5})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,2})?", "true|false|null",];
+    let space = "[ \n\r\t]{0,2}";
+    scalar.prop_recursive(5, 40, 6, move |inner| {
+        let item = (space, inner.clone(), space).prop_map(|(before, value, after)| format!("{before}{value}{after}"));
+        let member = (space, prop_oneof!["\"[ab]\"", string.clone()], space, item.clone())
+            .prop_map(|(before, key, after, value)| format!("{before}{key}{after}:{value}"));
+        prop_oneof![
+            (space, prop::collection::vec(item, 0..6))
+                .prop_map(|(space, items)| format!("[{space}{}]", items.join(","))),
+            (space, prop::collection::vec(member, 0..6))
+                .prop_map(|(space, all)| format!("{{{space}{}}}", all.join(","))),
+        ]
+    })
+}
+
+/// Bytes that make or break JSON.
+const BITS: &[&str] = &[
+    "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "1", "\n", "\u{1}", "\u{7f}", "é", "t", "\\u12", " ",
+    "\\ud800", "",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn what_is_json_reads_alike(text in json()) {
+        let document = Document::read(&text).map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        let root = document.roots().next().unwrap();
+        prop_assert_eq!(tree(root), serde_json::from_str::<serde_json::Value>(&text).unwrap());
+        prop_assert_eq!(root.raw(), text.trim_matches([' ', '\n', '\r', '\t']));
+        // Of a key that stands twice the last counts.
+        for member in root.members() {
+            let key = member.key.decode();
+            let last = root.members().filter(|other| other.key.decode() == key).last().unwrap();
+            prop_assert!(root.get(&key) == Some(last.value));
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_broken_alike(
+        text in json(), at in any::<prop::sample::Index>(), gone in 0_usize..4, bit in prop::sample::select(BITS),
+    ) {
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let start = at.index(places.len());
+        let end = (start + gone).min(places.len() - 1);
+        let broken = format!("{}{bit}{}", &text[..places[start]], &text[places[end]..]);
+        prop_assert_eq!(ours(&broken).is_ok(), theirs(&broken).is_ok(), "{}: {:?} {:?}", broken, ours(&broken), theirs(&broken));
+    }
+
+    #[test]
+    fn long_strings_end_where_they_end(before in "[a-z]{0,40}", inside in "([ -~é]|\\\\n){0,60}", after in "[a-z]{0,20}") {
+        let text = format!("[{before:?}, \"{inside}\", {after:?}]");
+        prop_assert_eq!(ours(&text).is_ok(), theirs(&text).is_ok(), "{}", text);
+    }
+}
+
+#[test]
+fn depth_is_bounded_and_costs_no_stack() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let text = |depth: usize| format!("{}0{}", open.repeat(depth), close.repeat(depth));
+        assert!(Document::read(&text(MAX_DEPTH)).is_ok());
+        let fault = Document::read(&text(MAX_DEPTH + 1)).unwrap_err();
+        assert_eq!(fault.offset, MAX_DEPTH * open.len());
+        assert!(fault.what.contains("10000 levels"), "{}", fault.what);
+        assert!(Document::read(&text(1_000_000)).is_err());
+    }
+}
+
+#[test]
+fn wanted_differences() {
+    assert!(Document::read("\u{feff}{}").is_ok());
+    let document = Document::read(r#"["\ud800", "\udc00\ud800x", "\ud83d\ude00"]"#).unwrap();
+    let texts: Vec<String> =
+        document.roots().next().unwrap().items().map(|item| item.text().unwrap().decode().into_owned()).collect();
+    assert_eq!(texts, ["\u{fffd}", "\u{fffd}\u{fffd}x", "😀"]);
+}
