@@ -45,18 +45,13 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
     })
 }
 
-/// Closes, where calls have no ids, what is still open when something else than results follows: a later result of that name
-/// answers a later call.
+/// Closes, where calls have no ids, what is still open when the next calls are made: a later result of that name answers
+/// those.
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
-    let mut open = 0_usize;
     for item in items {
-        let Item::Message(message) = item else { continue };
-        let results = message.results().count();
-        if results > 0 {
-            open = open.saturating_sub(results);
-        } else {
-            message.barrier = open > 0;
-            open = message.calls().count();
+        if let Item::Message(message) = item {
+            let calls = message.calls().next().is_some();
+            message.barrier = calls;
         }
     }
 }
