@@ -1,10 +1,10 @@
-"""Times `curtail` beside what else does the job, in pairs: each round runs all of them one after another, and what counts is
-the median of the ratios.
+"""Times `curtail` beside what else does the job, and prints the tables of docs/benchmarks.md.
 
 Usage: compare.py CURTAIL GENERATE [MEGABYTES [ROUNDS]]
 
-CURTAIL is the program, GENERATE the generator (`cargo bench --bench generate --no-run` says where it is). Peers that are not installed are
-left out: jq, jaq, node, and Python with orjson (`pip install orjson`). Everything is written to /dev/null.
+CURTAIL is the program, GENERATE the generator of chats (`cargo bench --bench generate --no-run` says where it is). Each round runs
+all programs one after another; what counts is the median of the ratios within the rounds. Everything is written to /dev/null. Peers
+that are not installed are left out: jq, jaq (`cargo install jaq`), node, and of PyPI orjson, langchain-core and datasets.
 """
 
 import importlib.util
@@ -21,15 +21,26 @@ HERE = pathlib.Path(__file__).parent
 JQ = ".messages |= (map(select(.role == \"system\")) as $s | (.[:-40] | map(select(.role == \"system\"))) + .[-40:])"
 
 
-def peers(curtail, data):
-    python = sys.executable
-    yield "curtail window -n 40", [curtail, "window", "-q", "-n", "40", data]
-    yield "curtail window -n 40 -j1", [curtail, "window", "-q", "-n", "40", "-j1", data]
-    yield "curtail check", [curtail, "check", "-q", data]
-    yield "cat", ["cat", data]
-    if importlib.util.find_spec("orjson"):
-        yield "Python, orjson", [python, HERE / "window.py", "orjson", data]
-    yield "Python, json", [python, HERE / "window.py", "json", data]
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def python(script, *arguments):
+    return [sys.executable, HERE / script, *arguments]
+
+
+def window(curtail, data):
+    """The last 40 messages of every record."""
+    yield "`curtail window -n 40`", [curtail, "window", "-q", "-n", "40", data]
+    yield "`curtail window -n 40 --jobs 1`", [curtail, "window", "-q", "-n", "40", "--jobs", "1", data]
+    yield "`cat`", ["cat", data]
+    if has("orjson"):
+        yield "Python, orjson", python("window.py", "orjson", data)
+    yield "Python, json", python("window.py", "json", data)
+    if has("langchain_core"):
+        yield "LangChain, `trim_messages`", python("window_langchain.py", data)
+    if has("datasets"):
+        yield "Hugging Face `datasets.map`, two processes", python("window_datasets.py", data)
     if shutil.which("node"):
         yield "Node", ["node", HERE / "window.js", data]
     if shutil.which("jaq"):
@@ -38,13 +49,44 @@ def peers(curtail, data):
         yield "jq", ["jq", "-c", JQ, data]
 
 
+def check(curtail, data):
+    """Whether every record can be read, and for `curtail` whether its pairs are whole."""
+    yield "`curtail check`", [curtail, "check", "-q", data]
+    yield "`curtail check --jobs 1`", [curtail, "check", "-q", "--jobs", "1", data]
+    if has("orjson"):
+        yield "Python, orjson, pairs by id", python("check.py", data)
+    if shutil.which("jaq"):
+        yield "`jaq empty`", ["jaq", "empty", data]
+    if shutil.which("jq"):
+        yield "`jq empty`", ["jq", "empty", data]
+
+
 def run(command):
     """Seconds of wall clock, and the peak of memory in megabytes."""
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-        _, _, used = os.wait4(child.pid, 0)
+        _, status, used = os.wait4(child.pid, 0)
         child.returncode = 0
+    if os.waitstatus_to_exitcode(status) != 0:
+        sys.exit(f"{' '.join(command)} failed")
     return time.perf_counter() - begun, used.ru_maxrss / 1024
+
+
+def table(commands, rounds):
+    commands = [(name, [str(word) for word in command]) for name, command in commands]
+    times = {name: [] for name, _ in commands}
+    memory = {name: 0 for name, _ in commands}
+    for _ in range(rounds):
+        for name, command in commands:
+            seconds, peak = run(command)
+            times[name].append(seconds)
+            memory[name] = max(memory[name], peak)
+    ours = times[commands[0][0]]
+    print(f"| {rounds} rounds | seconds | times as long as the first | peak MB |\n|---|---:|---:|---:|")
+    for name, own in times.items():
+        ratio = statistics.median(one / our for one, our in zip(own, ours))
+        print(f"| {name} | {statistics.median(own):.2f} | {ratio:.2f} | {memory[name]:.0f} |")
+    print()
 
 
 def main():
@@ -55,18 +97,10 @@ def main():
         data = str(pathlib.Path(folder) / "chats.jsonl")
         with open(data, "wb") as out:
             subprocess.run([generate, megabytes], stdout=out, check=True)
-        commands = list(peers(curtail, data))
-        times = {name: [] for name, _ in commands}
-        memory = {}
-        for _ in range(rounds):
-            for name, command in commands:
-                seconds, memory[name] = run([str(word) for word in command])
-                times[name].append(seconds)
-    ours = times["curtail window -n 40"]
-    print(f"| {megabytes} MB, {rounds} rounds | seconds | beside `curtail window` | peak MB |\n|---|---|---|---|")
-    for name, own in times.items():
-        ratio = statistics.median(one / our for one, our in zip(own, ours))
-        print(f"| {name} | {statistics.median(own):.2f} | {ratio:.2f} | {memory[name]:.0f} |")
+        print(f"{megabytes} MB of chats.\n")
+        for work in (window, check):
+            print(f"{work.__doc__}\n")
+            table(work(curtail, data), rounds)
 
 
 main()

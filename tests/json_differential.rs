@@ -30,6 +30,12 @@ fn tree(value: Value<'_>) -> serde_json::Value {
     }
 }
 
+/// Every value below `value`, itself included.
+fn all(value: Value<'_>) -> Vec<Value<'_>> {
+    let inside = value.items().chain(value.members().map(|member| member.value));
+    std::iter::once(value).chain(inside.flat_map(all)).collect()
+}
+
 /// JSON as people and programs spell it: white space, escapes, keys that stand twice.
 fn json() -> impl Strategy<Value = String> {
     let string = prop_oneof![
@@ -72,6 +78,20 @@ proptest! {
             let key = member.key.decode();
             let last = root.members().filter(|other| other.key.decode() == key).last().unwrap();
             prop_assert!(root.get(&key) == Some(last.value));
+        }
+    }
+
+    #[test]
+    fn pointers_lead_where_they_say(text in json()) {
+        let document = Document::read(&text).map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        let whole = serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        let root = document.roots().next().unwrap();
+        for value in all(root) {
+            // Where a key stands twice, a pointer leads to the last.
+            let shadowed = std::iter::successors(Some(value), |here| here.parent()).any(|here| {
+                here.members().any(|one| here.get(&one.key.decode()) != Some(one.value))
+            });
+            prop_assert!(shadowed || whole.pointer(&value.pointer()) == Some(&tree(value)), "{}", value.pointer());
         }
     }
 

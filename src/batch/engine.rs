@@ -308,13 +308,12 @@ impl<W: Work> Worker<'_, W> {
 
     fn unit(&self, opened: &Opened, record: &[u8], (line, offset): (usize, usize), done: &mut Done<W::Out>) {
         let unit = |text| Unit { text, line, offset, opened };
-        let tried = match simdutf8::basic::from_utf8(record) {
-            Ok(text) => self.work.unit(&unit(text), &mut done.out),
-            Err(_) => {
-                let text = super::feed::valid_prefix(record);
-                let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
-                self.work.garbled(&unit(text), trouble, &mut done.out)
-            }
+        let tried = if let Ok(text) = simdutf8::basic::from_utf8(record) {
+            self.work.unit(&unit(text), &mut done.out)
+        } else {
+            let text = super::feed::valid_prefix(record);
+            let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            self.work.garbled(&unit(text), trouble, &mut done.out)
         };
         let Err(trouble) = tried else { return };
         let place = Place::of(record, trouble.offset, line);

@@ -1,5 +1,7 @@
 //! A finding: what a rule saw, where that stands in the file, and the line to show.
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 
 use super::{Level, Rule};
@@ -105,14 +107,19 @@ const AFTER: usize = 72;
 pub struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
+    /// How many characters begin before each multiple of [`STRIDE`] bytes; counted when somebody first asks for a column, because
+    /// to count from the beginning of the line for each would take the square of a long line.
+    milestones: OnceCell<Vec<usize>>,
 }
+
+const STRIDE: usize = 4096;
 
 impl<'t> Lines<'t> {
     /// Finds the lines of `text`.
     #[must_use]
     pub fn of(text: &'t str) -> Self {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
-        Self { text, starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect() }
+        Self { text, starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect(), milestones: OnceCell::new() }
     }
 
     /// The place of `span`.
@@ -120,7 +127,8 @@ impl<'t> Lines<'t> {
     pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> Place {
         let offset = self.floor(span.start as usize);
         let line = self.starts.partition_point(|start| *start <= offset);
-        let column = self.text[self.start_of(line).min(offset)..offset].chars().count() + 1;
+        let start = self.start_of(line).min(offset);
+        let column = self.characters_before(offset) - self.characters_before(start) + 1;
         Place { line, column, offset, length: span.len(), pointer, message }
     }
 
@@ -152,6 +160,20 @@ impl<'t> Lines<'t> {
         if self.text[start..].starts_with('\u{feff}') { start + '\u{feff}'.len_utf8() } else { start }
     }
 
+    /// How many characters begin before `offset`.
+    fn characters_before(&self, offset: usize) -> usize {
+        let begin = |bytes: &[u8]| bytes.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
+        let milestones = self.milestones.get_or_init(|| {
+            let mut sum = 0;
+            let mut add = |stride| {
+                sum += begin(stride);
+                sum
+            };
+            std::iter::once(0).chain(self.text.as_bytes().chunks(STRIDE).map(&mut add)).collect()
+        });
+        milestones[offset / STRIDE] + begin(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
+    }
+
     /// An offset that lies between characters.
     fn floor(&self, mut offset: usize) -> usize {
         offset = offset.min(self.text.len());
@@ -165,4 +187,29 @@ impl<'t> Lines<'t> {
 /// The first boundary of a character at or after `length`.
 fn ceil_in(text: &str, length: usize) -> usize {
     text.ceil_char_boundary(length.min(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines and characters of every length, across more than one milestone.
+    #[test]
+    fn columns_count_characters() {
+        let text: String = (0..9000).map(|n| ["a", "é", "語", "😀", "\n"][n * n % 97 % 5]).collect();
+        let long = text.replace('\n', "é");
+        for text in [text.as_str(), long.as_str()] {
+            let lines = Lines::of(text);
+            for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
+                let before = &text[..offset];
+                let place = lines.place(Span::new(index(offset), index(offset)), None, None);
+                let own = before.rsplit('\n').next().unwrap_or_default();
+                assert_eq!((place.line, place.column), (before.matches('\n').count() + 1, own.chars().count() + 1));
+            }
+        }
+    }
+
+    fn index(offset: usize) -> u32 {
+        u32::try_from(offset).unwrap_or(u32::MAX)
+    }
 }

@@ -3,6 +3,8 @@
 //! The notes form a tape in reading order. The pass keeps its stack in the tape's parent links, so depth costs no
 //! machine stack; what was proven here need not be proven again by those who walk the tape.
 
+use std::sync::OnceLock;
+
 use super::string::{end_of_string, has_control};
 use super::{Span, Value};
 
@@ -40,6 +42,8 @@ pub struct Document<'a> {
     torn: Option<Fault>,
     /// Whether any key is spelt with escapes.
     escaped_keys: bool,
+    /// How many nodes stand before each node in what holds it; counted when somebody first asks.
+    ranks: OnceLock<Vec<u32>>,
 }
 
 impl<'a> Document<'a> {
@@ -64,7 +68,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::read`], save that any number of values is right.
     pub fn read_all(text: &'a str) -> Result<Self, Fault> {
-        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None, escaped_keys: false };
+        let mut document = Self::empty(text);
         match document.append_all() {
             Ok(()) => Ok(document),
             Err(fault) => Err(fault),
@@ -77,7 +81,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// As [`Document::read_all`], save for the torn line, which [`Document::torn`] then names.
     pub fn read_log(text: &'a str) -> Result<Self, Fault> {
-        let mut document = Self { text, nodes: Vec::new(), roots: Vec::new(), torn: None, escaped_keys: false };
+        let mut document = Self::empty(text);
         let Err(fault) = document.append_all() else { return Ok(document) };
         // What is torn is the last root, whose node was pushed if it was a list or an object.
         let root = document.roots.pop().unwrap_or(0);
@@ -96,6 +100,11 @@ impl<'a> Document<'a> {
     #[must_use]
     pub const fn torn(&self) -> Option<&Fault> {
         self.torn.as_ref()
+    }
+
+    fn empty(text: &'a str) -> Self {
+        let (nodes, roots, torn, escaped_keys) = (Vec::new(), Vec::new(), None, false);
+        Self { text, nodes, roots, torn, escaped_keys, ranks: OnceLock::new() }
     }
 
     fn append_all(&mut self) -> Result<(), Fault> {
@@ -152,6 +161,20 @@ impl<'a> Document<'a> {
 
     pub(super) fn parent(&self, at: u32) -> Option<u32> {
         Some(self.node(at).parent).filter(|&parent| parent != NONE)
+    }
+
+    /// How many nodes stand before the node `at` in what holds it: one pass over the tape answers for all of them, because
+    /// to ask a list of a million items for each of its items would take the square of that.
+    pub(super) fn rank(&self, at: u32) -> u32 {
+        let ranks = self.ranks.get_or_init(|| {
+            let mut seen = vec![0; self.nodes.len()];
+            let rank = |node: &Node| {
+                let held = seen.get_mut(node.parent as usize);
+                held.map_or(0, |held| std::mem::replace(held, *held + 1))
+            };
+            self.nodes.iter().map(rank).collect()
+        });
+        ranks[at as usize]
     }
 
     /// The bytes of `span`.

@@ -177,19 +177,19 @@ impl<'a> Value<'a> {
         let mut steps = Vec::new();
         let mut here = self;
         while let Some(parent) = here.parent() {
-            steps.push(parent.step_to(here));
+            steps.push(here.step_from(parent));
             here = parent;
         }
         steps.reverse();
         steps.concat()
     }
 
-    fn step_to(self, child: Value<'a>) -> String {
-        if let Some(nth) = self.items().position(|item| item == child) {
-            return format!("/{nth}");
+    fn step_from(self, parent: Value<'a>) -> String {
+        if !parent.is_object() {
+            return format!("/{}", self.document.rank(self.at));
         }
-        let key = self.members().find(|member| member.value == child).map(|member| member.key);
-        let key = key.map(|key| key.decode().replace('~', "~0").replace('/', "~1"));
+        let key = Value { at: self.at - 1, ..self };
+        let key = key.text().map(|key| key.decode().replace('~', "~0").replace('/', "~1"));
         format!("/{}", key.unwrap_or_default())
     }
 }
