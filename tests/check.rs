@@ -334,3 +334,14 @@ fn the_order_of_findings_does_not_depend_on_the_jobs() {
         assert_eq!(text[..offset].matches('\n').count() + 1, line);
     }
 }
+
+#[test]
+fn what_the_provider_runs_needs_no_signature() {
+    let signed = lines(&[
+        r#"{"role":"user","parts":[{"text":"Roll."}]}"#,
+        r#"{"role":"model","parts":[{"functionCall":{"name":"roll","args":{}},"thoughtSignature":"c2ln"}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"roll","response":{"eyes":4}}}]}"#,
+        r#"{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"2*4"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"8"}},{"text":"8"}]}"#,
+    ]);
+    assert!(told(&json(&[], &signed)).is_empty());
+}

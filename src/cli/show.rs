@@ -132,6 +132,7 @@ fn headline(shown: &Shown<'_>) -> String {
         format!("dialect {}", shown.dialect),
         if count == 1 { String::from("1 message") } else { format!("{count} messages") },
     ];
+    facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));
     facts.extend(shown.outline.kinds().iter().map(|(kind, count)| format!("{count} {kind}")));
     facts.extend(shown.outline.in_flight.map(|start| format!("in flight from {start}")));
     facts.join(", ")
