@@ -345,3 +345,17 @@ fn what_the_provider_runs_needs_no_signature() {
     ]);
     assert!(told(&json(&[], &signed)).is_empty());
 }
+
+#[test]
+fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = CALL.replace(r#""arguments":"{}""#, r#""arguments":"{\"city\":""#);
+    let both = CALL
+        .replace("]}", &format!(",{}]}}", &torn[torn.find("{\"id\"").unwrap()..torn.len() - 2]))
+        .replacen("call_1", "call_0", 1);
+    fs::write(folder.path().join("a.jsonl"), lines(&[ASK, &both, ASK, SAY])).unwrap();
+    let done = curtail(folder.path(), &["check", "--fix=stub", "a.jsonl"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stdout));
+    let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
+    assert!(text.contains(r#""tool_call_id":"call_0""#) && !text.contains("call_1"), "{text}");
+}
