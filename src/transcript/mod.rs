@@ -13,7 +13,7 @@ mod segment;
 
 pub use demands::{Demands, IdFormat, Turns};
 pub use draft::{Draft, DraftPart};
-pub use faults::{Fault, FaultKind};
+pub use faults::{Fault, FaultKind, last_round};
 pub use message::{
     ArgumentFault, Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult,
 };
