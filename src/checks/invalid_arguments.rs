@@ -1,8 +1,7 @@
 //! A call whose arguments are no JSON object.
 
 use super::{Case, Hit, Level, Rule, examples};
-use crate::json::{Document, Text};
-use crate::transcript::{Family, ToolCall};
+use crate::transcript::{ArgumentFault, ToolCall};
 
 pub(super) static RULE: Rule = Rule {
     code: "S005",
@@ -40,21 +39,8 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
 }
 
 fn what_is_wrong(call: &ToolCall<'_>) -> Option<String> {
-    if call.hosted || !matches!(call.family, Family::Function | Family::Positional) {
-        return None;
-    }
-    let not_an_object = || Some(String::from("are JSON, but not an object"));
-    match &call.arguments {
-        Text::Json(raw) if raw.starts_with('{') || *raw == "null" => None,
-        Text::Json(_) => not_an_object(),
-        text if text.is_blank() => None,
-        text => {
-            let text = text.decode();
-            match Document::read(&text) {
-                Ok(document) if document.roots().all(crate::json::Value::is_object) => None,
-                Ok(_) => not_an_object(),
-                Err(fault) => Some(format!("are not JSON: {} (at byte {})", fault.what, fault.offset)),
-            }
-        }
-    }
+    Some(match call.argument_fault()? {
+        ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
+        ArgumentFault::NotJson(fault) => format!("are not JSON: {} (at byte {})", fault.what, fault.offset),
+    })
 }
