@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::View;
 use crate::json::Text;
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Content, Message, Role, ToolResult};
+use crate::transcript::{Content, Message, ToolResult};
 
 /// What is added for the frame that a provider puts around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,7 +42,7 @@ impl Counting {
     /// Tokens of `message` without the parts that are `gone`.
     #[must_use]
     pub fn message_without(&self, message: &Message<'_>, gone: impl Fn(usize) -> bool) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(message), limit: usize::MAX };
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
         let stays = message.parts.iter().enumerate().filter(|(nth, _)| !gone(*nth));
         for (_, part) in stays {
             // There is no limit to pass.
@@ -55,7 +55,7 @@ impl Counting {
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
         let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
-        sum.add(self.frame(message))?;
+        sum.add(self.frame())?;
         for part in &message.parts {
             sum.content(&part.content)?;
         }
@@ -92,12 +92,10 @@ impl Counting {
         Some(total)
     }
 
-    fn frame(&self, message: &Message<'_>) -> usize {
+    fn frame(&self) -> usize {
         match self.overhead {
             Overhead::None => 0,
-            Overhead::OpenAi => {
-                3 + self.tokenizer.count(if message.role == Role::Tool { "tool" } else { message.role.name() })
-            }
+            Overhead::OpenAi => 3,
         }
     }
 }
