@@ -304,13 +304,12 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn unit(&self, opened: &Opened, record: &[u8], line: usize, done: &mut Done<W::Out>) {
-        let tried = match simdutf8::basic::from_utf8(record) {
-            Ok(text) => self.work.unit(&Unit { text, line, opened }, &mut done.out),
-            Err(_) => {
-                let text = super::feed::valid_prefix(record);
-                let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
-                self.work.garbled(&Unit { text, line, opened }, trouble, &mut done.out)
-            }
+        let tried = if let Ok(text) = simdutf8::basic::from_utf8(record) {
+            self.work.unit(&Unit { text, line, opened }, &mut done.out)
+        } else {
+            let text = super::feed::valid_prefix(record);
+            let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            self.work.garbled(&Unit { text, line, opened }, trouble, &mut done.out)
         };
         let Err(Trouble { offset, what }) = tried else { return };
         let error = Error::new(Kind::Content, &opened.source.name, what).at(Place::of(record, offset, line));

@@ -54,8 +54,8 @@ fn clean_run(bytes: &[u8], mut at: usize) -> usize {
 /// Whether any control character stands in `bytes`: one look at all of them, many at a time, spares every string its own.
 pub(super) fn has_control(bytes: &[u8]) -> bool {
     let (blocks, rest) = bytes.as_chunks::<64>();
-    let any = |block: &[u8]| block.iter().fold(false, |any, &byte| any | (byte < 0x20));
-    blocks.iter().any(|block| any(block)) || any(rest)
+    let least = |block: &[u8]| block.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+    blocks.iter().any(|block| least(block) < 0x20) || least(rest) < 0x20
 }
 
 /// Where a string ends.

@@ -1,4 +1,4 @@
-//! The newest complete segments that fit a budget of tokens (seed 004).
+//! The newest complete segments that fit a budget of tokens.
 
 use super::closure::Leaving;
 use super::shorten::shorten;
