@@ -57,3 +57,11 @@ fn overhead_is_three_a_message_and_three_for_the_reply() {
     };
     assert_eq!(total(&["--overhead", "openai"]), 813 + 3 * 8 + 3 * 2);
 }
+
+#[test]
+fn a_budget_to_the_token_keeps_the_whole_and_one_less_does_not() {
+    let place = Place::new();
+    place.write("a.jsonl", CHATS.as_bytes());
+    let limited = |budget: &str| text(&place.curtail(&["limit", "-t", budget, "a.jsonl"]).output().unwrap().stdout);
+    assert!(limited("810") == CHATS && limited("1m") == CHATS && limited("809") != CHATS);
+}

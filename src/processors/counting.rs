@@ -79,6 +79,19 @@ impl Counting {
         preamble + primed + self.reserve
     }
 
+    /// Whether the whole is at most `limit` by its length alone: bytes bound tokens from above, and what is escaped or has
+    /// white space is shorter still when it is read.
+    #[must_use]
+    pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
+        let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
+        let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
+        let inside = view.messages.iter().map(|message| {
+            let parts = message.parts.iter().map(|part| most(&part.content));
+            self.frame() + parts.sum::<usize>()
+        });
+        self.tokenizer.at_most_bytes() && primed + self.reserve + outside + inside.sum::<usize>() <= limit
+    }
+
     /// Tokens of the whole if they are at most `limit`. Counts the newest message first, where the budget ends soonest.
     #[must_use]
     pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
@@ -97,6 +110,19 @@ impl Counting {
             Overhead::None => 0,
             Overhead::OpenAi => 3,
         }
+    }
+}
+
+/// The most tokens that a part can have.
+fn most(content: &Content<'_>) -> usize {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
+        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
+        Content::ToolResult(result) => {
+            result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
+        }
+        Content::Media(_) => MEDIA_TOKENS,
+        Content::Other => 0,
     }
 }
 
