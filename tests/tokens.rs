@@ -87,6 +87,14 @@ proptest! {
     }
 
     #[test]
+    fn no_text_has_more_tokens_than_bytes(text in text()) {
+        for listed in curtail::tokenizers::all().iter().filter(|listed| listed.kind != "huggingface") {
+            let ours = find(listed.name).unwrap();
+            prop_assert!(ours.at_most_bytes() && ours.count(&text) <= text.len(), "{}", listed.name);
+        }
+    }
+
+    #[test]
     fn until_is_the_count_or_nothing(text in text(), limit in 0_usize..60) {
         for ours in OURS.iter() {
             let count = ours.count(&text);
