@@ -292,6 +292,26 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     assert!(said.starts_with("curtail: ") && said.contains(" transcripts") && said.lines().count() == 1, "{said}");
 }
 
+/// Summaries by a model take longer than all else, so they are counted as they come.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_counts_summaries() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(4).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let slow = "summarize -n 1 a.jsonl --summarizer-cmd 'sh slow.sh' --force";
+    for flags in ["-o out", "--emit state"] {
+        let line = format!("{} {slow} {flags} --progress always 2>&1 >out.txt", program());
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
+        let shown = text(&script.output().unwrap().stdout);
+        assert!(shown.contains("1 summaries") && shown.contains("4 summaries"), "{flags}: {shown:?}");
+    }
+    let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
+    let said = text(&piped.output().unwrap().stderr);
+    assert!(said.contains(" transcripts, ") && said.contains(" summaries"), "{said}");
+}
+
 /// A terminal as standard input waits for nobody to type a transcript.
 #[cfg(target_os = "linux")]
 #[test]
