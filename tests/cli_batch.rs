@@ -260,6 +260,31 @@ fn an_interrupt_ends_it_with_what_is_whole() {
     assert_eq!(torn, 0, "a file that was not finished was left behind");
 }
 
+/// A block of records takes minutes where a model is asked for every one of them: it is not waited for.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_block_of_slow_records() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(300).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let command = ["summarize", "-n", "1", "a.jsonl", "--summarizer-cmd", "sh slow.sh"];
+    for (goes_to, flags) in [("a file", &["-O", "out"][..]), ("standard output", &[])] {
+        let mut child = Command::new(program());
+        child.args(command).args(flags).args(["--cache", "cache"]).current_dir(place.path(""));
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let id = child.id().to_string();
+        wait_for(&place.path("cache"));
+        let begun = Instant::now();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(130), "{goes_to}: {}", text(&done.stderr));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{goes_to}: {:?}", begun.elapsed());
+        assert!(!place.path("out/a.jsonl").exists(), "a file that was not finished was left behind");
+        assert!(fs::read_dir(place.path("cache")).unwrap().count() >= 10, "what was made is gone");
+        fs::remove_dir_all(place.path("cache")).unwrap();
+    }
+}
+
 fn wait_for(path: &Path) {
     let begun = Instant::now();
     while fs::read_dir(path).map_or(0, Iterator::count) < 10 {
