@@ -99,6 +99,9 @@ fn trees_are_mirrored() {
     let arguments = ["window", "-n", "2", "data/*.jsonl", "data/sub/**", "-O", "globs"];
     place.curtail(&arguments).assert().success();
     assert!(place.path("globs/data/a.jsonl").exists() && place.path("globs/data/sub/b.ndjson").exists());
+    place.write("top.jsonl", chat("t", 3).as_bytes());
+    place.curtail(&["window", "-n", "2", "t*.jsonl", "-O", "here"]).assert().success();
+    assert!(place.path("here/top.jsonl").exists(), "a glob without a directory");
 }
 
 #[test]
@@ -260,6 +263,31 @@ fn an_interrupt_ends_it_with_what_is_whole() {
     assert_eq!(torn, 0, "a file that was not finished was left behind");
 }
 
+/// A block of records takes minutes where a model is asked for every one of them: it is not waited for.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_block_of_slow_records() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(300).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let command = ["summarize", "-n", "1", "a.jsonl", "--summarizer-cmd", "sh slow.sh"];
+    for (goes_to, flags) in [("a file", &["-O", "out"][..]), ("standard output", &[])] {
+        let mut child = Command::new(program());
+        child.args(command).args(flags).args(["--cache", "cache"]).current_dir(place.path(""));
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let id = child.id().to_string();
+        wait_for(&place.path("cache"));
+        let begun = Instant::now();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(130), "{goes_to}: {}", text(&done.stderr));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{goes_to}: {:?}", begun.elapsed());
+        assert!(!place.path("out/a.jsonl").exists(), "a file that was not finished was left behind");
+        assert!(fs::read_dir(place.path("cache")).unwrap().count() >= 10, "what was made is gone");
+        fs::remove_dir_all(place.path("cache")).unwrap();
+    }
+}
+
 fn wait_for(path: &Path) {
     let begun = Instant::now();
     while fs::read_dir(path).map_or(0, Iterator::count) < 10 {
@@ -290,6 +318,26 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force", "--progress", "always"]).output().unwrap();
     let said = text(&done.stderr);
     assert!(said.starts_with("curtail: ") && said.contains(" transcripts") && said.lines().count() == 1, "{said}");
+}
+
+/// Summaries by a model take longer than all else, so they are counted as they come.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_counts_summaries() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(4).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let slow = "summarize -n 1 a.jsonl --summarizer-cmd 'sh slow.sh' --force";
+    for flags in ["-o out", "--emit state"] {
+        let line = format!("{} {slow} {flags} --progress always 2>&1 >out.txt", program());
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
+        let shown = text(&script.output().unwrap().stdout);
+        assert!(shown.contains("1 summaries") && shown.contains("4 summaries"), "{flags}: {shown:?}");
+    }
+    let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
+    let said = text(&piped.output().unwrap().stderr);
+    assert!(said.contains(" transcripts, ") && said.contains(" summaries"), "{said}");
 }
 
 /// A terminal as standard input waits for nobody to type a transcript.

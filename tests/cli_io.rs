@@ -190,6 +190,11 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
+    for command in ["tokenizers", "dialects", "rule", "rule P001", "config --schema"] {
+        let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", support::program());
+        let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        assert_eq!(text(&done.stderr), "0\n", "{command}");
+    }
 }
 
 #[cfg(target_os = "linux")]

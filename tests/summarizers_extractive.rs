@@ -77,6 +77,32 @@ fn what_was_wanted_decided_changed_and_broken_is_in() {
     }
 }
 
+/// A task that is longer than the work on it: rules and forms behind what is wanted, an example of another task before it.
+#[test]
+fn what_is_wanted_is_told_apart_from_rules_and_examples() {
+    let rules: Vec<String> = (1..60)
+        .map(|n| format!("{n}. Always issue command number {n} of the commands that the rules allow you to issue."))
+        .collect();
+    let example = format!("Here is an example of a task.\n{}", rules.join("\n"));
+    let task = format!(
+        "Timestamps lose their zone in the export.\nThe importer rejects such files, so the zone has to be written.\n{}",
+        rules.join("\n")
+    );
+    let said = [
+        (Speaker::User, example.as_str()),
+        (Speaker::User, task.as_str()),
+        (Speaker::Call(String::from("bash")), r#"{"command":"cd /app && grep -rn zone src | head -40"}"#),
+        (tool("bash"), "277:    zone = find_zone(error)\n-rw-r--r-- 1 root root 236 Oct 24 2024 INSTALL"),
+        (Speaker::Call(String::from("bash")), r#"{"command":"cd /app && sed -i 's/naive/aware/' src/export.py"}"#),
+        (tool("bash"), ""),
+        (Speaker::Assistant, "The export writes aware timestamps now."),
+    ];
+    let text = summary(&said, 160, &bpe);
+    assert!(text.contains("Timestamps lose their zone") && text.contains("the zone has to be written"), "{text}");
+    assert!(text.contains("sed -i") && text.contains("aware timestamps now"), "{text}");
+    assert!(!text.contains("INSTALL") && !text.contains("277:"), "{text}");
+}
+
 #[test]
 fn speakers_stand_before_what_they_said_in_order() {
     let text = summary(&run(), 130, &bpe);

@@ -290,12 +290,16 @@ impl<W: Work> Worker<'_, W> {
         done.opened = Some(opened);
     }
 
-    /// All records of the buffer, which begins at a line and an offset of the file, or those before the first that fails;
-    /// returns how many lines that was.
+    /// All records of the buffer, which begins at a line and an offset of the file, or those before the first that fails or before
+    /// the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
     fn records(&self, opened: &Opened, (first, mut offset): (usize, usize), done: &mut Done<W::Out>) -> usize {
         let mut line = first;
         let mut rest = &*self.buffer;
         while !rest.is_empty() && !done.broken {
+            if self.batch.stop.load(Ordering::Relaxed) {
+                done.broken = true;
+                break;
+            }
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
             let (record, after) = rest.split_at(end);
             self.unit(opened, record, (line, offset), done);

@@ -1,6 +1,6 @@
 //! A call whose arguments are no JSON object.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 use crate::transcript::{ArgumentFault, ToolCall};
 
 pub(super) static RULE: Rule = Rule {
@@ -29,11 +29,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","tool_call_id":"call_1","content":"error: unexpected end of input"}
 {"role":"assistant","content":"I cannot tell."}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
-{"role":"tool","tool_call_id":"call_1","content":"rain"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWERED_CALL,
     find,
 };
 

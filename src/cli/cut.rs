@@ -16,7 +16,7 @@ use crate::error::{Error, Kind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
 use crate::pipeline::Chain;
 use crate::pipeline::options::Options;
-use crate::processors::{Counting, Overhead};
+use crate::processors::{Counting, Hear, Overhead};
 use crate::tokenizers;
 
 /// Does what a command of one processor was told.
@@ -54,6 +54,9 @@ pub(super) fn run(
         targets,
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
+    let counted = Arc::clone(&progress);
+    let count: Hear = Arc::new(move || counted.summary());
+    cutting.cutter.chain.on_summary(&count);
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut fold = Fold::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;

@@ -87,7 +87,8 @@ impl Dialect for Codex {
     fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
         let payload = spell_payload(draft);
         match near {
-            Some(near) if near.get("payload").is_none() => payload,
+            // Bare items are written beside bare ones; beside a line that is neither, the envelope says whose log this is.
+            Some(near) if near.get("payload").is_none() && responses::Responses.fit(near) != Fit::No => payload,
             _ => {
                 let time = near.and_then(|near| near.get("timestamp")).map_or("null", Value::raw);
                 format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")

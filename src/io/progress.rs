@@ -42,6 +42,7 @@ struct Watch {
     total: Option<u64>,
     read: u64,
     units: u64,
+    summaries: u64,
     bars: Option<Bars>,
     /// The files under way: name, length if known, bytes read.
     files: BTreeMap<usize, (String, Option<u64>, u64)>,
@@ -63,8 +64,8 @@ impl Progress {
         }
         let total = sources.iter().map(Source::len_hint).sum();
         let now = Instant::now();
-        let (read, units, files) = (0, 0, BTreeMap::new());
-        Self(Some(Mutex::new(Watch { show, begun: now, said: now, total, read, units, bars: None, files })))
+        let (read, units, summaries, files) = (0, 0, 0, BTreeMap::new());
+        Self(Some(Mutex::new(Watch { show, begun: now, said: now, total, read, units, summaries, bars: None, files })))
     }
 
     /// The file with this number is under way.
@@ -82,6 +83,13 @@ impl Progress {
         if let Some((.., read)) = watch.files.get_mut(&number) {
             *read += bytes;
         }
+        watch.draw();
+    }
+
+    /// One more summary was made, of whichever file.
+    pub fn summary(&self) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.summaries += 1;
         watch.draw();
     }
 
@@ -136,7 +144,7 @@ impl Watch {
     }
 
     fn bars(&mut self) {
-        let (total, begun) = (self.total, self.begun);
+        let (total, begun, done) = (self.total, self.begun, self.done());
         let bars = self.bars.get_or_insert_with(|| Bars::new(total, begun));
         for (number, (name, len, read)) in &self.files {
             if len.is_some_and(|len| len >= OWN_BAR) {
@@ -144,7 +152,7 @@ impl Watch {
                 bar.set_position(*read);
             }
         }
-        bars.sum.set_message(format!("{} transcripts", HumanCount(self.units)));
+        bars.sum.set_message(done);
         bars.sum.set_position(self.read);
     }
 
@@ -156,10 +164,19 @@ impl Watch {
         let left = self.total.filter(|&total| total > self.read && rate > 0).map_or_else(String::new, |total| {
             format!(", {} left", HumanDuration(Duration::from_secs((total - self.read) / rate)))
         });
-        let (read, units) = (HumanBytes(self.read), HumanCount(self.units));
-        let line = format!("curtail: {read}{total}, {}/s, {units} transcripts{left}\n", HumanBytes(rate));
+        let line =
+            format!("curtail: {}{total}, {}/s, {}{left}\n", HumanBytes(self.read), HumanBytes(rate), self.done());
         // A log that cannot be written to must not end the work.
         drop(std::io::stderr().write_all(line.as_bytes()));
+    }
+
+    /// `12,345 transcripts`, and the summaries that were made for them.
+    fn done(&self) -> String {
+        let summaries = match self.summaries {
+            0 => String::new(),
+            made => format!(", {} summaries", HumanCount(made)),
+        };
+        format!("{} transcripts{summaries}", HumanCount(self.units))
     }
 
     #[expect(

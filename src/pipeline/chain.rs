@@ -2,7 +2,7 @@
 //!
 //! A chain knows no file and no configuration.
 
-use crate::processors::{Plan, Processor, View, fold};
+use crate::processors::{Hear, Plan, Processor, View, fold};
 use crate::transcript::{Message, Transcript};
 
 /// Processors in order.
@@ -50,6 +50,13 @@ impl Chain {
         let stage = |processor| Stage { level: level.to_owned(), processor };
         self.stages.extend(processors.into_iter().map(stage));
         self
+    }
+
+    /// Calls `hear` from now on for every summary that a stage made.
+    pub fn on_summary(&self, hear: &Hear) {
+        for stage in &self.stages {
+            stage.processor.on_summary(hear);
+        }
     }
 
     /// Runs all stages over the messages of `transcript`, which it takes; `watch` sees every plan that changes something

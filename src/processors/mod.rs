@@ -22,6 +22,8 @@ mod tool_filter;
 mod units;
 mod working_memory;
 
+use std::sync::Arc;
+
 pub use clear_results::ClearResults;
 pub use counting::{Counting, Overhead};
 pub use fold::fold;
@@ -37,10 +39,16 @@ pub use tool_filter::{ToolFilter, ToolGlobs};
 pub use units::{Keep, Unit};
 pub use working_memory::{FoundUpdate, Source, WorkingMemory, updates};
 
+/// Called whenever something was done that takes long enough to be counted while it goes on.
+pub type Hear = Arc<dyn Fn() + Send + Sync>;
+
 /// Decides what becomes of the messages of a transcript.
 pub trait Processor: Send + Sync {
     /// The name of the command that it is known by.
     fn name(&self) -> &'static str;
+
+    /// Calls `hear` from now on for every summary that was made.
+    fn on_summary(&self, _hear: &Hear) {}
 
     /// How often it may be run on what it left before, until it changes nothing more.
     fn passes(&self) -> usize {

@@ -1,12 +1,12 @@
-//! The newest interactions word for word, and summaries of what came before (seed 003).
+//! The newest interactions word for word, and summaries of what came before.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::closure::Leaving;
 use super::interactions::{Counted, Interaction, interactions};
 use super::telling::utterances;
-use super::{Decision, Insert, Insertion, Plan, Processor, Reason, View, summary_block};
+use super::{Decision, Hear, Insert, Insertion, Plan, Processor, Reason, View, summary_block};
 use crate::summarizers::rolling::{Memory, Range as Covered, Rolling, Span, Summary};
 use crate::summarizers::{Budget, Summarizer, Utterance};
 use crate::tokenizers::Tokenizer;
@@ -29,6 +29,8 @@ pub struct RollingSummary {
     pub tokens: usize,
     /// Counts them.
     pub tokenizer: Arc<dyn Tokenizer>,
+    /// Is called for every summary that was made.
+    pub heard: OnceLock<Hear>,
 }
 
 /// What a transcript is to a rolling memory.
@@ -67,6 +69,11 @@ impl Outlook {
 impl Processor for RollingSummary {
     fn name(&self) -> &'static str {
         "summarize"
+    }
+
+    fn on_summary(&self, hear: &Hear) {
+        // Whoever asked first is told.
+        let _ = self.heard.set(Arc::clone(hear));
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
@@ -151,7 +158,11 @@ impl RollingSummary {
     fn one(&self, told: &[Utterance<'_>]) -> Result<String, String> {
         let count = |text: &str| self.tokenizer.count(text);
         let budget = Budget { tokens: self.tokens, count: &count };
-        self.summarizer.summarize(told, &budget).map_err(|failure| failure.to_string())
+        let made = self.summarizer.summarize(told, &budget).map_err(|failure| failure.to_string())?;
+        if let Some(hear) = self.heard.get() {
+            hear();
+        }
+        Ok(made)
     }
 
     /// What a model should get: instructions, summaries, the window.

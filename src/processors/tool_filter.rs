@@ -1,4 +1,4 @@
-//! Tool calls and results go, all or by name, and may leave a note (seed 004).
+//! Tool calls and results go, all or by name, and may leave a note.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 

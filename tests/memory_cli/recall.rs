@@ -69,6 +69,17 @@ fn recalling_twice_is_recalling_once() {
     }
 }
 
+/// Lines of other spellings beside what tells the dialect: the block must not tell of another one.
+#[test]
+fn the_block_is_spelt_so_that_the_dialect_is_told_again() {
+    let place = Place::new();
+    let state = place.file("state.json", "{\"goal\":\"ship\"}");
+    let log = "{\"role\":\"user\",\"message\":\"Hi\"}\n{\"type\":\"world_state\",\"payload\":{\"full\":true}}\n";
+    let once = recall(&place, &["--state", &state], log);
+    assert!(once.contains("working_memory"), "{once}");
+    assert_eq!(recall(&place, &["--state", &state], &once), once);
+}
+
 #[test]
 fn nothing_is_recalled_of_nothing_and_what_stood_there_goes() {
     let place = Place::new();

@@ -3,18 +3,20 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::super::input::{Cutting, Global};
 use super::super::report;
 use crate::batch::{Batch, Event, Flow, Trouble, Unit, Work};
 use crate::error::{Error, Kind};
-use crate::processors::RollingSummary;
+use crate::io::Progress;
+use crate::processors::{Hear, Processor as _, RollingSummary};
 use crate::summarizers::{Budget, Request};
 use crate::transcript::Transcript;
 
 /// Writes, for every summary that is due, what would be sent, where to, and how many tokens that is.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    write(flags, global, &Requests { summary })
+    write(flags, global, summary, &Requests { summary })
 }
 
 struct Requests<'s> {
@@ -60,16 +62,25 @@ impl Requests<'_> {
 }
 
 /// Runs `work` over the input and writes what comes of it, in order.
-pub(super) fn write<W: Work<Out = String>>(flags: &Cutting, global: &Global, work: &W) -> anyhow::Result<ExitCode> {
+pub(super) fn write<W: Work<Out = String>>(
+    flags: &Cutting,
+    global: &Global,
+    summary: &RollingSummary,
+    work: &W,
+) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let (wish, on_error) = (flags.input.wish()?, flags.output.on_error.policy());
+    let progress = Arc::new(Progress::new(global.show(true), &sources));
+    let counted = Arc::clone(&progress);
+    summary.on_summary(&(Arc::new(move || counted.summary()) as Hear));
     let mut stdout = std::io::stdout().lock();
-    Batch { jobs: global.jobs, wish, on_error, ..Batch::default() }.run(sources, work, |event| {
+    let batch = Batch { jobs: global.jobs, wish, on_error, progress: Arc::clone(&progress), ..Batch::default() };
+    batch.run(sources, work, |event| {
         let trouble = match event {
             Event::Done { out, .. } => {
-                let written = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
+                let written = progress.aside(|| stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()));
                 written.err().map(|error| Error::system("stdout", &error))
             }
             Event::Failed(failure) => Some(failure.error.clone()),
@@ -79,11 +90,12 @@ pub(super) fn write<W: Work<Out = String>>(flags: &Cutting, global: &Global, wor
             None => Flow::Continue,
             Some(error) if error.kind == Kind::BrokenPipe => Flow::Stop,
             Some(error) => {
-                report::error(&error);
+                progress.aside(|| report::error(&error));
                 status = ExitCode::from(2);
                 Flow::Continue
             }
         }
     });
+    progress.finish();
     Ok(status)
 }

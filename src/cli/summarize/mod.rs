@@ -8,7 +8,7 @@ mod thread;
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
@@ -150,6 +150,7 @@ impl SummarizeOptions {
             summarizer: Arc::from(self.ask.summarizer()?),
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::find(&self.tokenizer)?,
+            heard: OnceLock::new(),
         })
     }
 }

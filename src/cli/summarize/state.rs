@@ -10,7 +10,7 @@ use crate::transcript::Message;
 
 /// Writes the state of every transcript's rolling memory.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    super::dry_run::write(flags, global, &States { summary, now: now() })
+    super::dry_run::write(flags, global, summary, &States { summary, now: now() })
 }
 
 struct States<'s> {

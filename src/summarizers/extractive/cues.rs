@@ -162,9 +162,62 @@ pub(super) fn effect(name: &str) -> Effect {
     }
 }
 
+/// The effect of a shell's command line: the most that any of its commands does.
+pub(super) fn effect_of_command(line: &str) -> Effect {
+    let joined = line.replace(">&", ">");
+    let parts = joined.split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    let effects: Vec<Effect> = parts.map(effect_of_part).collect();
+    let has = |effect| effects.contains(&effect);
+    match () {
+        () if writes_a_file(line) || has(Effect::Change) => Effect::Change,
+        () if has(Effect::Unknown) || effects.is_empty() => Effect::Unknown,
+        () => Effect::None,
+    }
+}
+
+fn effect_of_part(part: &str) -> Effect {
+    let mut words = part.split_whitespace();
+    match words.next().unwrap_or_default() {
+        "cd" | "echo" | "export" | "source" | "sort" | "wc" | "true" => Effect::None,
+        "sed" | "perl" if words.any(|word| word.starts_with("-i")) => Effect::Change,
+        "sed" | "awk" => Effect::None,
+        "git" => effect(words.next().unwrap_or_default()),
+        _ => effect(part),
+    }
+}
+
+/// Whether the output of a command goes to a file: `cat > a.py << EOF`, but not `2>&1` or `>/dev/null`.
+fn writes_a_file(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    while let Some(word) = words.next() {
+        let Some(file) = word.strip_prefix(">>").or_else(|| word.strip_prefix('>')) else { continue };
+        let file = if file.is_empty() { words.next().unwrap_or_default() } else { file };
+        if file.starts_with(|c: char| c.is_alphanumeric() || "/._~$".contains(c)) && file != "/dev/null" {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a line shows a place in code, or a file in a folder, and says nothing of it: `12:  fn a()`, `12-`, a frame of a
+/// traceback, a line of `ls -l`.
+pub(super) fn is_listing(line: &str) -> bool {
+    let line = line.trim_start();
+    let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = after.len() < line.len()
+        && after.starts_with([':', '-'])
+        && !after[1..].starts_with(|c: char| c.is_ascii_digit());
+    let frame = line.starts_with("File \"") || line.starts_with("at ") && line.ends_with(')') && line.contains(':');
+    let files = ["drwx", "-rw", "lrwx"].iter().any(|mode| line.starts_with(mode));
+    numbered || frame || files
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect, is_error_line};
+    use super::{
+        CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect, effect_of_command,
+        is_error_line, is_listing,
+    };
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
@@ -205,6 +258,35 @@ mod tests {
         }
         for line in ["all 12 passed", "a line", "", "except ValueError(e):", "E1 = Error(", "# error: none"] {
             assert!(!is_error_line(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_effect_of_a_command_line_is_that_of_its_strongest_part() {
+        for (line, expected) in [
+            ("cd /testbed && grep -rn x . | head -5", Effect::None),
+            ("sed -n '1,20p' a.py", Effect::None),
+            ("cat a.py 2>/dev/null", Effect::None),
+            ("ls > /dev/null 2>&1", Effect::None),
+            ("cd /testbed && sed -i 's/1/2/' a.py", Effect::Change),
+            ("cat > a.py << 'EOF'", Effect::Change),
+            ("echo x >>notes.txt", Effect::Change),
+            ("cd app; rm -rf build", Effect::Change),
+            ("git apply p.patch", Effect::Change),
+            ("python3 test.py", Effect::Unknown),
+            ("", Effect::Unknown),
+        ] {
+            assert_eq!(effect_of_command(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn listings_are_told_from_speech() {
+        for line in ["277: # Check required elements", "12-", "  File \"a.py\", line 84, in f", "at f (a.js:3:1)"] {
+            assert!(is_listing(line), "{line}");
+        }
+        for line in ["12 items are left.", "At noon (3:15)", "10:30 is fine", "2024-05-21 is the day", "3. Do it"] {
+            assert!(!is_listing(line), "{line}");
         }
     }
 

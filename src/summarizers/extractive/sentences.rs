@@ -47,6 +47,9 @@ fn goes_on(text: &str, rest: &str) -> bool {
     if text.ends_with('\n') && !rest.is_empty() {
         return true;
     }
+    if is_operator(text, rest) {
+        return true;
+    }
     let text = text.trim_end();
     if rest.trim_start().chars().next().is_some_and(char::is_lowercase) && text.ends_with('…') {
         return true;
@@ -58,6 +61,14 @@ fn goes_on(text: &str, rest: &str) -> bool {
         text.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '„')).next().unwrap_or_default();
     let alone = word.len() == text.trim_start().len();
     is_initial(word) || is_abbreviation(word) || alone && word.chars().all(char::is_numeric)
+}
+
+/// Whether a mark is part of code or of an address: `a != b`, `assert!(x)`, `/page?id=3`.
+fn is_operator(text: &str, rest: &str) -> bool {
+    let next = rest.chars().next();
+    let tight =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '=' | '(' | '[' | '.' | ':' | '&');
+    text.ends_with(['!', '?']) && next.is_some_and(tight)
 }
 
 /// One capital letter, or several parted by full stops: `J.`, `U.S.`, `z.B.`
@@ -132,6 +143,7 @@ mod tests {
             ("So... what now? It was I. Yes.", &["So... what now?", "It was I.", "Yes."]),
             ("我来了。你呢？好！", &["我来了。", "你呢？", "好！"]),
             ("هل تعمل؟ نعم.", &["هل تعمل؟", "نعم."]),
+            ("It broke: 1 != 2. See /page?id=3! Done.", &["It broke: 1 != 2.", "See /page?id=3!", "Done."]),
             (" \n", &[]),
         ] {
             let found: Vec<_> = split(text).into_iter().map(|range| &text[range]).collect();

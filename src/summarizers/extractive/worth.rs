@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::choice::Candidate;
-use super::cues::{Cues, Effect, effect, is_error_line};
+use super::cues::{Cues, Effect, effect, effect_of_command, is_error_line, is_listing};
 use super::terms::{Terms, is_unspaced};
 use super::units::Unit;
 use super::{Speaker, Told};
@@ -20,6 +20,12 @@ const COURTESY: f64 = 0.5;
 
 /// How much less the signs in a unit are worth that has hardly a term: “could you do that?”
 const VAGUE: f64 = 0.3;
+
+/// How much less a call is worth that only looks.
+const LOOKING: f64 = 0.5;
+
+/// A message of so many bytes is long.
+const LONG: f64 = 2000.0;
 
 /// What a unit costs besides its text, in tokens: a label, a gap, a reader's attention.
 const UPKEEP: f64 = 4.0;
@@ -36,13 +42,14 @@ pub(super) fn weigh(told: &[Told<'_>], units: &[Unit], terms: &Terms) -> (Vec<Ca
         let cues = cues(source.speaker, text, shown.insert(text));
         let found = terms.of(text);
         let empty = cues.courtesy && !cues.goal || cues.lead_in && source.prose;
-        let told_by = if empty { COURTESY } else { 1.0 };
+        let told_by = if empty { COURTESY } else { 1.0 } * worked(source.speaker, text);
         let shown_by = if found.len() < 2 { VAGUE } else { 1.0 };
-        let signs = signs(source.speaker, &cues, unit.fenced) + change_by(source.speaker, text);
+        let shows_code = unit.fenced || is_listing(text);
+        let signs = signs(source.speaker, &cues, shows_code);
         let place = places.bonus(source, unit, share(index, units.len()));
         candidates.push(Candidate {
-            terms: numbers.count(&found, voice(source.speaker, cues.error, unit.fenced) * told_by),
-            bonus: (signs + place) * told_by * shown_by,
+            terms: numbers.count(&found, voice(source.speaker, cues.error, shows_code) * told_by * heard(source, unit)),
+            bonus: (signs + place) * told_by * shown_by + change_by(source.speaker, text) * shown_by,
             cost: cost(text),
         });
     }
@@ -59,7 +66,7 @@ fn cues(speaker: &Speaker, text: &str, fresh: bool) -> Cues {
     }
     let cues = Cues::of(text);
     match speaker {
-        Speaker::Tool(_) => Cues { error: is_error_line(text), ..cues },
+        Speaker::Tool(_) => Cues { error: is_error_line(text) && !is_listing(text), ..cues },
         _ => cues,
     }
 }
@@ -117,6 +124,12 @@ fn voice(speaker: &Speaker, error: bool, fenced: bool) -> f64 {
     if fenced { voice * 0.4 } else { voice }
 }
 
+/// How much of the voice is left at this place of a message: what a long one is about stands at its beginning, and rules, forms
+/// and examples behind.
+fn heard(source: &Told<'_>, unit: &Unit) -> f64 {
+    if source.prose { 0.3 + 0.7 * (-as_float(unit.range.start) / LONG).exp() } else { 1.0 }
+}
+
 /// What the signs in a unit are worth, in average units.
 fn signs(speaker: &Speaker, cues: &Cues, fenced: bool) -> f64 {
     let goal = if *speaker == Speaker::User { 0.5 } else { 0.3 };
@@ -129,6 +142,7 @@ fn signs(speaker: &Speaker, cues: &Cues, fenced: bool) -> f64 {
     let exact = 0.06 * few(cues.identifiers) + 0.03 * few(cues.numbers) + 0.03 * few(cues.names);
     match speaker {
         Speaker::Tool(_) if cues.error => shown + 3.0 * exact + 0.3,
+        Speaker::Tool(_) if fenced => 0.0,
         Speaker::Tool(_) => (shown + exact) * 0.25,
         _ if fenced => (shown + exact) * 0.5,
         _ => shown + exact,
@@ -142,21 +156,29 @@ fn few(count: usize) -> f64 {
 
 /// What a call may have changed.
 fn change_by(speaker: &Speaker, text: &str) -> f64 {
-    let Speaker::Call(name) = speaker else {
-        return 0.0;
-    };
-    let command = ["command: ", "cmd: "].iter().find_map(|key| text.split_once(key));
-    match effect(command.map_or(name, |(_, command)| command)) {
-        Effect::Change => 0.8,
-        Effect::Unknown => 0.1,
-        Effect::None => 0.0,
+    match done_by(speaker, text) {
+        Some(Effect::Change) => 0.6,
+        Some(Effect::Unknown) => 0.1,
+        Some(Effect::None) | None => 0.0,
     }
+}
+
+/// How much of a unit counts by what was done: a call that only looks is remembered by what was found.
+fn worked(speaker: &Speaker, text: &str) -> f64 {
+    if done_by(speaker, text) == Some(Effect::None) { LOOKING } else { 1.0 }
+}
+
+/// The effect of a call; nothing else has one.
+fn done_by(speaker: &Speaker, text: &str) -> Option<Effect> {
+    let Speaker::Call(name) = speaker else { return None };
+    let command = ["command: ", "cmd: "].iter().find_map(|key| text.split_once(key));
+    Some(command.map_or_else(|| effect(name), |(_, command)| effect_of_command(command)))
 }
 
 /// Where in the transcript the matter is stated, and where it is left.
 struct Places {
-    /// The first utterance of the user.
-    goal: Option<usize>,
+    /// What the user says before anybody answers; an example of the task may stand before the task.
+    goal: Vec<usize>,
     /// The last one of the user, and the last one of the assistant.
     state: [Option<usize>; 2],
 }
@@ -165,8 +187,11 @@ impl Places {
     fn of(told: &[Told<'_>], units: &[Unit]) -> Self {
         let says = |speaker: Speaker| move |unit: &&Unit| *told[unit.utterance].speaker == speaker;
         let at = |unit: &Unit| unit.utterance;
+        let first = units.iter().position(|unit| says(Speaker::User)(&unit)).unwrap_or(0);
+        let speaks = |unit: &Unit| *told[unit.utterance].speaker == Speaker::User;
+        let answered = units[first..].iter().position(|unit| !speaks(unit)).map_or(units.len(), |next| first + next);
         Self {
-            goal: units.iter().find(says(Speaker::User)).map(at),
+            goal: units[..answered].iter().filter(says(Speaker::User)).map(at).collect(),
             state: [Speaker::User, Speaker::Assistant].map(|speaker| units.iter().rfind(says(speaker)).map(at)),
         }
     }
@@ -179,8 +204,8 @@ impl Places {
         if !source.prose {
             return 0.0;
         }
-        let mut bonus = 0.6 * (1.0 - before).powi(3) + 0.2 * near(200.0);
-        if self.goal == Some(unit.utterance) {
+        let mut bonus = 0.6 * (1.0 - before).powi(3) * near(LONG) + 0.2 * near(200.0);
+        if self.goal.contains(&unit.utterance) {
             bonus += 1.5 * near(500.0);
         }
         if self.state.contains(&Some(unit.utterance)) {
