@@ -71,7 +71,7 @@ impl Dialect for Copilot {
             _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.words()))),
         };
         let time = events::envelope(near, &["timestamp"]);
-        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(&data, near))
+        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(draft, near))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

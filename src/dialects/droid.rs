@@ -77,7 +77,7 @@ impl Dialect for Droid {
         let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
         let said = format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","));
         let linked = near.is_some_and(|near| near.get("parentId").is_some());
-        let head = if linked { TREE.begin(&said, near) + "," } else { String::from("{") };
+        let head = if linked { TREE.begin(draft, near) + "," } else { String::from("{") };
         format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(near, &["timestamp"]))
     }
 

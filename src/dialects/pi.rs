@@ -78,7 +78,7 @@ impl Dialect for Pi {
             format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
         };
         let linked = near.is_some_and(|near| near.get("parentId").is_some());
-        let head = if linked { TREE.begin(&said, near) + "," } else { String::from("{") };
+        let head = if linked { TREE.begin(draft, near) + "," } else { String::from("{") };
         let time = near.and_then(|near| near.get("timestamp")).map(Value::raw);
         let time = time.map_or_else(String::new, |time| format!("\"timestamp\":{time},"));
         format!("{head}\"type\":\"message\",{time}\"message\":{said}}}")

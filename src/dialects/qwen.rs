@@ -65,7 +65,7 @@ impl Dialect for Qwen {
         let spelt: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let said = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", spelt.join(","));
         let envelope = events::envelope(near, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(&said, near))
+        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(draft, near))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

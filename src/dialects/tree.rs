@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Left, Patch};
 use crate::json::{Value, quote};
-use crate::transcript::{SlotKind, Transcript};
+use crate::transcript::{Draft, DraftPart, SlotKind, Transcript};
 
 /// The keys that make records a tree.
 pub(super) struct Tree {
@@ -79,11 +79,18 @@ impl Tree {
         record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
     }
 
-    /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it says and of the id of the
-    /// record that it was written for.
-    pub(super) fn begin(&self, says: &str, near: Option<Value<'_>>) -> String {
+    /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it is and of the id of the
+    /// record that it was written for. Its words do not count: they may be shortened before they are written.
+    pub(super) fn begin(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
         let near = near.and_then(|near| near.get_text(self.own));
-        self.head(None, &id(fingerprint(says, &near.map_or_else(String::new, |near| near.decode().into_owned())), 0))
+        let parts = draft.parts.iter().map(|part| match part {
+            DraftPart::Text(_) => "",
+            DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
+            DraftPart::Verbatim(raw) => raw,
+        });
+        let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
+        let near = near.map_or_else(String::new, |near| near.decode().into_owned());
+        self.head(None, &id(fingerprint(&what.join("\n"), &near), 0))
     }
 
     fn head(&self, parent: Option<&str>, own: &str) -> String {

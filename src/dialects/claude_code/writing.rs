@@ -37,7 +37,7 @@ pub(super) fn spell(draft: &Draft, near: Option<Value<'_>>) -> String {
     };
     format!(
         "{}{},\"type\":\"{kind}\",\"message\":{{{head}\"role\":\"{kind}\",\"content\":{content}}}{}}}",
-        TREE.begin(&content, near),
+        TREE.begin(draft, near),
         members(ENVELOPE),
         members(&["timestamp"])
     )
