@@ -4,7 +4,8 @@ Usage: tokens.py CURTAIL TOKENS [--rounds N] [--limit FILE] [TEXT...]
 
 CURTAIL is the program, TOKENS the benchmark (`cargo bench --bench tokens --no-run` says where it is). Counted are the texts that TOKENS
 draws, and files named as TEXT; cut are the records of FILE. Each round runs all programs one after another, each in a process of its own
-that has counted nothing; what counts is the median of the ratios within the rounds. Peers that are not installed are left out: of PyPI
+that has counted nothing; what counts is the median of the ratios within the rounds (what takes longer than four seconds for a text is
+measured once). Peers that are not installed are left out: of PyPI
 tiktoken and langchain-core, of npm js-tiktoken and gpt-tokenizer (where NODE_PATH says). bpe-openai is built by cargo in a folder below
 the one for temporary files, once.
 """
@@ -20,6 +21,8 @@ import sys
 import tempfile
 import time
 
+# Seconds: a program that took longer for a text is not asked again.
+PATIENCE = 4
 HERE = pathlib.Path(__file__).parent
 MAIN_RS = """fn main() {
     let text = std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap();
@@ -94,12 +97,14 @@ def count_table(peers, files, rounds):
         times, tokens = {name: [] for name, _ in peers}, {}
         for _ in range(rounds):
             for name, command in peers:
+                if max(times[name], default=0) > PATIENCE:
+                    continue
                 seconds, tokens[name] = said([*command, file])
                 times[name].append(seconds)
         base = times["tiktoken-rs"]
         ratios = {name: statistics.median(b / own for b, own in zip(base, times[name])) for name, _ in peers}
         best = max(ratios.values())
-        cell = {name: f"**{ratio:.1f}**" if ratio == best else f"{ratio:.1f}" for name, ratio in ratios.items()}
+        cell = {name: f"**{ratio:.2g}**" if ratio == best else f"{ratio:.2g}" for name, ratio in ratios.items()}
         wrong = {name: " (miscounts)" for name in tokens if tokens[name] != tokens["tiktoken-rs"]}
         cells = " | ".join(cell[name] + wrong.get(name, "") for name, _ in peers)
         print(f"| {file.name} | {cells} | {file.stat().st_size / 1e6 / statistics.median(base):.1f} |", flush=True)

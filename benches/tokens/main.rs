@@ -128,11 +128,16 @@ fn growth(out: &mut impl Write) -> Result<()> {
         while !text.is_char_boundary(short_end) {
             short_end += 1;
         }
-        let short = median((0..PAIRS).map(|_| cold("o200k_base", &text[..short_end])).collect());
-        let long = median((0..3).map(|_| cold("o200k_base", &text)).collect());
+        let short = least((0..PAIRS).map(|_| cold("o200k_base", &text[..short_end])));
+        let long = least((0..3).map(|_| cold("o200k_base", &text)));
         writeln!(out, "{name:12} {:>10.1} {:>12.1} {:>8.1}", short * 1e3, long * 1e3, long / short)?;
     }
     Ok(())
+}
+
+/// What a busy machine adds is no growth.
+fn least(seconds: impl Iterator<Item = f64>) -> f64 {
+    seconds.fold(f64::MAX, f64::min)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
