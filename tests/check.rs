@@ -334,3 +334,48 @@ fn the_order_of_findings_does_not_depend_on_the_jobs() {
         assert_eq!(text[..offset].matches('\n').count() + 1, line);
     }
 }
+
+#[test]
+fn what_the_provider_runs_needs_no_signature() {
+    let signed = lines(&[
+        r#"{"role":"user","parts":[{"text":"Roll."}]}"#,
+        r#"{"role":"model","parts":[{"functionCall":{"name":"roll","args":{}},"thoughtSignature":"c2ln"}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"roll","response":{"eyes":4}}}]}"#,
+        r#"{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"2*4"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"8"}},{"text":"8"}]}"#,
+    ]);
+    assert!(told(&json(&[], &signed)).is_empty());
+}
+
+#[test]
+fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = CALL.replace(r#""arguments":"{}""#, r#""arguments":"{\"city\":""#);
+    let both = CALL
+        .replace("]}", &format!(",{}]}}", &torn[torn.find("{\"id\"").unwrap()..torn.len() - 2]))
+        .replacen("call_1", "call_0", 1);
+    fs::write(folder.path().join("a.jsonl"), lines(&[ASK, &both, ASK, SAY])).unwrap();
+    let done = curtail(folder.path(), &["check", "--fix=stub", "a.jsonl"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stdout));
+    let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
+    assert!(text.contains(r#""tool_call_id":"call_0""#) && !text.contains("call_1"), "{text}");
+}
+
+#[test]
+fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
+    let record = |own: &str, parent: &str, reply: &str, block: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{own}"}}"#
+        )
+    };
+    let ask = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
+    let waits = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
+    let says = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
+    let looks = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
+    let folder = tempfile::tempdir().unwrap();
+    let left = |tool: &str| {
+        fs::write(folder.path().join("a.jsonl"), lines(&[ask, &waits, &says, &looks])).unwrap();
+        String::from_utf8(curtail(folder.path(), &["filter", "-x", tool, "a.jsonl"]).stdout).unwrap()
+    };
+    assert_eq!(left("look"), lines(&[ask, &says.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")]));
+    assert_eq!(left("other"), lines(&[ask, &waits, &says, &looks]));
+}

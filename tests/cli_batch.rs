@@ -99,6 +99,9 @@ fn trees_are_mirrored() {
     let arguments = ["window", "-n", "2", "data/*.jsonl", "data/sub/**", "-O", "globs"];
     place.curtail(&arguments).assert().success();
     assert!(place.path("globs/data/a.jsonl").exists() && place.path("globs/data/sub/b.ndjson").exists());
+    place.write("top.jsonl", chat("t", 3).as_bytes());
+    place.curtail(&["window", "-n", "2", "t*.jsonl", "-O", "here"]).assert().success();
+    assert!(place.path("here/top.jsonl").exists(), "a glob without a directory");
 }
 
 #[test]

@@ -190,6 +190,11 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
+    for command in ["tokenizers", "dialects", "rule", "rule P001", "config --schema"] {
+        let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", support::program());
+        let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        assert_eq!(text(&done.stderr), "0\n", "{command}");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -303,4 +308,78 @@ fn verbose_says_how_inputs_are_read_and_names_can_be_wrong() {
         text(&done.stderr)
     );
     assert_eq!(done.status.code(), Some(2));
+}
+
+#[test]
+fn show_reads_what_every_command_reads() {
+    let place = Place::new();
+    place.write("in/a.jsonl", chat("a", 1).as_bytes());
+    place.write("in/b.jsonl.gz", &gzip(&chat("b", 1)));
+    place.write("in/c.jsonl.zst", &zstd(&chat("c", 1)));
+    place.write("in/broken.jsonl", b"{\"messages\":[\n");
+    place.write("in/empty.jsonl", b"");
+    for paths in [["in"].as_slice(), &["in/*.jsonl*"]] {
+        let done = place.curtail(&[&["show"], paths].concat()).output().unwrap();
+        for name in ["in/a.jsonl", "in/b.jsonl.gz", "in/c.jsonl.zst"] {
+            assert!(text(&done.stdout).contains(&format!("{name}: framing records, dialect openai")), "{paths:?}");
+        }
+        assert!(text(&done.stdout).contains("in/empty.jsonl: nothing in it\n"), "{paths:?}");
+        assert!(!text(&done.stdout).contains("in/broken.jsonl"), "{paths:?}");
+        assert!(text(&done.stderr).contains("in/broken.jsonl:2:1: "), "{}", text(&done.stderr));
+        assert_eq!(done.status.code(), Some(2), "one bad file does not stop the others");
+    }
+}
+
+#[test]
+fn show_counts_offsets_from_the_beginning_of_the_file() {
+    let place = Place::new();
+    let many = format!("\u{feff}{}", chats(9));
+    place.write("many.jsonl", many.as_bytes());
+    let done = place.curtail(&["show", "--output-format", "json", "many.jsonl"]).output().unwrap();
+    for line in text(&done.stdout).lines() {
+        let shown: serde_json::Value = serde_json::from_str(line).unwrap();
+        let span = |end: usize| usize::try_from(shown["items"][0]["span"][end].as_u64().unwrap()).unwrap();
+        assert_eq!(&many[span(0)..span(1)], r#"{"role": "system", "content": "be brief"}"#);
+    }
+}
+
+#[test]
+fn show_ends_quietly_when_its_reader_goes_away() {
+    let place = Place::new();
+    place.write("many.jsonl", chats(3000).as_bytes());
+    let mut child = std::process::Command::new(support::program())
+        .args(["show", "many.jsonl"])
+        .current_dir(place.path(""))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((text(&done.stderr).as_str(), done.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn findings_behind_bytes_that_are_no_text_stand_at_their_own_offset() {
+    let place = Place::new();
+    let good = chat("a", 1);
+    let orphan = "{\"messages\":[{\"role\":\"user\",\"content\":\"?\"},{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"\"}]}\n";
+    let whole = [good.as_bytes(), b"{\"messages\":[\"\xff\xff\"]}\n", orphan.as_bytes()].concat();
+    place.write("x.jsonl", &whole);
+    let done = place.curtail(&["check", "--output-format", "json", "x.jsonl"]).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let at = &told["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "orphan-result").unwrap()["at"];
+    let offset = usize::try_from(at["offset"].as_u64().unwrap()).unwrap();
+    assert!(whole[offset..].starts_with(b"{\"role\":\"tool\""), "{at}");
+    assert_eq!(at["line"], 3);
+}
+
+#[test]
+fn a_byte_order_mark_takes_no_column_of_a_finding() {
+    let place = Place::new();
+    let orphan = "{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"\"}\n";
+    place.write("x.jsonl", format!("\u{feff}{orphan}").as_bytes());
+    let done = place.curtail(&["check", "x.jsonl"]).output().unwrap();
+    assert!(text(&done.stdout).contains("x.jsonl:1:1 "), "{}", text(&done.stdout));
+    assert!(text(&done.stdout).contains("\n  | ^^^"), "{}", text(&done.stdout));
 }

@@ -113,6 +113,21 @@ proptest! {
     }
 }
 
+/// Rows of backslashes of every length at every place of a block, and what may stand behind them.
+#[test]
+fn escapes_are_told_wherever_they_stand() {
+    for before in 0..70 {
+        for backslashes in 0..6 {
+            for after in ["", "\"", "n", "u00e9", "u00g9", "x", "\u{1}", "é", "\\u", "/\\t\\b"] {
+                for tail in ["\"", "", "a\", 1, \"", &format!("{}\"", "b".repeat(40))] {
+                    let text = format!("[\"{}{}{after}{tail}]", "a".repeat(before), "\\".repeat(backslashes));
+                    assert_eq!(ours(&text).is_ok(), theirs(&text).is_ok(), "{text}: {:?}", ours(&text));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn depth_is_bounded_and_costs_no_stack() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {

@@ -79,7 +79,7 @@ fn unlinked(line: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(spell::cases(96))]
 
     #[test]
     fn repair_mends_what_is_broken_and_nothing_else(

@@ -7,7 +7,6 @@
     clippy::expect_used,
     reason = "a test may stop at what it did not expect"
 )]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

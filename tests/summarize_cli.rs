@@ -85,7 +85,7 @@ fn ranges(state: &str) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn the_seeds_example_comes_out_to_the_number() {
+fn the_example_of_85_messages_comes_out_to_the_number() {
     let folder = folder();
     for (messages, expected, first) in [
         (1, &[][..], 1),

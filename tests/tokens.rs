@@ -6,7 +6,6 @@
     clippy::expect_used,
     reason = "a test may stop at what it did not expect"
 )]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, LazyLock};
 
@@ -85,6 +84,14 @@ proptest! {
     #[test]
     fn any_text(text in text()) {
         equal(&text);
+    }
+
+    #[test]
+    fn no_text_has_more_tokens_than_bytes(text in text()) {
+        for listed in curtail::tokenizers::all().iter().filter(|listed| listed.kind != "huggingface") {
+            let ours = find(listed.name).unwrap();
+            prop_assert!(ours.at_most_bytes() && ours.count(&text) <= text.len(), "{}", listed.name);
+        }
     }
 
     #[test]

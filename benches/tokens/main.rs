@@ -1,5 +1,8 @@
 //! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
 //! that are hostile. Arguments are files to count instead of the generated texts.
+//!
+//! For `benches/tokens.py`, which has more peers: `--texts DIR` writes the texts and the ranks of o200k_base, `--count ours FILE`
+//! and `--count tiktoken-rs FILE` write seconds and tokens, `--limit N FILE` cuts records as a program over tiktoken-rs does.
 
 #![allow(
     unreachable_pub,
@@ -10,11 +13,14 @@
 #![expect(clippy::cast_precision_loss, reason = "lengths of texts, for figures to one place")]
 #![expect(clippy::expect_used, reason = "without its encodings there is nothing to measure")]
 
+mod naive;
 mod texts;
 
 use std::{
+    fs,
     hint::black_box,
-    io::{Result, Write, stdout},
+    io::{BufWriter, Result, Write, stdout},
+    path::Path,
     thread,
     time::Instant,
 };
@@ -25,7 +31,42 @@ use tiktoken_rs::CoreBPE;
 const PAIRS: usize = 7;
 
 fn main() -> Result<()> {
-    let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["--texts", folder] => write_texts(Path::new(folder)),
+        ["--count", who, file] => count(who, &fs::read_to_string(file)?),
+        ["--limit", budget, file] => {
+            let budget = budget.parse().expect("a number of tokens");
+            naive::limit(tiktoken_rs::o200k_base_singleton(), budget, file, &mut BufWriter::new(stdout().lock()))
+        }
+        _ => table(arguments),
+    }
+}
+
+fn write_texts(folder: &Path) -> Result<()> {
+    for (name, text) in texts::all(4_000_000) {
+        fs::write(folder.join(name), text)?;
+    }
+    let encoding = tiktoken_rs::o200k_base_singleton();
+    let ranks = (0..199_998).map(|id| (id, encoding.decode_bytes(&[id]).expect("a token")));
+    let line = |(id, token): (u32, Vec<u8>)| {
+        let hex: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{hex} {id}\n")
+    };
+    fs::write(folder.join("ranks"), ranks.map(line).collect::<String>())
+}
+
+/// Writes the seconds that the first count takes, and the tokens.
+fn count(who: &str, text: &str) -> Result<()> {
+    let ours = find("o200k_base").expect("an encoding");
+    let theirs = (who != "ours").then(tiktoken_rs::o200k_base_singleton);
+    let start = Instant::now();
+    let tokens = theirs.map_or_else(|| ours.count(text), |theirs| theirs.count_ordinary(text));
+    writeln!(stdout(), "{} {tokens}", start.elapsed().as_secs_f64())
+}
+
+fn table(files: Vec<String>) -> Result<()> {
     let given = !files.is_empty();
     let texts = if files.is_empty() { texts::all(4_000_000) } else { read(files)? };
     let mut out = stdout().lock();

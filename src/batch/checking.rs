@@ -33,7 +33,7 @@ pub struct Mend {
 /// What came of some texts of a file.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The findings, in order. Byte offsets count from the first of the texts.
+    /// The findings, in order. Byte offsets are right where nothing before the texts was mended.
     pub findings: Vec<Finding>,
     /// Fingerprints of transcripts, each with the finding that it is if there was one like it before.
     pub prints: Vec<(u128, Finding)>,
@@ -47,18 +47,10 @@ pub struct Checked {
     pub text: String,
     /// How the mended texts differ, as the hunks of a unified diff.
     pub diff: String,
-    /// Length of the texts in bytes, as they are now.
-    bytes: usize,
+    /// By how many bytes mending made the texts longer.
+    pub grown: isize,
     /// The levels for the file at hand.
     verdicts: Option<(usize, Verdicts)>,
-}
-
-impl Checked {
-    /// Length of the texts in bytes, as they are now.
-    #[must_use]
-    pub const fn bytes(&self) -> usize {
-        self.bytes
-    }
 }
 
 impl Work for Checking {
@@ -81,13 +73,13 @@ impl Work for Checking {
             }),
             (_, found) => found,
         };
-        let moved = |finding: Finding| finding.moved(unit.line - 1, out.bytes);
+        let moved = |finding: Finding| finding.moved(unit.line - 1, unit.offset.cast_signed() + out.grown);
         let done = examined.map(|examined| {
             out.findings.extend(examined.findings.into_iter().map(moved));
             out.prints.extend(examined.prints.into_iter().map(|(print, finding)| (print, moved(finding))));
             out.transcripts += examined.transcripts;
         });
-        out.bytes += text.len();
+        out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
         if self.mend.as_ref().is_some_and(|mend| mend.write) {
             out.text.push_str(text);
         }
@@ -100,8 +92,8 @@ impl Work for Checking {
         if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
             return Err(trouble);
         }
-        out.findings.push(broken(unit.text, level, &trouble).moved(unit.line - 1, out.bytes));
-        out.bytes += unit.text.len();
+        let finding = broken(unit.text, level, &trouble);
+        out.findings.push(finding.moved(unit.line - 1, unit.offset.cast_signed() + out.grown));
         Ok(())
     }
 }

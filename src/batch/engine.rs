@@ -228,12 +228,12 @@ impl<W: Work> Worker<'_, W> {
         };
         let progress = &self.batch.progress;
         match task.what {
-            What::Block { opened, line, first, last, taken } => {
+            What::Block { opened, line, offset, first, last, taken } => {
                 (done.first, done.last) = (first, last);
                 if first {
                     progress.begin(opened.number, &opened.source);
                 }
-                let units = self.records(&opened, line, &mut done);
+                let units = self.records(&opened, (line, offset), &mut done);
                 progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
@@ -260,11 +260,12 @@ impl<W: Work> Worker<'_, W> {
         if opened.reading.framing != Framing::Records {
             return self.whole(opened, &mut blocks, done);
         }
-        let (mut line, mut units) = (1, self.records(&opened, 1, done));
+        let (mut line, mut offset, mut units) = (1, 0, self.records(&opened, (1, 0), done));
         while !blocks.is_done() && !done.broken {
             line += memchr::memchr_iter(b'\n', &self.buffer).count();
+            offset += self.buffer.len();
             match blocks.next_lines(&mut self.buffer) {
-                Ok(()) => units += self.records(&opened, line, done),
+                Ok(()) => units += self.records(&opened, (line, offset), done),
                 Err(error) => {
                     done.broken = true;
                     done.failures.push(Failure { error, record: None });
@@ -279,7 +280,7 @@ impl<W: Work> Worker<'_, W> {
         self.batch.progress.begin(opened.number, &opened.source);
         match read_whole(blocks, opened.reading.framing, &mut self.buffer) {
             Ok(()) if self.buffer.is_empty() => {}
-            Ok(()) => self.unit(&opened, &self.buffer, 1, done),
+            Ok(()) => self.unit(&opened, &self.buffer, (1, 0), done),
             Err(error) => {
                 done.broken = true;
                 done.failures.push(Failure { error, record: None });
@@ -289,9 +290,9 @@ impl<W: Work> Worker<'_, W> {
         done.opened = Some(opened);
     }
 
-    /// All records of the buffer, or those before the first that fails or before the batch is stopped: a block may take
-    /// minutes where a model is asked for every record. Returns how many lines that was.
-    fn records(&self, opened: &Opened, first: usize, done: &mut Done<W::Out>) -> usize {
+    /// All records of the buffer, which begins at a line and an offset of the file, or those before the first that fails or before
+    /// the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
+    fn records(&self, opened: &Opened, (first, mut offset): (usize, usize), done: &mut Done<W::Out>) -> usize {
         let mut line = first;
         let mut rest = &*self.buffer;
         while !rest.is_empty() && !done.broken {
@@ -301,24 +302,26 @@ impl<W: Work> Worker<'_, W> {
             }
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
             let (record, after) = rest.split_at(end);
-            self.unit(opened, record, line, done);
+            self.unit(opened, record, (line, offset), done);
             line += 1;
+            offset += end;
             rest = after;
         }
         line - first
     }
 
-    fn unit(&self, opened: &Opened, record: &[u8], line: usize, done: &mut Done<W::Out>) {
-        let tried = match simdutf8::basic::from_utf8(record) {
-            Ok(text) => self.work.unit(&Unit { text, line, opened }, &mut done.out),
-            Err(_) => {
-                let text = super::feed::valid_prefix(record);
-                let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
-                self.work.garbled(&Unit { text, line, opened }, trouble, &mut done.out)
-            }
+    fn unit(&self, opened: &Opened, record: &[u8], (line, offset): (usize, usize), done: &mut Done<W::Out>) {
+        let unit = |text| Unit { text, line, offset, opened };
+        let tried = if let Ok(text) = simdutf8::basic::from_utf8(record) {
+            self.work.unit(&unit(text), &mut done.out)
+        } else {
+            let text = super::feed::valid_prefix(record);
+            let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            self.work.garbled(&unit(text), trouble, &mut done.out)
         };
-        let Err(Trouble { offset, what }) = tried else { return };
-        let error = Error::new(Kind::Content, &opened.source.name, what).at(Place::of(record, offset, line));
+        let Err(trouble) = tried else { return };
+        let place = Place::of(record, trouble.offset, line);
+        let error = Error::new(Kind::Content, &opened.source.name, trouble.what).at(place);
         done.failures.push(Failure { error, record: Some(record.to_vec()) });
         match self.batch.on_error {
             OnError::Fail => {

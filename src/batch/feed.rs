@@ -30,6 +30,8 @@ pub(super) enum What {
         opened: Arc<Opened>,
         /// The number of its first line.
         line: usize,
+        /// The place of its first byte in the file.
+        offset: usize,
         first: bool,
         last: bool,
         /// Bytes of the file, as they lie there, that were read for it.
@@ -54,6 +56,8 @@ struct Current {
     blocks: Box<Blocks>,
     /// The number of the next line.
     line: usize,
+    /// The place of the next byte.
+    offset: usize,
     taken: u64,
 }
 
@@ -90,7 +94,7 @@ impl<'w> Feed<'w> {
         Some(match open(self.wish, &source, number, buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok((opened, blocks)) if opened.reading.framing == Framing::Records => {
-                self.block(Current { opened, blocks, line: 1, taken: 0 }, buffer, true)
+                self.block(Current { opened, blocks, line: 1, offset: 0, taken: 0 }, buffer, true)
             }
             Ok((opened, blocks)) => What::Whole(opened, blocks),
         })
@@ -100,14 +104,15 @@ impl<'w> Feed<'w> {
         if !first && let Err(error) = current.blocks.next_lines(buffer) {
             return What::Broken(Ok(current.opened), error);
         }
-        let line = current.line;
+        let (line, offset) = (current.line, current.offset);
+        current.offset += buffer.len();
         current.line += memchr::memchr_iter(b'\n', buffer).count();
         let taken = current.blocks.taken() - current.taken;
         current.taken += taken;
         let opened = Arc::clone(&current.opened);
         let last = current.blocks.is_done();
         self.current = (!last).then_some(current);
-        What::Block { opened, line, first, last, taken }
+        What::Block { opened, line, offset, first, last, taken }
     }
 }
 

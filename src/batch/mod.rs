@@ -141,6 +141,8 @@ pub struct Unit<'u> {
     pub text: &'u str,
     /// The number of its first line in the file, from 1.
     pub line: usize,
+    /// The place of its first byte in the file, from 0.
+    pub offset: usize,
     /// The file.
     pub opened: &'u Opened,
 }

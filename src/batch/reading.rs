@@ -103,7 +103,7 @@ impl Reading {
             (Sniffed::Told(dialect), _) => Ok(dialect),
             (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
             (Sniffed::Empty, None) => Ok(ALL[0]),
-            (Sniffed::Unknown(what), _) => Err(wrong(what)),
+            (Sniffed::Unknown(offset, what), _) => Err(Trouble { offset: offset as usize, what }),
         }
     }
 }

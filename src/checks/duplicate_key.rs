@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 use crate::json::{Member, Text, Value};
 
 pub(super) static RULE: Rule = Rule {
@@ -18,9 +18,7 @@ pub(super) static RULE: Rule = Rule {
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is.","content":"It is not."}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWER,
     find,
 };
 

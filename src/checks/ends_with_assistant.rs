@@ -1,6 +1,6 @@
 //! A transcript whose last word is the assistant's.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -16,9 +16,7 @@ pub(super) static RULE: Rule = Rule {
         "This model does not support assistant message prefill. The conversation must end with a user message.",
     )],
     flags: "-W ends-with-assistant",
-    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":"It is."}
-"#,
+    bad: examples::ANSWER,
     good: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 {"role":"user","content":"And in Rome?"}

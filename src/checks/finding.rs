@@ -69,9 +69,9 @@ pub struct Place {
 }
 
 impl Place {
-    fn moved(&mut self, lines: usize, bytes: usize) {
+    fn moved(&mut self, lines: usize, bytes: isize) {
         self.line += lines;
-        self.offset += bytes;
+        self.offset = self.offset.saturating_add_signed(bytes);
     }
 }
 
@@ -79,7 +79,7 @@ impl Finding {
     /// The same finding in a file of which the text that was examined is only a piece, after `lines` lines and `bytes`
     /// bytes.
     #[must_use]
-    pub fn moved(mut self, lines: usize, bytes: usize) -> Self {
+    pub fn moved(mut self, lines: usize, bytes: isize) -> Self {
         self.at.moved(lines, bytes);
         if let Some(other) = &mut self.other {
             other.moved(lines, bytes);
@@ -127,7 +127,8 @@ impl<'t> Lines<'t> {
     pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> Place {
         let offset = self.floor(span.start as usize);
         let line = self.starts.partition_point(|start| *start <= offset);
-        let column = self.characters_before(offset) - self.characters_before(self.starts[line - 1]) + 1;
+        let start = self.start_of(line).min(offset);
+        let column = self.characters_before(offset) - self.characters_before(start) + 1;
         Place { line, column, offset, length: span.len(), pointer, message }
     }
 
@@ -140,10 +141,10 @@ impl<'t> Lines<'t> {
     /// The line of `place`, clipped around it.
     #[must_use]
     pub fn excerpt(&self, place: &Place) -> Excerpt {
-        let start = self.starts[place.line - 1];
+        let start = self.start_of(place.line);
         let end = self.starts.get(place.line).map_or(self.text.len(), |next| next - 1);
         let line = self.text[start..end].trim_end_matches('\r');
-        let (before, after) = line.split_at((place.offset - start).min(line.len()));
+        let (before, after) = line.split_at(place.offset.saturating_sub(start).min(line.len()));
         let head_start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
         let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
         let marks = |cut: bool| if cut { "…" } else { "" };
@@ -151,6 +152,12 @@ impl<'t> Lines<'t> {
         let width = after[..tail_end.min(ceil_in(after, place.length))].chars().count().max(1);
         let text = format!("{head}{}{}", &after[..tail_end], marks(tail_end < after.len()));
         Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
+    }
+
+    /// Where a line begins; a byte order mark takes no column.
+    fn start_of(&self, line: usize) -> usize {
+        let start = self.starts[line - 1];
+        if self.text[start..].starts_with('\u{feff}') { start + '\u{feff}'.len_utf8() } else { start }
     }
 
     /// How many characters begin before `offset`.

@@ -1,8 +1,7 @@
 //! A call whose arguments are no JSON object.
 
-use super::{Case, Hit, Level, Rule};
-use crate::json::{Document, Text};
-use crate::transcript::{Family, ToolCall};
+use super::{Case, Hit, Level, Rule, examples};
+use crate::transcript::{ArgumentFault, ToolCall};
 
 pub(super) static RULE: Rule = Rule {
     code: "S005",
@@ -30,11 +29,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","tool_call_id":"call_1","content":"error: unexpected end of input"}
 {"role":"assistant","content":"I cannot tell."}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
-{"role":"tool","tool_call_id":"call_1","content":"rain"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWERED_CALL,
     find,
 };
 
@@ -44,21 +39,8 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
 }
 
 fn what_is_wrong(call: &ToolCall<'_>) -> Option<String> {
-    if call.hosted || !matches!(call.family, Family::Function | Family::Positional) {
-        return None;
-    }
-    let not_an_object = || Some(String::from("are JSON, but not an object"));
-    match &call.arguments {
-        Text::Json(raw) if raw.starts_with('{') || *raw == "null" => None,
-        Text::Json(_) => not_an_object(),
-        text if text.is_blank() => None,
-        text => {
-            let text = text.decode();
-            match Document::read(&text) {
-                Ok(document) if document.roots().all(crate::json::Value::is_object) => None,
-                Ok(_) => not_an_object(),
-                Err(fault) => Some(format!("are not JSON: {} (at byte {})", fault.what, fault.offset)),
-            }
-        }
-    }
+    Some(match call.argument_fault()? {
+        ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
+        ArgumentFault::NotJson(fault) => format!("are not JSON: {} (at byte {})", fault.what, fault.offset),
+    })
 }

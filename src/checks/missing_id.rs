@@ -1,6 +1,6 @@
 //! A call or result without the id that its format joins pairs by.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 use crate::transcript::PartRef;
 
 pub(super) static RULE: Rule = Rule {
@@ -22,11 +22,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","content":"rain"}
 {"role":"assistant","content":"It is."}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
-{"role":"tool","tool_call_id":"call_1","content":"rain"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWERED_CALL,
     find,
 };
 

@@ -12,6 +12,7 @@ mod duplicate_result;
 mod duplicate_transcript;
 mod empty_content;
 mod ends_with_assistant;
+mod examples;
 mod family_mismatch;
 mod finding;
 mod first_speaker;

@@ -1,6 +1,6 @@
 //! A result that stands before its call.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -28,11 +28,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"assistant","content":"It is."}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
-{"role":"tool","tool_call_id":"call_1","content":"rain"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWERED_CALL,
     find,
 };
 

@@ -55,8 +55,9 @@ fn calls<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
     if keys.is_empty() || !case.messages.iter().any(signed) {
         return Vec::new();
     }
-    let calling =
-        case.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message, message.calls().next()?.0)));
+    // What the provider runs is not signed.
+    let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
+    let calling = case.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message, first(message)?)));
     calling
         .filter(|(_, message, _)| !signed(message))
         .map(|(at, _, nth)| case.hit(PartRef { message: at, part: nth }, String::from("no part of the turn is signed")))

@@ -1,6 +1,6 @@
 //! An item whose role or type its format does not know.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Case, Hit, Level, Rule, examples};
 
 pub(super) static RULE: Rule = Rule {
     code: "S002",
@@ -26,9 +26,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"assistant","content":"It is."}
 {"role":"exit","content":"done"}
 "#,
-    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":"It is."}
-"#,
+    good: examples::ANSWER,
     find,
 };
 

@@ -1,14 +1,13 @@
 //! `curtail config`: which configuration counts, what it says, and what it may say.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::KINDS;
+use super::{KINDS, out};
 use crate::checks::ALL;
 use crate::pipeline::{Config, Origin, Step, Value, schema};
 
@@ -80,7 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(Command::Show(flags)) => shown(flags)?,
         None => bail!("say what is wanted: `curtail config show` or `curtail config --schema`"),
     };
-    std::io::stdout().lock().write_all(words.as_bytes())?;
+    out::print(&words)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,10 @@
 //! `curtail dialects`: the wire formats that are read, and what tells each from the others.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::out;
 use super::show::OutputFormat;
 use crate::dialects::ALL;
 
@@ -24,14 +24,15 @@ struct Listed {
 
 /// Lists every dialect.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
+    let mut list = String::new();
     let width = ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
     for dialect in ALL {
         let listed = Listed { name: dialect.name(), marks: dialect.marks() };
         match args.output_format {
-            OutputFormat::Text => writeln!(out, "{:width$}  {}", listed.name, listed.marks)?,
-            OutputFormat::Json => writeln!(out, "{}", serde_json::to_string(&listed)?)?,
+            OutputFormat::Text => list += &format!("{:width$}  {}\n", listed.name, listed.marks),
+            OutputFormat::Json => list += &(serde_json::to_string(&listed)? + "\n"),
         }
     }
+    out::print(&list)?;
     Ok(ExitCode::SUCCESS)
 }

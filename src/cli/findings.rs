@@ -26,8 +26,8 @@ pub(super) struct Findings {
     failed: bool,
     /// Where each fingerprint was first seen.
     seen: HashMap<u128, String>,
-    /// Bytes of the file at hand before the block at hand.
-    bytes: usize,
+    /// By how many bytes mending made the file at hand longer, before the block at hand.
+    grown: isize,
     changed: bool,
     /// The mended file at hand.
     sink: Option<FileSink>,
@@ -44,7 +44,7 @@ impl Findings {
             outcome,
             failed: false,
             seen: HashMap::new(),
-            bytes: 0,
+            grown: 0,
             changed: false,
             sink: None,
             hunks: false,
@@ -57,7 +57,7 @@ impl Findings {
         match event {
             Event::Opened(opened) => {
                 self.outcome.files.push(opened.source.name.clone());
-                (self.bytes, self.changed, self.hunks, self.sink) = (0, false, false, None);
+                (self.grown, self.changed, self.hunks, self.sink) = (0, false, false, None);
                 Flow::Continue
             }
             Event::Done { opened, out, .. } => self.done(opened, out),
@@ -79,15 +79,15 @@ impl Findings {
 
     fn done(&mut self, opened: &Opened, checked: &mut Checked) -> Flow {
         let file = self.outcome.files.len() - 1;
-        let bytes = self.bytes;
-        self.bytes += checked.bytes();
+        let grown = self.grown;
+        self.grown += checked.grown;
         self.changed |= checked.changed;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.mended += checked.mended;
-        let findings = checked.findings.drain(..).map(|finding| (file, finding.moved(0, bytes)));
+        let findings = checked.findings.drain(..).map(|finding| (file, finding.moved(0, grown)));
         self.outcome.findings.extend(findings);
         for (print, finding) in checked.prints.drain(..) {
-            self.seen(print, file, finding.moved(0, bytes));
+            self.seen(print, file, finding.moved(0, grown));
         }
         self.tell_diff(opened, &checked.diff);
         if self.write { self.keep(opened, &checked.text) } else { Flow::Continue }

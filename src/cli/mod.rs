@@ -87,7 +87,7 @@ pub fn main() -> ExitCode {
         Command::Count(args) => count::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
         Command::Summarize(args) => args.run(&cli.global),
-        Command::Show(args) => show::run(args),
+        Command::Show(args) => show::run(args, &cli.global),
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(&cli.global),
         Command::Store(args) => args.run(),

@@ -1,11 +1,11 @@
 //! `curtail rule`: what a rule looks for, and why.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 
-use crate::checks::{ALL, named};
+use super::out;
+use crate::checks::{ALL, Rule, named};
 
 /// Print a rule's page, or list all rules
 #[derive(Debug, clap::Args)]
@@ -17,14 +17,12 @@ pub(super) struct Args {
 
 /// Prints what was asked for.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
     if let Some(key) = &args.rule {
         let rule = named(key).map_err(|words| anyhow!(words))?;
-        write!(out, "{}", rule.page())?;
+        out::print(&rule.page())?;
         return Ok(ExitCode::SUCCESS);
     }
-    for rule in ALL {
-        writeln!(out, "{}  {:<22}  {:<5}  {}", rule.code, rule.name, rule.level.name(), rule.summary)?;
-    }
+    let line = |rule: &Rule| format!("{}  {:<22}  {:<5}  {}\n", rule.code, rule.name, rule.level.name(), rule.summary);
+    out::print(&ALL.iter().map(|rule| line(rule)).collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,12 @@
 //! `curtail run`: the chain of processors that a configuration names.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use super::config::ConfigFlags;
 use super::cut;
 use super::input::{Cutting, Global};
-use super::report;
+use super::{out, report};
 use crate::pipeline::{Config, Origin, Step};
 
 /// Run the processors of a configuration, in the order history, network, agent
@@ -40,7 +39,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
-        std::io::stdout().lock().write_all(printed(&config, &steps).as_bytes())?;
+        out::print(&printed(&config, &steps))?;
         return Ok(ExitCode::SUCCESS);
     }
     if steps.is_empty() {

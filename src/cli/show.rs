@@ -1,17 +1,14 @@
 //! `curtail show`: what a transcript is read as; the tool to look with when something is not cut as expected.
 
-use std::io::{Read as _, Write};
-use std::path::Path;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::input::Input;
-use crate::batch::Reading;
-use crate::dialects::{Dialect, Framing, detect};
-use crate::json::Document;
+use super::input::{Global, Input};
+use super::report;
+use crate::batch::{Batch, Event, Flow, OnError, Opened, Trouble, Unit, Work};
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 
 /// Show what a transcript is read as: framing, dialect, messages, parts and pairs
@@ -44,80 +41,72 @@ struct Shown<'s> {
     outline: Outline,
 }
 
-/// Shows every transcript of the input.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
-    if args.input.paths.is_empty() {
-        file(args, Path::new("-"), &mut out)?;
+/// Outlines every transcript.
+struct Outliner;
+
+/// A transcript with its dialect.
+type Outlined = (&'static str, Outline);
+
+impl Work for Outliner {
+    type Out = Vec<Outlined>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), Trouble> {
+        let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
+        let document = unit.read()?;
+        let transcripts = unit.transcripts(&document)?;
+        out.extend(transcripts.iter().map(|(dialect, read)| (dialect.name(), Outline::of(read, origin))));
+        Ok(())
     }
-    for path in &args.input.paths {
-        file(args, path, &mut out)?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn file(args: &Args, path: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut text = String::new();
-    let stdin = path == Path::new("-");
-    let name = match &args.input.stdin_filename {
-        Some(name) if stdin => name.clone(),
-        _ => path.display().to_string(),
-    };
-    if stdin {
-        std::io::stdin().read_to_string(&mut text).with_context(|| name.clone())?;
-    } else {
-        text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+/// Shows every transcript of the input.
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let (sources, missing) = args.input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let mut wrote = Ok(());
+    // Whether anything was said about the file at hand.
+    let mut seen = false;
+    let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
+    batch.run(sources, &Outliner, |event| match event {
+        Event::Done { opened, out, .. } => {
+            seen |= !out.is_empty();
+            wrote = show(args.output_format, opened, std::mem::take(out));
+            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
+        }
+        Event::Failed(failure) => {
+            report::error(&failure.error);
+            (status, seen) = (ExitCode::from(2), true);
+            Flow::Continue
+        }
+        Event::Opened(_) => {
+            seen = false;
+            Flow::Continue
+        }
+        Event::Closed { opened, complete } => {
+            if complete && !seen && args.output_format == OutputFormat::Text {
+                wrote = writeln!(std::io::stdout(), "{}: nothing in it", opened.source.name);
+            }
+            Flow::Continue
+        }
+    });
+    match wrote {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(status),
     }
-    let framing = args.input.framing.framing().unwrap_or_else(|| detect(&text, args.input.messages_key.as_deref()));
-    let dialect = Some(args.input.dialect.as_str()).filter(|name| *name != "auto");
-    let reading = Reading::new(framing, dialect, args.input.messages_key.clone()).map_err(|words| anyhow!(words))?;
-    for (piece, origin) in pieces(&text, framing) {
-        let document = Document::read_log(piece).map_err(|fault| at(&name, origin, piece, fault.offset, fault.what))?;
-        let transcripts =
-            reading.transcripts(&document).map_err(|fault| at(&name, origin, piece, fault.offset, &fault.what))?;
-        for (dialect, transcript) in transcripts {
-            show(args.output_format, &name, framing, dialect, Outline::of(&transcript, origin), out)?;
+}
+
+fn show(format: OutputFormat, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let (file, framing) = (opened.source.name.as_str(), opened.reading.framing.name());
+    for (dialect, outline) in outlined {
+        let shown = Shown { file, framing, dialect, outline };
+        match format {
+            OutputFormat::Json => writeln!(out, "{}", serde_json::to_string(&shown)?)?,
+            OutputFormat::Text => text(&shown, &mut out)?,
         }
     }
-    Ok(())
-}
-
-/// The texts that are read by themselves: lines of records, or the whole.
-fn pieces(text: &str, framing: Framing) -> Vec<(&str, OutlineOrigin)> {
-    if framing != Framing::Records {
-        return vec![(text, OutlineOrigin { offset: 0, lines: 0 })];
-    }
-    let mut offset = 0;
-    let lines = text.split_inclusive('\n').enumerate().map(|(lines, line)| {
-        let origin = OutlineOrigin { offset, lines };
-        offset += line.len();
-        (line, origin)
-    });
-    lines.filter(|(line, _)| !line.trim().is_empty()).collect()
-}
-
-/// `file:line:column: what`
-fn at(name: &str, origin: OutlineOrigin, piece: &str, offset: usize, what: &str) -> anyhow::Error {
-    let before = &piece.as_bytes()[..offset.min(piece.len())];
-    let line = origin.lines + 1 + memchr::memchr_iter(b'\n', before).count();
-    let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |end| end + 1) + 1;
-    anyhow!("{name}:{line}:{column}: {what}")
-}
-
-fn show(
-    format: OutputFormat,
-    name: &str,
-    framing: Framing,
-    dialect: &dyn Dialect,
-    outline: Outline,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let shown = Shown { file: name, framing: framing.name(), dialect: dialect.name(), outline };
-    match format {
-        OutputFormat::Json => writeln!(out, "{}", serde_json::to_string(&shown)?)?,
-        OutputFormat::Text => text(&shown, out)?,
-    }
-    Ok(())
+    out.flush()
 }
 
 fn text(shown: &Shown<'_>, out: &mut dyn Write) -> std::io::Result<()> {
@@ -143,6 +132,7 @@ fn headline(shown: &Shown<'_>) -> String {
         format!("dialect {}", shown.dialect),
         if count == 1 { String::from("1 message") } else { format!("{count} messages") },
     ];
+    facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));
     facts.extend(shown.outline.kinds().iter().map(|(kind, count)| format!("{count} {kind}")));
     facts.extend(shown.outline.in_flight.map(|start| format!("in flight from {start}")));
     facts.join(", ")

@@ -1,11 +1,11 @@
 //! `curtail tokenizers`: what there is to count with.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use comfy_table::{Table, presets};
 
+use super::out;
 use crate::tokenizers::all;
 
 /// List the tokenizers, and the models that each is for
@@ -27,7 +27,7 @@ enum Format {
 /// Writes the list.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = if args.output_format == Format::Json { json().to_string() } else { text() };
-    writeln!(std::io::stdout().lock(), "{text}")?;
+    out::print(&(text + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! AgentKit messages (seed 004): `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
+//! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
 use super::{Dialect, Fit, Item, pieces};
 use crate::json::{Text, Value, quote};
@@ -97,7 +97,7 @@ fn read_result(item: Value<'_>) -> Part<'_> {
     let result = ToolResult {
         id: tool.and_then(|tool| tool.get_text("id")),
         name: tool.and_then(|tool| tool.get_text("name")),
-        // The seed counts a result that is no string as its JSON.
+        // AgentKit counts a result that is no string as its JSON.
         content: content.map(|value| value.text().unwrap_or(Text::Json(value.raw()))).into_iter().collect(),
         media: 0,
         family: Family::Function,

@@ -11,8 +11,8 @@ pub enum Sniffed {
     Plain(&'static dyn Dialect),
     /// There is no item.
     Empty,
-    /// Items tell of more than one dialect, or of none: the words to say so.
-    Unknown(String),
+    /// Items tell of more than one dialect, or of none: where that shows, in bytes of the text, and the words to say so.
+    Unknown(u32, String),
 }
 
 /// Tells the dialect of `items`; of no items, that of the record that holds the list.
@@ -28,7 +28,7 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Sniffed {
         let certain: Vec<_> = fits.iter().filter(|(_, fit)| *fit == Fit::Certain).collect();
         match (certain.as_slice(), told) {
             ([(one, _)], None) => told = Some(*one),
-            ([(one, _)], Some(before)) if one.name() != before.name() => return mixed(before, *one),
+            ([(one, _)], Some(before)) if one.name() != before.name() => return mixed(before, *one, item),
             _ => {}
         }
         readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
@@ -37,7 +37,7 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Sniffed {
         (Some(dialect), ..) => Sniffed::Told(dialect),
         (None, Some(&dialect), _) => Sniffed::Plain(dialect),
         (None, None, None) => by_record(record),
-        (None, None, Some(item)) => Sniffed::Unknown(unknown(*item)),
+        (None, None, Some(item)) => Sniffed::Unknown(item.span().start, unknown(*item)),
     }
 }
 
@@ -67,12 +67,10 @@ fn by_record(record: Option<Value<'_>>) -> Sniffed {
     record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
 }
 
-fn mixed(before: &dyn Dialect, now: &dyn Dialect) -> Sniffed {
-    Sniffed::Unknown(format!(
-        "some messages are spelt as `{}`, others as `{}`; name one with --dialect",
-        before.name(),
-        now.name()
-    ))
+fn mixed(before: &dyn Dialect, now: &dyn Dialect, item: Value<'_>) -> Sniffed {
+    let (before, now) = (before.name(), now.name());
+    let what = format!("this message is spelt as `{now}`, one before it as `{before}`; name one with --dialect");
+    Sniffed::Unknown(item.span().start, what)
 }
 
 fn unknown(item: Value<'_>) -> String {

@@ -130,7 +130,9 @@ impl Found {
     }
 
     fn entry(&mut self, root: &Path, path: &Path, glob: Option<&globset::GlobMatcher>) {
-        let inside = path.strip_prefix(root).or_else(|_| path.strip_prefix(".")).unwrap_or(path);
+        // The walk of an empty root starts at `.`, and an empty prefix would leave that in place.
+        let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        let inside = path.strip_prefix(walked).unwrap_or(path);
         let meant = match glob {
             Some(glob) => glob.is_match(inside) && path.is_file(),
             None => is_transcript(path) && path.is_file(),

@@ -4,6 +4,7 @@
 //! asks for its characters. This layer knows nothing of messages.
 
 mod list;
+mod scan;
 mod string;
 mod tape;
 mod value;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::string::{end_of_string, has_control};
+use super::scan::end_of_string;
 use super::{Span, Value};
 
 /// Deepest nesting that is read: values inside more brackets are refused, so that no consumer has to fear the depth.
@@ -115,12 +115,11 @@ impl<'a> Document<'a> {
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
         self.nodes.reserve(bytes.len() / 128 + 16);
-        let clean = !has_control(bytes.trim_ascii_end());
         let mut at = skip_space(bytes, mark);
         while at < bytes.len() {
             self.roots.push(index(self.nodes.len()));
             let escaped_keys = &mut self.escaped_keys;
-            let mut walk = Walk { bytes, clean, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
+            let mut walk = Walk { bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
             at = skip_space(bytes, walk.value(at)?);
         }
         Ok(())
@@ -199,8 +198,6 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 
 struct Walk<'w> {
     bytes: &'w [u8],
-    /// Whether no control character stands in the text.
-    clean: bool,
     escaped_keys: &'w mut bool,
     nodes: &'w mut Vec<Node>,
     parent: u32,
@@ -285,7 +282,7 @@ impl Walk<'_> {
         if self.bytes.get(at) != Some(&b'"') {
             return self.fault(at, "expected a key in double quotes");
         }
-        let end = end_of_string(self.bytes, at, self.clean).map_err(string_fault)?;
+        let end = end_of_string(self.bytes, at).map_err(string_fault)?;
         *self.escaped_keys |= end.escaped;
         self.push(at, end.at);
         let end = end.at;
@@ -297,7 +294,7 @@ impl Walk<'_> {
     }
 
     fn string(&mut self, at: usize) -> Result<usize, Fault> {
-        let end = end_of_string(self.bytes, at, self.clean).map_err(string_fault)?.at;
+        let end = end_of_string(self.bytes, at).map_err(string_fault)?.at;
         self.push(at, end);
         Ok(end)
     }

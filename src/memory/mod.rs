@@ -1,4 +1,4 @@
-//! The scratchpad: what a model wrote down, replayed, validated and put back in front of it (seed 002).
+//! The scratchpad: what a model wrote down, replayed, validated and put back in front of it.
 //! It knows no wire format: an update is a call id and JSON text, wherever they stood.
 
 mod block;
@@ -21,5 +21,5 @@ pub use scratchpad::{Outcome, Scratchpad, Update};
 pub use state::State;
 pub use tool::{NAMES, Shape, definition};
 
-/// The most tokens that a block takes unless the caller says otherwise (seed 002).
+/// The most tokens that a block takes unless the caller says otherwise.
 pub const BUDGET: usize = 1500;

@@ -7,7 +7,7 @@ use super::merge;
 /// Where an object keeps the text that it took the place of.
 const PREVIOUS: &str = "_previous";
 
-/// What is remembered (seed 002's state type).
+/// What is remembered.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     /// Free-form notes.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Schema;
 
-/// The names under which an update is known: seed 002's call convention and its tool.
+/// The names under which an update is known: Noetic's call convention and its tool.
 pub const NAMES: [&str; 2] = ["updateWorkingMemory", "working-memory/update"];
 
 const TASK: &str = "Update the working memory, which you see in <working_memory>. Send only what changes: \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::View;
 use crate::json::Text;
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Content, Message, Role, ToolResult};
+use crate::transcript::{Content, Message, ToolResult};
 
 /// What is added for the frame that a provider puts around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,7 +42,7 @@ impl Counting {
     /// Tokens of `message` without the parts that are `gone`.
     #[must_use]
     pub fn message_without(&self, message: &Message<'_>, gone: impl Fn(usize) -> bool) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(message), limit: usize::MAX };
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
         let stays = message.parts.iter().enumerate().filter(|(nth, _)| !gone(*nth));
         for (_, part) in stays {
             // There is no limit to pass.
@@ -55,7 +55,7 @@ impl Counting {
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
         let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
-        sum.add(self.frame(message))?;
+        sum.add(self.frame())?;
         for part in &message.parts {
             sum.content(&part.content)?;
         }
@@ -79,6 +79,19 @@ impl Counting {
         preamble + primed + self.reserve
     }
 
+    /// Whether the whole is at most `limit` by its length alone: bytes bound tokens from above, and what is escaped or has
+    /// white space is shorter still when it is read.
+    #[must_use]
+    pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
+        let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
+        let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
+        let inside = view.messages.iter().map(|message| {
+            let parts = message.parts.iter().map(|part| most(&part.content));
+            self.frame() + parts.sum::<usize>()
+        });
+        self.tokenizer.at_most_bytes() && primed + self.reserve + outside + inside.sum::<usize>() <= limit
+    }
+
     /// Tokens of the whole if they are at most `limit`. Counts the newest message first, where the budget ends soonest.
     #[must_use]
     pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
@@ -92,13 +105,24 @@ impl Counting {
         Some(total)
     }
 
-    fn frame(&self, message: &Message<'_>) -> usize {
+    fn frame(&self) -> usize {
         match self.overhead {
             Overhead::None => 0,
-            Overhead::OpenAi => {
-                3 + self.tokenizer.count(if message.role == Role::Tool { "tool" } else { message.role.name() })
-            }
+            Overhead::OpenAi => 3,
         }
+    }
+}
+
+/// The most tokens that a part can have.
+fn most(content: &Content<'_>) -> usize {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
+        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
+        Content::ToolResult(result) => {
+            result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
+        }
+        Content::Media(_) => MEDIA_TOKENS,
+        Content::Other => 0,
     }
 }
 

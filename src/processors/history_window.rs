@@ -1,4 +1,4 @@
-//! The last N items, at least one exchange, and no orphan (seed 000).
+//! The last N items, at least one exchange, and no orphan, after Noetic's `historyWindow`.
 
 use std::ops::Range;
 

@@ -90,12 +90,13 @@ impl Bench<'_, '_> {
         matches!(self.view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
     }
 
-    /// Whether a stub would answer this call and no other. Without ids results are told apart by name and order: a stub
+    /// Whether a stub would answer this call and no other. A call that no tool could have taken is not made a whole one: it
+    /// goes. Without ids results are told apart by name and order: a stub
     /// beside an answer to the same tool could be taken for it.
     fn can_answer(&self, fault: &Fault) -> bool {
         let wanted = matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall);
         let call = self.message(fault.at).parts[fault.at.part].content.call();
-        let Some(call) = call.filter(|_| wanted) else { return false };
+        let Some(call) = call.filter(|call| wanted && call.argument_fault().is_none()) else { return false };
         let twin = |nth: usize| self.pairs.other_half(PartRef { part: nth, ..fault.at }).is_some();
         call.id.is_some() || !self.message(fault.at).calls().any(|(nth, other)| other.name == call.name && twin(nth))
     }

@@ -1,4 +1,4 @@
-//! The newest interactions word for word, and summaries of what came before (seed 003).
+//! The newest interactions word for word, and summaries of what came before.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

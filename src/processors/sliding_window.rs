@@ -1,4 +1,4 @@
-//! At most N messages, instructions among them, and no orphan result at the start (seed 001).
+//! At most N messages, instructions among them, and no orphan result at the start, after the design of `SlidingWindowTransformer`.
 
 use std::ops::Range;
 

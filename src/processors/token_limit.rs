@@ -1,4 +1,4 @@
-//! The newest complete segments that fit a budget of tokens (seed 004).
+//! The newest complete segments that fit a budget of tokens.
 
 use super::closure::Leaving;
 use super::shorten::shorten;
@@ -43,7 +43,7 @@ impl Processor for TokenLimit {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
         let bar = self.trigger.map_or(self.max_tokens, |trigger| trigger.max(self.max_tokens));
-        if self.counting.total_until(view, bar).is_some() {
+        if self.counting.surely_fits(view, bar) || self.counting.total_until(view, bar).is_some() {
             return Ok(Plan::keep(view.messages.len()));
         }
         let fixed = self.fixed(view)?;

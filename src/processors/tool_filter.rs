@@ -1,10 +1,12 @@
-//! Tool calls and results go, all or by name, and may leave a note (seed 004).
+//! Tool calls and results go, all or by name, and may leave a note.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::closure::Leaving;
 use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
-use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight};
+use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 
 /// Which tools go.
 #[derive(Debug, Clone)]
@@ -70,6 +72,7 @@ impl Processor for ToolFilter {
         for &result in pairs.results() {
             self.drop_lonely(view, &pairs, result, &mut leaving);
         }
+        drop_stranded(view, &pairs, &mut leaving);
         let mut plan = leaving.into_plan();
         if self.persist_results {
             leave_notes(view, &pairs, &used, &mut plan);
@@ -90,6 +93,31 @@ impl ToolFilter {
         if goes {
             leaving.drop_part(result, Reason::Borrowed("answers a tool that was filtered"));
         }
+    }
+}
+
+/// Drops the pending calls whose round is over without the calls that left: nobody waits for their results any more.
+fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, leaving: &mut Leaving<'_, '_>) {
+    const STRANDED: Reason = Reason::Borrowed("its round is over without the calls that left");
+    let thread = |call: &PartRef| view.messages[call.message].thread;
+    let is_hosted =
+        |call: &PartRef| view.messages[call.message].parts[call.part].content.call().is_some_and(|call| call.hosted);
+    let open = pairs.calls().iter().filter(|call| pairs.other_half(**call).is_none() && !is_hosted(call));
+    let mut pending: Vec<PartRef> = open.copied().collect();
+    let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
+    let rounds = |left: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
+        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.manners, left))).collect()
+    };
+    let before = rounds(&|_| true);
+    pending.retain(|call| call.message >= before[&thread(call)]);
+    loop {
+        let after = rounds(&|part| !leaving.is_part_gone(part));
+        let is_stranded = |call: &&PartRef| !leaving.is_part_gone(**call) && call.message < after[&thread(call)];
+        let stranded: Vec<PartRef> = pending.iter().filter(is_stranded).copied().collect();
+        if stranded.is_empty() {
+            return;
+        }
+        stranded.into_iter().for_each(|call| leaving.drop_part(call, STRANDED));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Working memory in front of the model: the state as a block behind the leading instructions (seed 002).
+//! Working memory in front of the model: the state as a block behind the leading instructions.
 
 use std::borrow::Cow;
 use std::sync::Arc;

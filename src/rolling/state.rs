@@ -1,4 +1,4 @@
-//! The state of a rolling memory as JSON, in the shape of seed 003: what was said lately, and summaries of what was before.
+//! The state of a rolling memory as JSON: what was said lately, and summaries of what was before.
 
 use std::fmt::Write as _;
 

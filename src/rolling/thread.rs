@@ -61,7 +61,7 @@ pub struct Taken<'t> {
 pub enum Shown {
     /// Instructions, summaries and window, as a model should get them.
     Context,
-    /// The state in the shape of seed 003.
+    /// The state as JSON.
     State,
 }
 

@@ -55,7 +55,7 @@ impl Shelf {
     }
 }
 
-/// How far a state reaches (seed 002's scopes).
+/// How far a state reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// One conversation.

@@ -28,6 +28,10 @@ impl Tokenizer for Approximate {
         false
     }
 
+    fn at_most_bytes(&self) -> bool {
+        true
+    }
+
     fn count(&self, text: &str) -> usize {
         (units(text) * 10).div_ceil(self.tenths)
     }

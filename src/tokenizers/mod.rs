@@ -25,6 +25,11 @@ pub trait Tokenizer: Send + Sync {
     /// Whether counts are those of the model's own tokenizer; otherwise they are an estimate.
     fn exact(&self) -> bool;
 
+    /// Whether no text has more tokens than bytes. A tokenizer that rewrites a text before it splits it cannot promise that.
+    fn at_most_bytes(&self) -> bool {
+        false
+    }
+
     /// Tokens of the text.
     fn count(&self, text: &str) -> usize;
 

@@ -112,25 +112,34 @@ fn lonely_calls<'m>(
     let mut rounds: HashMap<u32, usize> = HashMap::new();
     wanted.map(move |&at| {
         let thread = messages[at.message].thread;
-        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, manners));
+        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, manners, |_| true));
         let kind = if at.message >= round { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
     })
 }
 
-/// Where the last round of a thread's messages in flight begins: the calls that nothing but results follows.
+/// Where the last round of a thread's messages in flight begins: the calls that nothing but results follows. Only parts that
+/// are `left` count; a message that has parts and none left is not there.
 ///
 /// Formats that answer message by message have one calling message a round; others lay parallel calls side by side.
-fn last_round(messages: &[Message<'_>], thread: u32, manners: Manners) -> usize {
+#[must_use]
+pub fn last_round(messages: &[Message<'_>], thread: u32, manners: Manners, left: impl Fn(PartRef) -> bool) -> usize {
     let side_by_side = matches!(manners.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
-    let own = messages.iter().enumerate().rev().filter(|(_, message)| message.thread == thread);
+    let is_left = |at: usize, part: usize| left(PartRef { message: at, part });
+    let there = |at: usize, message: &Message<'_>| {
+        message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
+    };
+    let own = messages.iter().enumerate().rev().filter(|(at, message)| message.thread == thread && there(*at, message));
     let mut round = messages.len();
     let mut calling: Option<&Message<'_>> = None;
+    let mut next = messages.len();
     for (at, message) in own {
-        let calls = message.calls().next().is_some();
+        let calls = message.calls().any(|(part, _)| is_left(at, part));
         let goes_on = match calling {
-            None => calls || message.results().next().is_some(),
-            Some(later) => (calls && (side_by_side || is_same_reply(message, later))) || message.binds_next,
+            None => calls || message.results().any(|(part, _)| is_left(at, part)),
+            Some(later) => {
+                (calls && (side_by_side || is_same_reply(message, later))) || message.binds_next && next == at + 1
+            }
         };
         if !goes_on {
             break;
@@ -139,6 +148,7 @@ fn last_round(messages: &[Message<'_>], thread: u32, manners: Manners) -> usize 
             round = at;
             calling = Some(message);
         }
+        next = at;
         if message.barrier {
             break;
         }

@@ -1,6 +1,6 @@
 //! A message as a borrowed view: who speaks, and the parts, each with its place in the bytes.
 
-use crate::json::{Span, Text, Value};
+use crate::json::{Document, Fault, Span, Text, Value};
 
 /// Who a message is from. What has none of these roles is metadata and no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -300,6 +300,33 @@ pub struct ToolCall<'a> {
     pub family: Family,
     /// Whether the provider runs the tool and the call needs no result of ours.
     pub hosted: bool,
+}
+
+/// Why no tool can take the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgumentFault {
+    /// They are no JSON.
+    NotJson(Fault),
+    /// They are JSON, but not an object.
+    NotAnObject,
+}
+
+impl ToolCall<'_> {
+    /// What is wrong with the arguments. Nothing, where they are none, or where the tool takes what it likes.
+    #[must_use]
+    pub fn argument_fault(&self) -> Option<ArgumentFault> {
+        if self.hosted || !matches!(self.family, Family::Function | Family::Positional) || self.arguments.is_blank() {
+            return None;
+        }
+        if let Text::Json(raw) = &self.arguments {
+            return (!raw.starts_with('{') && *raw != "null").then_some(ArgumentFault::NotAnObject);
+        }
+        match Document::read(&self.arguments.decode()) {
+            Ok(document) if document.roots().all(Value::is_object) => None,
+            Ok(_) => Some(ArgumentFault::NotAnObject),
+            Err(fault) => Some(ArgumentFault::NotJson(fault)),
+        }
+    }
 }
 
 /// The answer of a tool.

@@ -13,8 +13,10 @@ mod segment;
 
 pub use demands::{Demands, IdFormat, Turns};
 pub use draft::{Draft, DraftPart};
-pub use faults::{Fault, FaultKind};
-pub use message::{Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult};
+pub use faults::{Fault, FaultKind, last_round};
+pub use message::{
+    ArgumentFault, Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult,
+};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Blame, Pairs, PartRef};
 pub use segment::{bind_pieces, in_flight, segments, turns};

@@ -61,12 +61,13 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
         ("17", "it is no object"),
         (
             "{\"from\":\"human\",\"value\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"toolUse\":{}}]}",
-            "some messages are spelt as `sharegpt`, others as `bedrock`",
+            "this message is spelt as `bedrock`, one before it as `sharegpt`",
         ),
         (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
     ];
     for (text, words) in table {
         let trouble = read(text, |_, _| {}).expect_err(text);
+        assert_eq!(trouble.offset, text.find('\n').map_or(0, |line| line + 1), "{text}");
         assert!(trouble.what.contains(words) && trouble.what.contains("--dialect"), "{text}: {}", trouble.what);
     }
 }

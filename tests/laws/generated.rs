@@ -28,7 +28,7 @@ fn speller() -> impl Strategy<Value = Speller> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(crate::spell::cases(192))]
 
     /// Laws 2 to 6, for every case.
     #[test]

@@ -10,7 +10,7 @@
 mod equality;
 mod files;
 mod keys;
-mod seed;
+mod support;
 mod wrong;
 
 use std::path::Path;

@@ -28,6 +28,12 @@ pub mod simple;
 use curtail::json::quote;
 use proptest::prelude::*;
 
+/// So many cases of a property, or as many as `PROPTEST_CASES` asks for.
+pub fn cases(usual: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: asked.unwrap_or(usual), ..ProptestConfig::default() }
+}
+
 /// Something that happens in a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {

@@ -1,4 +1,4 @@
-//! Which processors hold for a network and an agent, in the order history, network, agent (seed 004).
+//! Which processors hold for a network and an agent, in the order history, network, agent.
 
 use super::fault::unknown;
 use super::{Config, Entry, Fault, Named, Network};

@@ -1,6 +1,6 @@
-//! Pieces that were counted before: most pieces of a text are. Exact, because a short piece is its own key.
+//! Pieces that were counted before: most pieces of a text are. Exact, because a piece is its own key.
 
-use super::layout::{spread_word, top, word};
+use super::layout::{SHORT, spread, spread_word, top, word};
 
 /// 512 KB of entries, touched one page at a time as pieces come: more made short runs slower.
 const ENTRIES: usize = 1 << 15;
@@ -38,6 +38,59 @@ const MASKS: [u128; 16] = {
     }
     masks
 };
+
+/// Bytes of the longest piece that is kept.
+pub(crate) const LONG: usize = 48;
+/// Rows of spaces and dashes, paths and phrases: few, but each costs a merge of many atoms.
+const LONG_ENTRIES: usize = 1 << 10;
+
+/// A direct-mapped table of pieces that are too long for [`Cache`].
+pub(crate) struct LongCache {
+    entries: Box<[LongPiece]>,
+}
+
+/// A piece, padded with zeros.
+#[derive(Clone, Copy, PartialEq)]
+struct LongPiece {
+    bytes: [u8; LONG],
+    len: u8,
+    count: u8,
+}
+
+impl LongCache {
+    pub(crate) fn new() -> Self {
+        let free = LongPiece { bytes: [0; LONG], len: 0, count: 0 };
+        Self { entries: vec![free; LONG_ENTRIES].into_boxed_slice() }
+    }
+
+    /// The count of a piece longer than 15 bytes; `count` counts what is not here.
+    pub(crate) fn get_or(&mut self, piece: &[u8], count: impl FnOnce() -> usize) -> usize {
+        let Some(key) = LongPiece::new(piece) else {
+            return count();
+        };
+        let entry = &mut self.entries[key.home()];
+        if *entry != (LongPiece { count: entry.count, ..key }) {
+            *entry = LongPiece { count: u8::try_from(count()).unwrap_or(u8::MAX), ..key };
+        }
+        usize::from(entry.count)
+    }
+}
+
+impl LongPiece {
+    /// Nothing if the piece is too long or too short.
+    fn new(piece: &[u8]) -> Option<Self> {
+        let mut bytes = [0; LONG];
+        bytes.get_mut(..piece.len()).filter(|own| own.len() > SHORT)?.copy_from_slice(piece);
+        Some(Self { bytes, len: u8::try_from(piece.len()).ok()?, count: 0 })
+    }
+
+    fn home(&self) -> usize {
+        let (words, _) = self.bytes.as_chunks();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let all = words.fold(u64::from(self.len), |all, word| spread(all ^ word).rotate_left(23));
+        top(spread(all), LONG_ENTRIES.trailing_zeros())
+    }
+}
 
 impl Cache {
     pub(crate) fn new() -> Self {

@@ -1,7 +1,7 @@
 //! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
 
 use super::{
-    cache::{Cache, Key},
+    cache::{Cache, Key, LongCache},
     layout::SHORT,
     merge::Merger,
     pattern::Pattern,
@@ -13,6 +13,7 @@ use super::{
 pub(crate) struct Counter {
     vocabulary: &'static Vocabulary,
     cache: Cache,
+    long: LongCache,
     merger: Merger,
 }
 
@@ -25,7 +26,7 @@ pub(crate) struct Reached {
 
 impl Counter {
     pub(crate) fn new(vocabulary: &'static Vocabulary) -> Self {
-        Self { vocabulary, cache: Cache::new(), merger: Merger::default() }
+        Self { vocabulary, cache: Cache::new(), long: LongCache::new(), merger: Merger::default() }
     }
 
     /// As many whole pieces of the text as hold at most `budget` tokens together.
@@ -85,7 +86,7 @@ impl Counter {
             let key = Key::new(bytes, to - from);
             return self.cache.get(key).unwrap_or_else(|| self.miss(&window[from..to], key));
         }
-        self.merger.count(self.vocabulary, &window[from..to], usize::MAX)
+        self.long(&window[from..to], usize::MAX)
     }
 
     /// The places in the text where the tokens end of the piece that starts at `at`.
@@ -97,12 +98,19 @@ impl Counter {
     #[inline]
     fn piece(&mut self, piece: &[u8], limit: usize) -> usize {
         if piece.len() > SHORT {
-            return self.merger.count(self.vocabulary, piece, limit);
+            return self.long(piece, limit);
         }
         let mut bytes = [0; 16];
         bytes[..piece.len()].copy_from_slice(piece);
         let key = Key::new(&bytes, piece.len());
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
+    }
+
+    /// The tokens of a piece that is too long to be a number.
+    #[inline(never)]
+    fn long(&mut self, piece: &[u8], limit: usize) -> usize {
+        let Self { vocabulary, long, merger, .. } = self;
+        long.get_or(piece, || merger.count(vocabulary, piece, limit))
     }
 
     #[cold]

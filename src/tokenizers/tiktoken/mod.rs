@@ -59,6 +59,10 @@ impl Tokenizer for Tiktoken {
         true
     }
 
+    fn at_most_bytes(&self) -> bool {
+        true
+    }
+
     fn count(&self, text: &str) -> usize {
         self.walk(text, usize::MAX).tokens
     }

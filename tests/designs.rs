@@ -34,7 +34,7 @@ const RESULT_3: &str = r#"{"role":"tool","tool_call_id":"3","content":"done"}"#;
 const ANSWER: &str = r#"{"role":"assistant","content":"Paris 18 °C, Rome 24 °C."}"#;
 const THANKS: &str = r#"{"role":"user","content":"Thanks!"}"#;
 
-/// Seed 001: `[System, User, Assistant+Calls(1,2), Result(1), Result(2), Assistant+Calls(3), Result(3)]`, N = 4.
+/// `SlidingWindowTransformer`: `[System, User, Assistant+Calls(1,2), Result(1), Result(2), Assistant+Calls(3), Result(3)]`, N = 4.
 #[test]
 fn sliding_window_drops_the_orphan_at_its_start() {
     let input = [SYSTEM, USER, CALLS_1_2, RESULT_1, RESULT_2, CALL_3, RESULT_3];
@@ -55,7 +55,7 @@ fn sliding_window_can_treat_system_messages_like_any_other() {
     assert_eq!(out, [ANSWER, THANKS]);
 }
 
-/// Seed 000: the trailing slice walks back until a user and an assistant message are in.
+/// `historyWindow`: the trailing slice walks back until a user and an assistant message are in.
 #[test]
 fn history_window_holds_at_least_one_exchange() {
     let input = [USER, ANSWER, THANKS, CALLS_1_2, RESULT_1, RESULT_2, ANSWER];
@@ -63,7 +63,7 @@ fn history_window_holds_at_least_one_exchange() {
     assert_eq!(out, [THANKS, CALLS_1_2, RESULT_1, RESULT_2, ANSWER]);
 }
 
-/// Seed 000: an orphan whose pair fell outside the slice goes.
+/// `historyWindow`: an orphan whose pair fell outside the slice goes.
 #[test]
 fn history_window_drops_orphans() {
     let input = [USER, CALLS_1_2, RESULT_1, RESULT_2, ANSWER, THANKS, ANSWER];
@@ -71,7 +71,7 @@ fn history_window_drops_orphans() {
     assert_eq!(out, [ANSWER, THANKS, ANSWER], "the result of call 2 lost its call");
 }
 
-/// Seed 000: the round in flight is not capped.
+/// `historyWindow`: the round in flight is not capped.
 #[test]
 fn history_window_leaves_the_round_in_flight_alone() {
     let input = [USER, ANSWER, THANKS, CALLS_1_2, RESULT_1, RESULT_2, CALL_3, RESULT_3];
@@ -97,7 +97,7 @@ const KIT_DEBUG_RESULT: &str = r#"{"type":"tool_result","role":"tool_result","to
 const KIT_SAY: &str = r#"{"type":"text","role":"assistant","content":"It is on its way.","stop_reason":"stop"}"#;
 const KIT: [&str; 6] = [KIT_ASK, KIT_CALL, KIT_RESULT, KIT_DEBUG, KIT_DEBUG_RESULT, KIT_SAY];
 
-/// Seed 004: `exclude` removes only those tools, `include` keeps only those, neither removes all.
+/// AgentKit's processors: `exclude` removes only those tools, `include` keeps only those, neither removes all.
 #[test]
 fn tool_filter_has_three_modes() {
     assert_eq!(written(&["filter", "-x", "debug_tool"], &KIT), [KIT_ASK, KIT_CALL, KIT_RESULT, KIT_SAY]);
@@ -107,7 +107,7 @@ fn tool_filter_has_three_modes() {
     assert_eq!(status, 2, "both at once is a usage error: {err}");
 }
 
-/// Seed 004: `persistResults` replaces a call with a summary such as `Used search_tool tool`.
+/// AgentKit's processors: `persistResults` replaces a call with a summary such as `Used search_tool tool`.
 #[test]
 fn tool_filter_may_leave_a_note() {
     let note = r#"{"type":"text","role":"assistant","content":"Used search_tool tool"}"#;
@@ -136,7 +136,7 @@ fn tool_filter_cuts_one_of_several_parallel_calls() {
     assert_eq!(written(&["filter"], &input), [USER, text, ANSWER]);
 }
 
-/// Seed 004: segments are dropped oldest first, and a call never loses its result.
+/// AgentKit's processors: segments are dropped oldest first, and a call never loses its result.
 #[test]
 fn token_limit_keeps_the_newest_whole_segments() {
     let all = written(&["limit", "-t", "1k"], &KIT);
@@ -148,7 +148,7 @@ fn token_limit_keeps_the_newest_whole_segments() {
     assert!(err.contains("--on-overflow"), "a warning says so: {err}");
 }
 
-/// Seed 004's chain of three, by piping: debugging tools go, then a budget, then all tools.
+/// AgentKit's chain of three, by piping: debugging tools go, then a budget, then all tools.
 #[test]
 fn processors_chain_by_piping() {
     let first = written(&["filter", "-x", "debug_tool"], &KIT);

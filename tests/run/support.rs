@@ -1,4 +1,4 @@
-//! The support network with an agent that greets (seed 004): what every prefix of the chain leaves.
+//! The support network with an agent that greets: what every prefix of the chain leaves.
 
 use super::{root, stderr, stdout};
 

@@ -1,0 +1,47 @@
+//! What a program over tiktoken-rs does: the newest messages of every record that fit a budget, with those of the system,
+//! counted from the end backwards. Knows nothing of tool pairs.
+
+use std::io::{BufRead, BufReader, Result, Write};
+
+use serde_json::Value;
+use tiktoken_rs::CoreBPE;
+
+/// Cuts every line of `file` to `budget` tokens and writes it to `out`.
+pub(crate) fn limit(encoding: &CoreBPE, budget: usize, file: &str, out: &mut impl Write) -> Result<()> {
+    for line in BufReader::new(std::fs::File::open(file)?).lines() {
+        let mut record: Value = serde_json::from_str(&line?)?;
+        let list = if record.is_array() { Some(&mut record) } else { record.get_mut("messages") };
+        if let Some(messages) = list.and_then(Value::as_array_mut) {
+            cut(encoding, budget, messages);
+        }
+        serde_json::to_writer(&mut *out, &record)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn cut(encoding: &CoreBPE, budget: usize, messages: &mut Vec<Value>) {
+    let system = |message: &Value| message["role"] == "system";
+    let fixed: usize = messages.iter().filter(|message| system(message)).map(|message| tokens(encoding, message)).sum();
+    let (mut left, mut start) = (budget.saturating_sub(fixed), messages.len());
+    for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| !system(message)) {
+        let Some(rest) = left.checked_sub(tokens(encoding, message)) else {
+            break;
+        };
+        (left, start) = (rest, at);
+    }
+    let mut at = 0;
+    messages.retain(|message| {
+        at += 1;
+        at > start || system(message)
+    });
+}
+
+fn tokens(encoding: &CoreBPE, message: &Value) -> usize {
+    let count = |value: &Value| value.as_str().map_or(0, |text| encoding.count_ordinary(text));
+    let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+    let called =
+        calls.iter().map(|call| &call["function"]).map(|call| count(&call["name"]) + count(&call["arguments"]));
+    let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+    count(&message["content"]) + blocks.iter().map(|block| count(&block["text"])).sum::<usize>() + called.sum::<usize>()
+}
