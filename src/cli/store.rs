@@ -46,7 +46,7 @@ enum Command {
 /// Where the store is.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Place {
-    /// The store's file [default: $`CURTAIL_STORE`, else curtail/state.db in $`XDG_STATE_HOME` or ~/.local/state]
+    /// The store's file [default: `CURTAIL_STORE`, else curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
 }

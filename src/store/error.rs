@@ -105,14 +105,14 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
-            Error::System { path, source } => write!(f, "store {}: {source}", path.display()),
+            Error::System { path, source } => write!(f, "store {}: {}", path.display(), words(source)),
             Error::Database { path, source } if is_busy(source) => {
                 write!(f, "store {}: another process holds it; try again", path.display())
             }
             Error::Database { path, source } => write!(f, "store {}: {source}", path.display()),
             Error::Import { line: 0, reason } => write!(f, "import: {reason}"),
             Error::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
-            Error::Export(source) => write!(f, "export: {source}"),
+            Error::Export(source) => write!(f, "export: {}", words(source)),
             Error::NoPlace => f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME"),
         }
     }
@@ -138,12 +138,11 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::System { source, .. } | Error::Export(source) => Some(source),
-            Error::Database { source, .. } => Some(source),
-            Error::Refused { .. } | Error::Import { .. } | Error::NoPlace => None,
-        }
-    }
+// The words say the cause already; a chain of causes would say it twice.
+impl std::error::Error for Error {}
+
+/// The system's words without its number, and without the temporary file that nobody named.
+fn words(source: &io::Error) -> String {
+    let said = source.to_string();
+    said.split(" (os error").next().unwrap_or(&said).to_lowercase()
 }

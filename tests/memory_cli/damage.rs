@@ -70,3 +70,11 @@ fn a_read_only_store() {
     refuses(&place, "read-only", false);
     assert_eq!(place.out(&["memory", "show", "--thread", "t"]), "notes\n");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_file_is_told_once() {
+    let place = Place::new();
+    let said = place.run(&["memory", "set", "--thread", "t", "--store", "/proc/state.db", "x"]);
+    assert_eq!((said.code, said.err.as_str()), (2, "curtail: store /proc/state.db: no such file or directory\n"));
+}

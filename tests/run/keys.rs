@@ -7,6 +7,8 @@ use curtail::pipeline::options::Kind;
 use curtail::pipeline::schema;
 use serde_json::{Value, json};
 
+use super::{folder, output, root, stdout};
+
 /// The long flags of a command, aliases and all.
 fn flags(command: &str) -> BTreeSet<String> {
     let mut program = curtail::cli::command();
@@ -43,6 +45,38 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
         }
         let own: BTreeSet<String> = flags(command(kind)).difference(&shared).cloned().collect();
         assert_eq!(own, keys(kind), "{}", kind.name);
+    }
+}
+
+/// What the program refuses in a file, an editor marks, and the other way round.
+#[cfg(feature = "schema")]
+#[test]
+fn the_schema_and_the_program_agree() {
+    let schema: Value = serde_json::from_str(&stdout(root(), &["config", "--schema"])).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let cases = [
+        ("type = 'window'\nsize = 3\npreserve-system = false", true),
+        ("type = 'limit'\nmax-tokens = '16k'\nmodel = 'gpt-4o'", true),
+        ("type = 'filter'\nexclude = 'debug_*'\npersist-results = true", true),
+        ("type = 'summarize'\nwindow = 21", true),
+        ("type = 'window'\nsiz = 3", false),
+        ("type = 'window'\nsize = 0", false),
+        ("type = 'windo'", false),
+        ("size = 3", false),
+        ("type = 'summarize'\nwindow = 0", false),
+        ("type = 'filter'\nexclude = ['a']\ninclude = ['b']", false),
+        ("type = 'filter'\nexclude = ['a']\nexclude-tool = ['b']", false),
+        ("type = 'filter'\nexclude = []", false),
+        ("type = 'window'\npreserve-system = true\nno-preserve-system = true", false),
+        ("type = 'limit'", false),
+        ("type = 'limit'\nmax-tokens = 9\non-overflow = 'x'", false),
+    ];
+    for (keys, good) in cases {
+        let toml = format!("[[history.processors]]\n{keys}\n");
+        let value: Value = toml::from_str(&toml).expect("TOML");
+        assert_eq!(schema.is_valid(&value), good, "the schema: {keys}");
+        let folder = folder(&toml);
+        assert_eq!(output(folder.path(), &["run", "--print"]).status.success(), good, "the program: {keys}");
     }
 }
 

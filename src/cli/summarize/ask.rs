@@ -31,7 +31,7 @@ pub(super) struct AskFlags {
     #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL")]
     summary_model: Option<String>,
 
-    /// A file with the key; else $`CURTAIL_API_KEY`, $`OPENAI_API_KEY` or $`ANTHROPIC_API_KEY`
+    /// A file with the key; else `CURTAIL_API_KEY`, `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
 

@@ -19,7 +19,7 @@ use crate::store::{Store, default_path};
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Memory that stays")]
 pub(super) struct ThreadFlags {
-    /// The store's file [default: $`CURTAIL_STORE`, else curtail/state.db in $`XDG_STATE_HOME` or ~/.local/state]
+    /// The store's file [default: `CURTAIL_STORE`, else curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", requires = "thread")]
     store: Option<PathBuf>,
 

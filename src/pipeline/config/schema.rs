@@ -13,7 +13,8 @@ pub fn schema(kinds: &[Kind], check: &Value) -> Value {
     let mut definitions = Map::new();
     definitions.insert(String::from("level"), level);
     let names: Vec<Value> = kinds.iter().map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name)})).collect();
-    definitions.insert(String::from("processor"), json!({"oneOf": names}));
+    let types: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    definitions.insert(String::from("processor"), one_of_types(&types, &names));
     definitions.extend(kinds.iter().map(|kind| (kind.name.to_owned(), processor(kind))));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -38,6 +39,20 @@ pub fn schema(kinds: &[Kind], check: &Value) -> Value {
     })
 }
 
+/// A processor is what its type says, so that an editor tells what is wrong with a window and not that it is no filter either.
+fn one_of_types(types: &[&str], definitions: &[Value]) -> Value {
+    let each = types.iter().zip(definitions).map(|(name, definition)| {
+        let is = json!({"required": ["type"], "properties": {"type": {"const": name}}});
+        json!({"if": is, "then": definition})
+    });
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": types}},
+        "allOf": each.collect::<Vec<_>>(),
+    })
+}
+
 fn described(words: &str, definition: &str) -> Value {
     json!({"description": words, "$ref": format!("#/$defs/{definition}")})
 }
@@ -53,19 +68,38 @@ fn processor(kind: &Kind) -> Value {
     }
     let required: Vec<&str> =
         std::iter::once("type").chain(keys.iter().filter(|key| key.is_required).map(|key| key.name.as_str())).collect();
-    json!({
+    let mut processor = json!({
         "description": kind.about(),
         "type": "object",
         "additionalProperties": false,
         "required": required,
         "properties": properties,
-    })
+    });
+    let apart = apart(&keys);
+    // An empty list is no schema.
+    if !apart.is_empty() {
+        processor["allOf"] = json!(apart);
+    }
+    processor
+}
+
+/// What cannot stand together: keys that contradict each other, and two names of one key.
+fn apart(keys: &[Key]) -> Vec<Value> {
+    let mut pairs = Vec::new();
+    for key in keys {
+        let names: Vec<&String> = std::iter::once(&key.name).chain(&key.aliases).collect();
+        let opposite = key.opposite.as_ref().filter(|other| **other > key.name);
+        let others = key.conflicts.iter().chain(&key.aliases).chain(opposite);
+        let own = others.flat_map(|other| names.iter().map(move |name| (*name, other)));
+        pairs.extend(own.filter(|(name, other)| name != other));
+    }
+    pairs.into_iter().map(|(one, other)| json!({"not": {"required": [one, other]}})).collect()
 }
 
 fn property(key: &Key) -> Value {
     let one = match &key.shape {
         Shape::Switch => json!({"type": "boolean"}),
-        Shape::Whole => json!({"type": "integer", "minimum": 0}),
+        Shape::Whole => json!({"type": "integer", "minimum": key.least}),
         Shape::Tokens => json!({"type": ["integer", "string"]}),
         Shape::Choice(words) => json!({"enum": words}),
         Shape::Text => json!({"type": "string"}),

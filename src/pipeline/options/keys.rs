@@ -31,6 +31,10 @@ pub struct Key {
     pub path: Path,
     /// The environment variable that stands in for the flag.
     pub variable: Option<String>,
+    /// The least that a whole number may be.
+    pub least: u64,
+    /// The keys that cannot stand beside it.
+    pub conflicts: Vec<String>,
     /// The variables of flags that say the same in other words.
     pub rivals: Vec<String>,
 }
@@ -111,6 +115,8 @@ impl Key {
             opposite: opposite(&name).filter(|_| shape == Shape::Switch).filter(|other| has(command, other)),
             path: path(flag),
             variable: flag.get_env().map(|name| name.to_string_lossy().into_owned()),
+            least: 0,
+            conflicts: conflicts(command, flag),
             rivals: rivals(command, flag),
             name,
             shape,
@@ -153,6 +159,12 @@ fn opposite(name: &str) -> Option<String> {
 
 fn has(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|flag| flag.get_long() == Some(name))
+}
+
+/// The flags that cannot be given with `flag`.
+fn conflicts(command: &Command, flag: &Arg) -> Vec<String> {
+    let others = command.get_arg_conflicts_with(flag).into_iter().filter_map(Arg::get_long_and_visible_aliases);
+    others.flatten().map(str::to_owned).collect()
 }
 
 /// The variables of the flags that stand with `flag` in a group that was named for it: clap's own group of a struct's flags

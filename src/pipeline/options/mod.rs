@@ -77,7 +77,17 @@ impl Kind {
     /// The keys of its table, in the order of its command's help.
     #[must_use]
     pub fn keys(&self) -> Vec<Key> {
-        Key::all(&self.command())
+        let mut keys = Key::all(&self.command());
+        for key in &mut keys {
+            key.least = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
+        }
+        keys
+    }
+
+    /// Whether the value that `flag` gives is wrong by itself.
+    fn refuses(&self, flag: &str) -> bool {
+        let read = self.command().try_get_matches_from([flag]);
+        read.is_err_and(|error| error.kind() == clap::error::ErrorKind::ValueValidation)
     }
 
     /// Reads its flags, without a command before them.
