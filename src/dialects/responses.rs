@@ -214,7 +214,7 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     for item in items.iter_mut().rev() {
         if let Item::Message(message) = item {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
-            message.binds_next = thought && !message.parts.is_empty() && next_is_theirs;
+            message.accompanies_next = thought && !message.parts.is_empty() && next_is_theirs;
             next_is_theirs = message.role == Role::Assistant;
         }
     }

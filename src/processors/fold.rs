@@ -63,6 +63,7 @@ fn drafted<'a>(draft: &Draft) -> Message<'a> {
         value: None,
         near: None,
         id: None,
+        accompanies_next: false,
         binds_next: false,
         indivisible: false,
         thread: 0,

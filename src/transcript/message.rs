@@ -65,8 +65,10 @@ pub struct Message<'a> {
     pub near: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
-    /// Whether it must not be parted from the message after it: reasoning and the call it led to, or what one message of
-    /// the API says and the call that it makes, where the log spreads them over several.
+    /// Whether the format wants it before whatever follows it: reasoning and what it led to.
+    pub accompanies_next: bool,
+    /// Whether it must not be parted from the message after it: because it accompanies that, or because both are pieces of one
+    /// message of the API that the log spreads over several.
     pub binds_next: bool,
     /// Whether its calls stay or go together, because only the first of them carries the signature of all.
     pub indivisible: bool,
@@ -88,6 +90,7 @@ impl<'a> Message<'a> {
             value: Some(value),
             near: None,
             id: None,
+            accompanies_next: false,
             binds_next: false,
             indivisible: false,
             thread: 0,

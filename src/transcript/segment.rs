@@ -41,7 +41,7 @@ pub fn bind_pieces(messages: &mut [Message<'_>]) {
         let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);
         let assistant = here.role == Role::Assistant && next.is_some_and(|next| next.role == Role::Assistant);
         let bound = same && assistant && here.calls().next().is_none();
-        messages[at].binds_next = bound || here.is_bound_thought();
+        messages[at].binds_next = bound || here.accompanies_next;
     }
 }
 

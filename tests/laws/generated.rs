@@ -27,6 +27,44 @@ fn speller() -> impl Strategy<Value = Speller> {
     prop::sample::select(SPELLERS)
 }
 
+fn check_chain(dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
+    let stages: [fn() -> Chain; 3] = [
+        || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: true }),
+        || Chain::default().then(history(6, Unit::Items, keep(true, 0, false))),
+        || Chain::default().then(limit(80, Overflow::Truncate)),
+    ];
+    let mut piped = text.to_owned();
+    let mut whole = Chain::default();
+    for stage in stages {
+        piped = cut_with(stage(), dialect, framing, &piped)?;
+        whole.stages.extend(stage().stages);
+    }
+    prop_assert_eq!(cut_with(whole, dialect, framing, text)?, piped, "in {}", text);
+    Ok(())
+}
+
+/// A note comes between a thought and the calls of the same step: what bound the two binds the thought to the note no more.
+#[test]
+fn a_note_parts_the_pieces_of_a_step() {
+    let event = |event: &str| format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}}}\n");
+    let call = |step: &str, id: &str, name: &str| {
+        event(&format!(
+            r#"{{"type":"tool.call","stepUuid":"{step}","toolCallId":"{id}","name":"{name}","args":{{"query":"{}"}}}}"#,
+            "to be or not ".repeat(4)
+        ))
+    };
+    let thought = r#"{"type":"content.part","stepUuid":"s1","part":{"type":"think","think":"a gust of wind and a long night of rain, too"}}"#;
+    let log = [
+        event(thought),
+        call("s1", "c1", "search"),
+        call("s1", "c2", "search"),
+        event(r#"{"type":"tool.result","toolCallId":"c2","result":{"output":"four words and more"}}"#),
+        call("s2", "c3", "bash"),
+        call("s2", "c4", "search"),
+    ];
+    check_chain(Some("kimi"), Framing::Lines, &log.concat()).unwrap();
+}
+
 proptest! {
     #![proptest_config(crate::spell::cases(192))]
 
@@ -42,19 +80,7 @@ proptest! {
     /// A chain gives what its stages give one after another, each reading what the last one wrote.
     #[test]
     fn a_chain_is_its_stages_in_a_row(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
-        let stages: [fn() -> Chain; 3] = [
-            || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: true }),
-            || Chain::default().then(history(6, Unit::Items, keep(true, 0, false))),
-            || Chain::default().then(limit(80, Overflow::Truncate)),
-        ];
-        let text = frame(&(speller.1)(&script), framing, seed);
-        let mut piped = text.clone();
-        let mut whole = Chain::default();
-        for stage in stages {
-            piped = cut_with(stage(), Some(speller.0), framing, &piped)?;
-            whole.stages.extend(stage().stages);
-        }
-        prop_assert_eq!(cut_with(whole, Some(speller.0), framing, &text)?, piped, "in {}", text);
+        check_chain(Some(speller.0), framing, &frame(&(speller.1)(&script), framing, seed))?;
     }
 
     /// Law 1: nothing to do is the identity.
