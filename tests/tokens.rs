@@ -80,9 +80,28 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
 }
 
+/// What begins like a token and ends like one, and is none: where long pieces are cut must not matter.
+fn foreign() -> impl Strategy<Value = String> {
+    let ids = ENCODINGS[0].1();
+    let words: Vec<String> = (0..199_998)
+        .filter_map(|id| String::from_utf8(ids.decode_bytes(&[id]).ok()?).ok())
+        .filter(|token| token.chars().any(|c| !c.is_ascii()))
+        .collect();
+    let part = (prop::sample::select(words), 0..4_usize, 0..4_usize).prop_map(|(word, from, to)| {
+        let count = word.chars().count();
+        word.chars().take(count - to.min(count - 1)).skip(from.min(count - 1)).collect::<String>()
+    });
+    prop::collection::vec(part, 4..40).prop_map(|parts| parts.concat())
+}
+
 proptest! {
     #[test]
     fn any_text(text in text()) {
+        equal(&text);
+    }
+
+    #[test]
+    fn parts_of_tokens_in_any_company(text in foreign()) {
         equal(&text);
     }
 

@@ -1,17 +1,18 @@
 //! Characters that are a token, from which counting may start instead of from their bytes; and the seams between two
-//! characters where that would be wrong, because a token with a lower id holds bytes of both and one of them in part.
+//! characters where that would be wrong, because a token with a lower id holds bytes of both and one of them in part. And
+//! which characters stand side by side in a token: between others a text can be cut without changing its tokens.
 
 use std::{fs, path::Path};
 
 use crate::{
     Result,
-    layout::{ATOM_BLOCK, NONE, SEAM_STEP, WHOLE},
+    layout::{ATOM_BLOCK, NEIGHBOUR_BITS, NONE, SEAM_STEP, WHOLE, neighbours},
     little,
     ranks::Ranks,
 };
 
 /// Writes a number of a block for every 64 code points, and the blocks of atoms, of which block 0 is empty; then the
-/// seams by the last byte before and the first byte after.
+/// seams by the last byte before and the first byte after; then the filter of neighbours.
 pub(crate) fn write(out: &Path, name: &str, ranks: &Ranks) -> Result<()> {
     let mut numbers = vec![0_u16; 0x11_0000 / ATOM_BLOCK];
     let mut atoms = vec![NONE; ATOM_BLOCK];
@@ -25,7 +26,20 @@ pub(crate) fn write(out: &Path, name: &str, ranks: &Ranks) -> Result<()> {
     }
     fs::write(out.join(format!("{name}.blocks")), little(&numbers, |number| number.to_le_bytes()))?;
     fs::write(out.join(format!("{name}.atoms")), little(&atoms, |id| id.to_le_bytes()))?;
-    Ok(fs::write(out.join(format!("{name}.seams")), seams(ranks)?)?)
+    fs::write(out.join(format!("{name}.seams")), seams(ranks)?)?;
+    Ok(fs::write(out.join(format!("{name}.neighbours")), beside(ranks))?)
+}
+
+/// A bit for every two characters that a token holds whole and side by side.
+fn beside(ranks: &Ranks) -> Vec<u8> {
+    let mut filter = vec![0; 1 << (NEIGHBOUR_BITS - 3)];
+    for text in ranks.iter().flat_map(|(_, token)| token.utf8_chunks()).map(|chunk| chunk.valid()) {
+        for (left, right) in text.chars().zip(text.chars().skip(1)).filter(|(left, _)| !left.is_ascii()) {
+            let bit = neighbours(u32::from(left), u32::from(right));
+            filter[bit / 8] |= 1 << (bit % 8);
+        }
+    }
+    filter
 }
 
 fn found(ranks: &Ranks) -> impl Iterator<Item = (char, u32)> {

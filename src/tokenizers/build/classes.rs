@@ -46,5 +46,8 @@ fn all() -> Result<Vec<u8>> {
             classes[range.start() as usize..=range.end() as usize].fill(*class);
         }
     }
+    if classes[0x5000..0x9000].iter().any(|class| *class != class::UNCASED) {
+        return Err("U+5000 to U+8FFF are not all letters without case".into());
+    }
     Ok(classes)
 }

@@ -40,7 +40,7 @@ fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
     writeln!(module, "/// The tables of `{}`.", name.to_lowercase())?;
     writeln!(module, "pub(crate) static {name}: Vocabulary = Vocabulary {{")?;
     writeln!(module, "    longest: {longest},")?;
-    for table in ["merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "words"] {
+    for table in ["merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "neighbours", "words"] {
         writeln!(module, "    {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
     Ok(writeln!(module, "}};")?)

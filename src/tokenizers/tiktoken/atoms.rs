@@ -1,4 +1,4 @@
-//! What merging starts from: whole characters where that is safe, else bytes.
+//! What merging starts from: whole characters where that is safe, else bytes; and where a piece can be cut before it.
 
 use super::{characters, layout::NONE, vocabulary::Vocabulary};
 
@@ -26,4 +26,36 @@ fn character(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, u
         || at > 0 && vocabulary.tears(piece[at - 1], piece[at], id)
         || end < piece.len() && vocabulary.tears(piece[end - 1], piece[end], id);
     (!torn).then_some((id, character.width))
+}
+
+/// The places in a piece between two characters that no token joins: what stands on both sides is merged apart.
+pub(crate) struct Cuts<'a> {
+    vocabulary: &'a Vocabulary,
+    piece: &'a [u8],
+    at: usize,
+    /// The code point of the character before `at`; 0 where it is ASCII or none.
+    left: u32,
+}
+
+impl<'a> Cuts<'a> {
+    pub(crate) const fn new(vocabulary: &'a Vocabulary, piece: &'a [u8]) -> Self {
+        Self { vocabulary, piece, at: 0, left: 0 }
+    }
+}
+
+impl Iterator for Cuts<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while let Some(right) = characters::whole(self.piece, self.at) {
+            let (at, left) = (self.at, self.left);
+            self.at += right.width;
+            self.left = if right.width > 1 { right.code } else { 0 };
+            if left > 0 && self.vocabulary.parts((left, self.piece[at - 1]), (right.code, self.piece[at])) {
+                return Some(at);
+            }
+        }
+        None
+    }
 }

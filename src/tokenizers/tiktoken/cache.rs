@@ -2,12 +2,13 @@
 
 use super::layout::{SHORT, spread, spread_word, top, word};
 
-/// 512 KB of entries, touched one page at a time as pieces come: more made short runs slower.
-const ENTRIES: usize = 1 << 15;
+/// Places, each of two entries: 512 KB, touched one page at a time as pieces come.
+const PLACES: usize = 1 << 15;
 
-/// A direct-mapped table. An entry is two numbers: the first eight bytes of a piece; the others, its count, its length.
+/// A table with room for two pieces at each place, in front the one that was met twice: pieces that come once do not drive out
+/// those that come often. An entry is two numbers: the first eight bytes of a piece; the others, its count, its length.
 pub(crate) struct Cache {
-    entries: Box<[[u64; 2]]>,
+    places: Box<[[u64; 4]]>,
 }
 
 /// A piece of at most 15 bytes, as an entry with no count.
@@ -22,9 +23,16 @@ impl Key {
         Self(word(both, len))
     }
 
+    /// The count in an entry, if it is this piece's.
+    #[inline]
+    fn count_in(self, first: u64, second: u64) -> Option<usize> {
+        let differs = second ^ self.0[1];
+        (first == self.0[0] && differs & !(0xF << 56) == 0).then_some((differs >> 56) as usize)
+    }
+
     #[inline]
     fn home(self) -> usize {
-        top(spread_word(self.0), ENTRIES.trailing_zeros())
+        top(spread_word(self.0), PLACES.trailing_zeros())
     }
 }
 
@@ -94,19 +102,28 @@ impl LongPiece {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { entries: vec![[0; 2]; ENTRIES].into_boxed_slice() }
+        Self { places: vec![[0; 4]; PLACES].into_boxed_slice() }
     }
 
-    /// The count of a piece, if it is here.
+    /// The count of a piece, if it stands in front.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<usize> {
-        let [first, second] = self.entries[key.home()];
-        let differs = second ^ key.0[1];
-        (first == key.0[0] && differs & !(0xF << 56) == 0).then_some((differs >> 56) as usize)
+        let [first, second, ..] = self.places[key.home()];
+        key.count_in(first, second)
     }
 
-    #[inline]
+    /// The count of a piece that stands behind, which from now on stands in front.
+    pub(crate) fn advance(&mut self, key: Key) -> Option<usize> {
+        let place = &mut self.places[key.home()];
+        let count = key.count_in(place[2], place[3])?;
+        place.rotate_left(2);
+        Some(count)
+    }
+
     pub(crate) fn put(&mut self, key: Key, count: usize) {
-        self.entries[key.home()] = [key.0[0], key.0[1] | (count as u64) << 56];
+        let place = &mut self.places[key.home()];
+        let at = if place[1] == 0 { 0 } else { 2 };
+        place[at] = key.0[0];
+        place[at + 1] = key.0[1] | (count as u64) << 56;
     }
 }

@@ -1,6 +1,9 @@
 //! Characters in bytes that may be cut anywhere: their code point, class and width. Never fails and never reads beyond.
 
-use super::{layout::class, vocabulary};
+use super::{
+    layout::class::{self, UNCASED},
+    vocabulary,
+};
 
 /// A character, or a byte that belongs to none.
 #[derive(Clone, Copy)]
@@ -12,6 +15,20 @@ pub(crate) struct Character {
 /// The whole character that starts at `at`, if one does.
 #[inline]
 pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
+    // Most characters that are looked at have three bytes: Chinese, Japanese, Korean, and signs.
+    if let Some(next) = text.get(at..)?.first_chunk() {
+        let bits = u32::from_le_bytes(*next);
+        if bits & 0x00C0_C0F0 == 0x0080_80E0 {
+            return Some(Character {
+                code: (bits & 0x0F) << 12 | (bits & 0x3F00) >> 2 | (bits & 0x3F_0000) >> 16,
+                width: 3,
+            });
+        }
+    }
+    one_by_one(text, at)
+}
+
+fn one_by_one(text: &[u8], at: usize) -> Option<Character> {
     let lead = u32::from(*text.get(at)?);
     let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
     let (code, width) = match lead {
@@ -42,7 +59,17 @@ pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> u
         if !belongs(class) {
             break;
         }
-        at = end;
+        at = if class == UNCASED { ideographs(text, end) } else { end };
+    }
+    at
+}
+
+/// Where the run of U+5000 to U+8FFF ends that starts at `at`: letters without case all, as the build script makes sure, and
+/// four of five characters of a Chinese text.
+#[inline]
+pub(crate) fn ideographs(text: &[u8], mut at: usize) -> usize {
+    while let Some([0xE5..=0xE8, _, _]) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        at += 3;
     }
     at
 }

@@ -1,6 +1,7 @@
 //! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
 
 use super::{
+    atoms::Cuts,
     cache::{Cache, Key, LongCache},
     layout::SHORT,
     merge::Merger,
@@ -39,7 +40,7 @@ impl Counter {
             }
             if reached == before {
                 let end = P::end(text, reached.at);
-                let tokens = reached.tokens + self.piece(&text[reached.at..end], budget - reached.tokens);
+                let tokens = reached.tokens + self.piece(text, reached.at, end, budget - reached.tokens);
                 if tokens > budget {
                     break;
                 }
@@ -96,26 +97,61 @@ impl Counter {
     }
 
     #[inline]
-    fn piece(&mut self, piece: &[u8], limit: usize) -> usize {
-        if piece.len() > SHORT {
-            return self.long(piece, limit);
+    fn piece(&mut self, text: &[u8], from: usize, to: usize, limit: usize) -> usize {
+        if to - from > SHORT {
+            return self.long(&text[from..to], limit);
         }
-        let mut bytes = [0; 16];
-        bytes[..piece.len()].copy_from_slice(piece);
-        let key = Key::new(&bytes, piece.len());
+        self.key(text, from, to)
+    }
+
+    /// The tokens of a piece that is its own key.
+    #[inline]
+    fn key(&mut self, text: &[u8], from: usize, to: usize) -> usize {
+        let piece = &text[from..to];
+        let key = text[from..].first_chunk().map_or_else(
+            || {
+                let mut bytes = [0; 16];
+                bytes[..piece.len()].copy_from_slice(piece);
+                Key::new(&bytes, piece.len())
+            },
+            |bytes| Key::new(bytes, piece.len()),
+        );
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
     }
 
-    /// The tokens of a piece that is too long to be a number.
+    /// The tokens of a piece that is too long to be a number. Scripts without spaces make long pieces of which hardly any
+    /// comes again, but they can be cut between two characters that no token joins, and what is between two cuts does.
     #[inline(never)]
     fn long(&mut self, piece: &[u8], limit: usize) -> usize {
+        let (mut start, mut tokens) = (0, 0);
+        if !piece[..SHORT].is_ascii() {
+            for cut in Cuts::new(self.vocabulary, piece) {
+                tokens += self.uncut(piece, start, cut, limit);
+                start = cut;
+                if tokens > limit {
+                    return tokens;
+                }
+            }
+        }
+        tokens + self.uncut(piece, start, piece.len(), limit)
+    }
+
+    #[inline]
+    fn uncut(&mut self, piece: &[u8], from: usize, to: usize, limit: usize) -> usize {
+        if to - from <= SHORT {
+            return self.key(piece, from, to);
+        }
         let Self { vocabulary, long, merger, .. } = self;
+        let piece = &piece[from..to];
         long.get_or(piece, || merger.count(vocabulary, piece, limit))
     }
 
     #[cold]
     #[inline(never)]
     fn miss(&mut self, piece: &[u8], key: Key) -> usize {
+        if let Some(count) = self.cache.advance(key) {
+            return count;
+        }
         let known = self.vocabulary.knows(key.0);
         let count = if known { 1 } else { self.merger.count(self.vocabulary, piece, usize::MAX) };
         self.cache.put(key, count);

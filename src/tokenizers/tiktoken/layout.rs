@@ -40,6 +40,15 @@ pub(crate) const SEAM_STEP: u32 = 10;
 /// A seam that no token crosses.
 pub(crate) const WHOLE: u8 = u8::MAX;
 
+/// Bits of the filter of neighbours: 32 KB.
+pub(crate) const NEIGHBOUR_BITS: u32 = 18;
+
+/// The bit of two characters, by their code points, in the filter of those that stand side by side in a token.
+#[inline]
+pub(crate) const fn neighbours(left: u32, right: u32) -> usize {
+    top(spread((left as u64) << 21 | right as u64), NEIGHBOUR_BITS)
+}
+
 /// Bytes of the longest piece that is its own key.
 pub(crate) const SHORT: usize = 15;
 

@@ -2,7 +2,7 @@
 //! input, and a piece depends on nothing before it. The patterns stand in tiktoken-rs (`openai_public.rs`).
 
 use super::{
-    characters::{classed, run},
+    characters::{classed, ideographs, run},
     layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER},
     window::Habits,
 };
@@ -103,7 +103,12 @@ fn cased(text: &[u8], start: usize) -> Option<usize> {
     while let Some((class, end)) = classed(text, at) {
         match class {
             UPPER => {}
-            MARK | UNCASED => caseless = Some(end),
+            MARK => caseless = Some(end),
+            UNCASED => {
+                at = ideographs(text, end);
+                caseless = Some(at);
+                continue;
+            }
             LOWER => {
                 return Some(run(text, end, |class| matches!(class, LOWER | MARK | UNCASED)));
             }

@@ -1,7 +1,9 @@
 //! The tables of an encoding, used where they lie in the binary: no parsing and no allocation when the program starts.
 //! Knows ids and bytes, not how a text is split.
 
-use super::layout::{ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, merged, pair, spread, spread_word, top};
+use super::layout::{
+    ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, WHOLE, merged, neighbours, pair, spread, spread_word, top,
+};
 
 /// Files of numbers, little end first; `build/` writes them.
 pub(crate) struct Vocabulary {
@@ -14,6 +16,7 @@ pub(crate) struct Vocabulary {
     blocks: &'static [[u8; 2]],
     atoms: &'static [[u8; 4]],
     seams: &'static [[u8; 1]],
+    neighbours: &'static [[u8; 1]],
     words: &'static [[u8; 8]],
 }
 
@@ -104,6 +107,14 @@ impl Vocabulary {
     pub(crate) fn atom(&self, character: u32) -> u32 {
         let block = u16::from_le_bytes(self.blocks[character as usize / ATOM_BLOCK]);
         u32::from_le_bytes(self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK])
+    }
+
+    /// Whether no token holds bytes of two characters, the left one not ASCII, that meet at a seam between these bytes.
+    #[inline]
+    pub(crate) fn parts(&self, (left, before): (u32, u8), (right, after): (u32, u8)) -> bool {
+        let bit = neighbours(left, right);
+        self.neighbours[bit / 8][0] >> (bit % 8) & 1 == 0
+            && self.seams[usize::from(before) << 8 | usize::from(after)][0] == WHOLE
     }
 
     /// Whether the bytes on both sides of a seam can be joined before `id` is made.
