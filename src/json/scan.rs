@@ -4,7 +4,10 @@
 //! there. So nothing stops at an escape here: masks of a whole block tell which characters are escaped, as in simdjson
 //! (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019, section 3.1.1).
 
-use wide::u8x32;
+#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+
+use fearless_simd::prelude::*;
+use fearless_simd::{mask8x32, u8x32};
 
 const SIZE: usize = 32;
 
@@ -18,23 +21,22 @@ struct Block {
 }
 
 impl Block {
-    #[inline]
-    fn of(bytes: [u8; SIZE]) -> Self {
-        let block = u8x32::new(bytes);
-        let equal = |byte: u8| block.simd_eq(u8x32::splat(byte));
-        let (quotes, backslashes) = (equal(b'"'), equal(b'\\'));
-        let usual = quotes | backslashes | equal(b'n') | equal(b't');
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, bytes: &[u8; SIZE]) -> Self {
+        let block = u8x32::from_slice(simd, bytes);
+        let (quotes, backslashes) = (block.simd_eq(b'"'), block.simd_eq(b'\\'));
+        let usual = quotes | backslashes | block.simd_eq(b'n') | block.simd_eq(b't');
         Self {
-            quotes: quotes.to_bitmask(),
-            backslashes: backslashes.to_bitmask(),
-            controls: block.simd_eq(block.min(u8x32::splat(0x1f))).to_bitmask(),
-            usual: usual.to_bitmask(),
+            quotes: bits(quotes),
+            backslashes: bits(backslashes),
+            controls: bits(block.simd_le(0x1f)),
+            usual: bits(usual),
         }
     }
 
     /// The bytes behind a backslash that is not itself behind one. `carry` is 1 where the block before ended in such a
     /// backslash, and is set for the next.
-    #[inline]
+    #[inline(always)]
     fn escaped(&self, carry: &mut u32) -> u32 {
         const EVEN: u32 = 0x5555_5555;
         let backslashes = self.backslashes & !*carry;
@@ -45,6 +47,13 @@ impl Block {
         *carry = u32::from(overflow);
         (EVEN ^ (ends << 1)) & behind
     }
+}
+
+/// A bit for each byte.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "a mask of 32 bytes has 32 bits")]
+fn bits<S: Simd>(mask: mask8x32<S>) -> u32 {
+    mask.to_bitmask() as u32
 }
 
 /// Where a string ends.
@@ -59,11 +68,11 @@ pub(super) struct End {
 ///
 /// # Errors
 /// The offset and words for a control character, a bad escape, or a string that never ends (RFC 8259, section 7).
-#[inline]
-pub(super) fn end_of_string(bytes: &[u8], open: usize) -> Result<End, (usize, &'static str)> {
+#[inline(always)]
+pub(super) fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, (usize, &'static str)> {
     let (mut at, mut carry, mut seen) = (open + 1, 0, 0);
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let block = Block::of(*chunk);
+        let block = Block::of(simd, chunk);
         let escaped = block.escaped(&mut carry);
         let quotes = block.quotes & !escaped;
         // All that stands before the closing quote, or everything.
@@ -81,7 +90,7 @@ pub(super) fn end_of_string(bytes: &[u8], open: usize) -> Result<End, (usize, &'
 }
 
 /// Whether the less usual escapes of a block, whose second characters are given as bits from `at`, are escapes.
-#[inline]
+#[inline(always)]
 fn are_right(bytes: &[u8], at: usize, mut escaped: u32) -> bool {
     while escaped != 0 {
         if end_of_escape(bytes, at + escaped.trailing_zeros() as usize - 1).is_err() {

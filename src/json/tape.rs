@@ -3,7 +3,11 @@
 //! The notes form a tape in reading order. The pass keeps its stack in the tape's parent links, so depth costs no
 //! machine stack; what was proven here need not be proven again by those who walk the tape.
 
+#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+
 use std::sync::OnceLock;
+
+use fearless_simd::{Level, Simd, dispatch};
 
 use super::scan::end_of_string;
 use super::{Span, Value};
@@ -115,11 +119,17 @@ impl<'a> Document<'a> {
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
         self.nodes.reserve(bytes.len() / 128 + 16);
-        let mut at = skip_space(bytes, mark);
+        dispatch!(Level::new(), simd => self.append_from(simd, mark))
+    }
+
+    #[inline(always)]
+    fn append_from<S: Simd>(&mut self, simd: S, start: usize) -> Result<(), Fault> {
+        let bytes = self.text.as_bytes();
+        let mut at = skip_space(bytes, start);
         while at < bytes.len() {
             self.roots.push(index(self.nodes.len()));
             let escaped_keys = &mut self.escaped_keys;
-            let mut walk = Walk { bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
+            let mut walk = Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
             at = skip_space(bytes, walk.value(at)?);
         }
         Ok(())
@@ -196,7 +206,8 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-struct Walk<'w> {
+struct Walk<'w, S> {
+    simd: S,
     bytes: &'w [u8],
     escaped_keys: &'w mut bool,
     nodes: &'w mut Vec<Node>,
@@ -204,8 +215,9 @@ struct Walk<'w> {
     depth: usize,
 }
 
-impl Walk<'_> {
+impl<S: Simd> Walk<'_, S> {
     /// Walks one value with all that it holds; returns the offset just past it.
+    #[inline(always)]
     fn value(&mut self, mut at: usize) -> Result<usize, Fault> {
         loop {
             at = match self.bytes.get(at) {
@@ -233,6 +245,7 @@ impl Walk<'_> {
     }
 
     /// Enters a list or an object: `Ok` past it if it is empty, `Err` with the place of its first element if not.
+    #[inline(always)]
     fn open(&mut self, at: usize, close: u8) -> Result<Result<usize, usize>, Fault> {
         let inside = skip_space(self.bytes, at + 1);
         if self.bytes.get(inside) == Some(&close) {
@@ -249,6 +262,7 @@ impl Walk<'_> {
     }
 
     /// Goes on after a value: `Ok` past the outermost one, `Err` with the place of the next value.
+    #[inline(always)]
     fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, Fault> {
         while self.parent != NONE {
             at = skip_space(self.bytes, at);
@@ -278,11 +292,12 @@ impl Walk<'_> {
     }
 
     /// Walks a key and its colon; returns the place of the member's value.
+    #[inline(always)]
     fn key(&mut self, at: usize) -> Result<usize, Fault> {
         if self.bytes.get(at) != Some(&b'"') {
             return self.fault(at, "expected a key in double quotes");
         }
-        let end = end_of_string(self.bytes, at).map_err(string_fault)?;
+        let end = end_of_string(self.simd, self.bytes, at).map_err(string_fault)?;
         *self.escaped_keys |= end.escaped;
         self.push(at, end.at);
         let end = end.at;
@@ -293,12 +308,14 @@ impl Walk<'_> {
         Ok(skip_space(self.bytes, colon + 1))
     }
 
+    #[inline(always)]
     fn string(&mut self, at: usize) -> Result<usize, Fault> {
-        let end = end_of_string(self.bytes, at).map_err(string_fault)?.at;
+        let end = end_of_string(self.simd, self.bytes, at).map_err(string_fault)?.at;
         self.push(at, end);
         Ok(end)
     }
 
+    #[inline(always)]
     fn scalar(&mut self, at: usize) -> Result<usize, Fault> {
         let end = match self.bytes.get(at) {
             Some(b'"') => return self.string(at),

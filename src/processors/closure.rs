@@ -1,7 +1,7 @@
 //! What must go because something else goes: the other half of a pair, a message with nothing left to say, reasoning
 //! without the call it led to.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::{Change, Decision, Plan, Reason, View};
 use crate::transcript::{Content, Message, Pairs, PartRef};
@@ -37,7 +37,7 @@ impl<'v, 'a> Leaving<'v, 'a> {
             messages: view.messages,
             pairs,
             whole: vec![None; count],
-            parts: HashSet::new(),
+            parts: HashSet::default(),
             part_reason: vec![None; count],
             waiting: Vec::new(),
         }

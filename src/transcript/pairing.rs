@@ -4,7 +4,8 @@
 //! call of its name in the nearest message of the turn that has one open.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+
+use foldhash::{HashMap, HashSet};
 
 use super::{Family, Message, Role, ToolCall, ToolResult};
 
@@ -41,7 +42,10 @@ impl Blame {
 /// The calls and results of a transcript, each with its other half if it has one.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    halves: HashMap<PartRef, PartRef>,
+    /// How many parts stand before each message.
+    before: Vec<usize>,
+    /// For every part of every message, in order.
+    halves: Vec<Option<PartRef>>,
     blames: HashMap<PartRef, Blame>,
     claims: HashMap<PartRef, Vec<PartRef>>,
     calls: Vec<PartRef>,
@@ -52,7 +56,7 @@ impl Pairs {
     /// Finds the pairs of `messages`.
     #[must_use]
     pub fn find(messages: &[Message<'_>]) -> Self {
-        let mut pairs = Self::default();
+        let mut pairs = Self::of_none(messages);
         let mut open = Open::default();
         for (at, message) in messages.iter().enumerate() {
             if message.barrier {
@@ -67,36 +71,55 @@ impl Pairs {
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
                     if let Some(call) = open.take(message.thread, result) {
-                        pairs.halves.insert(call, here);
-                        pairs.halves.insert(here, call);
+                        pairs.join(call, here);
                     }
                 }
             }
         }
-        if pairs.halves.len() < 2 * pairs.results.len() {
-            pairs.blame_lonely(messages);
-        }
+        pairs.blame_lonely(messages);
         pairs
     }
 
+    fn of_none(messages: &[Message<'_>]) -> Self {
+        let mut count = 0;
+        let before = messages.iter().map(|message| {
+            let before = count;
+            count += message.parts.len();
+            before
+        });
+        let before = before.collect();
+        Self { before, halves: vec![None; count], ..Self::default() }
+    }
+
+    fn join(&mut self, call: PartRef, result: PartRef) {
+        for (half, other) in [(call, result), (result, call)] {
+            let at = self.before[half.message] + half.part;
+            self.halves[at] = Some(other);
+        }
+    }
+
     fn blame_lonely(&mut self, messages: &[Message<'_>]) {
-        let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::new();
+        let lonely: Vec<PartRef> = self.results.iter().copied().filter(|at| self.other_half(*at).is_none()).collect();
+        if lonely.is_empty() {
+            return;
+        }
+        let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         for &at in &self.calls {
             let call = messages[at.message].parts[at.part].content.call();
             if let Some(id) = call.and_then(|call| call.id.as_ref()) {
                 by_id.entry((messages[at.message].thread, id.decode())).or_default().push(at);
             }
         }
-        for at in self.results.iter().copied().filter(|at| !self.halves.contains_key(at)) {
+        for at in lonely {
             let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
             let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
             let calls = id.and_then(|id| by_id.get(&id)).map_or(&[][..], Vec::as_slice);
             let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
-            let later = calls.iter().copied().find(|call| *call > at && !self.halves.contains_key(call));
+            let later = calls.iter().copied().find(|call| *call > at && self.other_half(*call).is_none());
             let blame = match (earlier, later) {
                 (Some(call), _) if family(call) != Some(result.family) => Blame::OtherFamily(call),
-                (Some(call), _) if self.halves.contains_key(&call) => Blame::Answered(call),
+                (Some(call), _) if self.other_half(call).is_some() => Blame::Answered(call),
                 (_, Some(call)) => Blame::Later(call),
                 _ => continue,
             };
@@ -120,7 +143,7 @@ impl Pairs {
     /// The other half of a call or result; `None` if it has none.
     #[must_use]
     pub fn other_half(&self, half: PartRef) -> Option<PartRef> {
-        self.halves.get(&half).copied()
+        *self.halves.get(self.before.get(half.message)? + half.part)?
     }
 
     /// All calls, in order.
@@ -146,7 +169,10 @@ type Id<'m> = (u32, Cow<'m, str>);
 /// The calls that still wait for their result.
 #[derive(Default)]
 struct Open<'m> {
-    by_id: HashMap<Id<'m>, Vec<(Family, PartRef)>>,
+    /// The newest call with each id, by its index in `calls`.
+    by_id: HashMap<Id<'m>, usize>,
+    /// Calls with an id, each with the index of the one with the same id before it that is still open.
+    calls: Vec<(Family, PartRef, Option<usize>)>,
     /// Calls without an id, oldest first: thread, family, name, place.
     nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
     /// Threads whose last message is the assistant's: what the assistant says next belongs to the same turn.
@@ -176,16 +202,30 @@ impl<'m> Open<'m> {
 
     fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {
         match &call.id {
-            Some(id) => self.by_id.entry((thread, id.decode())).or_default().push((call.family, at)),
+            Some(id) => {
+                let before = self.by_id.insert((thread, id.decode()), self.calls.len());
+                self.calls.push((call.family, at, before));
+            }
             None => self.nameless.push((thread, call.family, call.name.decode(), at)),
         }
     }
 
     fn take(&mut self, thread: u32, result: &'m ToolResult<'_>) -> Option<PartRef> {
         let Some(id) = &result.id else { return self.take_nameless(thread, result) };
-        let open = self.by_id.get_mut(&(thread, id.decode()))?;
-        let nearest = open.iter().rposition(|(family, _)| *family == result.family)?;
-        Some(open.remove(nearest).1)
+        let id = (thread, id.decode());
+        let mut at = *self.by_id.get(&id)?;
+        let mut after = None;
+        while self.calls[at].0 != result.family {
+            after = Some(at);
+            at = self.calls[at].2?;
+        }
+        let (_, call, before) = self.calls[at];
+        match (after, before) {
+            (Some(after), _) => self.calls[after].2 = before,
+            (None, Some(before)) => drop(self.by_id.insert(id, before)),
+            (None, None) => drop(self.by_id.remove(&id)),
+        }
+        Some(call)
     }
 
     fn take_nameless(&mut self, thread: u32, result: &ToolResult<'_>) -> Option<PartRef> {
