@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+from numpy.linalg import LinAlgError
 from rouge_score import rouge_scorer
 from sumy.models.dom import ObjectDocumentModel, Paragraph, Sentence
 from sumy.nlp.stemmers import Stemmer
@@ -119,7 +120,13 @@ def sumy(make, turns, words):
 
     summarizer._get_best_sentences = ranked
     chosen, spent = [], 0
-    for place, sentence in summarizer(document, len(document.sentences)):
+    try:
+        best = summarizer(document, len(document.sentences))
+    except LinAlgError as error:
+        # LSA finds no decomposition of some long dialogues.
+        print(f"{make.__name__}: {error}", file=sys.stderr)
+        return ""
+    for place, sentence in best:
         if spent + length(str(sentence)) <= words:
             chosen.append((place, str(sentence)))
             spent += length(str(sentence))

@@ -38,7 +38,17 @@ pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<Unit> {
 /// Rules, brackets, bullets, a number or a tag alone say nothing.
 fn says_something(text: &str) -> bool {
     let tag = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
-    !tag && text.chars().any(char::is_alphabetic)
+    !tag && text.chars().any(char::is_alphabetic) && !is_blob(text)
+}
+
+/// Characters that no language puts in a row: ciphertext, a key, a file in Base64.
+const BLOB: usize = 80;
+
+/// Whether most of a text is one such row.
+fn is_blob(text: &str) -> bool {
+    let parts = |c: char| c.is_whitespace() || ".,;:!?'\"()[]{}<>-_。，、！？；：（）「」…".contains(c);
+    let longest = text.split(parts).map(|row| row.chars().count()).max().unwrap_or(0);
+    longest > BLOB && 2 * longest > text.chars().count()
 }
 
 /// Paragraphs, list items, lines of their own, and fenced blocks (with their fences).
@@ -170,6 +180,15 @@ mod tests {
         ] {
             assert_eq!(texts(text, true), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_row_of_characters_without_end_says_nothing() {
+        let (key, cipher) = ("Zm9v/YmFy+".repeat(20), "᤬㨉ᓺ㜽ᭅ᧟".repeat(38));
+        let text = format!("Decrypt this.\n{key}\n{cipher}\nThe key is {}.\n", &key[..64]);
+        let kept = format!("The key is {}.", &key[..64]);
+        assert_eq!(texts(&text, true), [("Decrypt this.", false), (kept.as_str(), false)]);
+        assert_eq!(texts(&key, true), [(key.as_str(), false)]);
     }
 
     #[test]
