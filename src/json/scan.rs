@@ -129,3 +129,29 @@ fn end_of_escape(bytes: &[u8], backslash: usize) -> Result<usize, (usize, &'stat
         None => Err((bytes.len(), "the text ends inside a string")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    use super::{End, byte_by_byte, end_of_string};
+
+    fn told(end: Result<End, (usize, &'static str)>) -> Result<(usize, bool), (usize, &'static str)> {
+        end.map(|end| (end.at, end.escaped))
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_ends_where_it_does_byte_by_byte_on_every_processor(
+            inside in r#"([a-z é\x00-\x20]{0,40}|\\[nt"\\u/xé]|\\{1,9}|\\u[0-9a-g]{4}|"?){0,12}"#,
+        ) {
+            let bytes = format!("\"{inside}\" and more");
+            let bytes = bytes.as_bytes();
+            for level in [Level::baseline(), Level::new()] {
+                let end = dispatch!(level, simd => end_of_string(simd, bytes, 0));
+                prop_assert_eq!(told(end), told(byte_by_byte(bytes, 1, false)));
+            }
+        }
+    }
+}

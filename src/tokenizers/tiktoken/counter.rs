@@ -1,5 +1,9 @@
 //! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
 
+#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+
+use fearless_simd::{Level, Simd, dispatch};
+
 use super::{
     atoms::Cuts,
     cache::{Cache, Key, LongCache},
@@ -32,11 +36,16 @@ impl Counter {
 
     /// As many whole pieces of the text as hold at most `budget` tokens together.
     pub(crate) fn walk<P: Pattern>(&mut self, text: &[u8], budget: usize) -> Reached {
+        dispatch!(Level::new(), simd => self.walk_with::<P, _>(simd, text, budget))
+    }
+
+    #[inline(always)]
+    fn walk_with<P: Pattern, S: Simd>(&mut self, simd: S, text: &[u8], budget: usize) -> Reached {
         let mut reached = Reached { at: 0, tokens: 0 };
         while reached.at < text.len() {
             let before = reached;
             if let Some(habits) = P::HABITS.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at)) {
-                self.window(habits, text, &mut reached);
+                self.window(simd, habits, text, &mut reached);
             }
             if reached == before {
                 let end = P::end(text, reached.at);
@@ -51,24 +60,32 @@ impl Counter {
     }
 
     /// Counts the pieces of a window whose ends are sure.
-    #[inline]
-    fn window(&mut self, habits: Habits, text: &[u8], reached: &mut Reached) {
+    #[inline(always)]
+    fn window<S: Simd>(&mut self, simd: S, habits: Habits, text: &[u8], reached: &mut Reached) {
         let rest = &text[reached.at..];
         if let Some(window) = rest.first_chunk() {
-            return self.split(habits, window, WIDTH, false, reached);
+            return self.split(simd, habits, window, WIDTH, false, reached);
         }
         let mut window = [0; WIDTH + 16];
         let len = rest.len().min(WIDTH);
         window[..rest.len()].copy_from_slice(rest);
-        self.split(habits, &window, len, len < WIDTH, reached);
+        self.split(simd, habits, &window, len, len < WIDTH, reached);
     }
 
-    #[inline]
-    fn split(&mut self, habits: Habits, window: &[u8; WIDTH + 16], len: usize, last: bool, reached: &mut Reached) {
+    #[inline(always)]
+    fn split<S: Simd>(
+        &mut self,
+        simd: S,
+        habits: Habits,
+        window: &[u8; WIDTH + 16],
+        len: usize,
+        last: bool,
+        reached: &mut Reached,
+    ) {
         let Some(split) = window.first_chunk() else {
             return;
         };
-        let mut starts = window::starts(habits, split, len, last) & !1;
+        let mut starts = window::starts(simd, habits, split, len, last) & !1;
         let mut from = 0;
         while starts != 0 {
             let to = starts.trailing_zeros() as usize;

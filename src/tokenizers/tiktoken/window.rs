@@ -1,6 +1,11 @@
 //! Splits 64 bytes of ASCII at once: one bit for each byte and class, and from these one bit for each start of a piece.
 //! Sees a window that starts with a piece, so nothing before it matters; says nothing where it would have to see further.
 
+#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+
+use fearless_simd::prelude::*;
+use fearless_simd::u8x64;
+
 /// Bytes of a window that are split.
 pub(crate) const WIDTH: usize = 64;
 
@@ -15,7 +20,7 @@ pub(crate) struct Habits {
 }
 
 /// One bit for each byte of a window.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Classes {
     upper: u64,
     lower: u64,
@@ -32,9 +37,9 @@ struct Classes {
 
 /// Where pieces start: bit n for byte n of a window, always with bit 0. Splits the first `len` bytes, at most 64. The last
 /// bit starts a piece whose end is not known; if the text ends `last` in the window, it may be the end of the text.
-#[inline]
-pub(crate) fn starts(habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
-    let mut classes = Classes::of(window);
+#[inline(always)]
+pub(crate) fn starts<S: Simd>(simd: S, habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
+    let mut classes = Classes::of(simd, window);
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
@@ -45,47 +50,35 @@ pub(crate) fn starts(habits: Habits, window: &[u8; WIDTH], len: usize, last: boo
 }
 
 /// The lowest bits, at most 64.
-#[inline]
+#[inline(always)]
 fn below(bits: usize) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-const TOPS: u64 = 0x8080_8080_8080_8080;
-
 impl Classes {
-    #[inline]
-    fn of(window: &[u8; WIDTH]) -> Self {
-        let mut classes = Self::default();
-        let (words, _) = window.as_chunks::<8>();
-        for (at, word) in words.iter().enumerate() {
-            classes.add(u64::from_le_bytes(*word), 8 * at);
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, window: &[u8; WIDTH]) -> Self {
+        let bytes = u8x64::from_slice(simd, window);
+        let folded = bytes | u8x64::splat(simd, 0x20);
+        let letter = (folded.simd_ge(b'a') & folded.simd_le(b'z')).to_bitmask();
+        let small = bytes.simd_ge(b'a').to_bitmask();
+        let space = bytes.simd_eq(b' ').to_bitmask();
+        let newline = (bytes.simd_eq(b'\n') | bytes.simd_eq(b'\r')).to_bitmask();
+        let white = (bytes.simd_ge(b'\t') & bytes.simd_le(b'\r')).to_bitmask();
+        Self {
+            upper: letter & !small,
+            lower: letter & small,
+            digit: (bytes.simd_ge(b'0') & bytes.simd_le(b'9')).to_bitmask(),
+            space,
+            blank: (space | white) & !newline,
+            newline,
+            quote: bytes.simd_eq(b'\'').to_bitmask(),
+            slash: bytes.simd_eq(b'/').to_bitmask(),
+            foreign: bytes.simd_ge(0x80).to_bitmask(),
         }
-        classes
     }
 
-    /// Eight bytes at once, each in seven bits with the answer in the eighth.
-    #[inline]
-    fn add(&mut self, word: u64, at: usize) {
-        let bytes = word & !TOPS;
-        let from = |first: u8| bytes + ONES * u64::from(0x80 - first);
-        let is = |byte: u8| !((bytes ^ (ONES * u64::from(byte))) + !TOPS);
-        let folded = bytes | (ONES * 0x20);
-        let letter = (folded + ONES * u64::from(0x80 - b'a')) & !(folded + ONES * u64::from(0x80 - b'z' - 1));
-        let small = bytes << 2;
-        self.lower |= gather(letter & small) << at;
-        self.upper |= gather(letter & !small) << at;
-        self.digit |= gather(from(b'0') & !from(b'9' + 1)) << at;
-        let (space, newline) = (is(b' '), is(b'\n') | is(b'\r'));
-        self.space |= gather(space) << at;
-        self.newline |= gather(newline) << at;
-        self.blank |= gather(space | from(b'\t') & !from(b'\r' + 1) & !newline) << at;
-        self.quote |= gather(is(b'\'')) << at;
-        self.slash |= gather(is(b'/')) << at;
-        self.foreign |= gather(word) << at;
-    }
-
-    #[inline]
+    #[inline(always)]
     fn keep(&mut self, known: u64) {
         for class in [&mut self.upper, &mut self.lower, &mut self.digit, &mut self.space] {
             *class &= known;
@@ -95,16 +88,10 @@ impl Classes {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn known(&self) -> u64 {
         self.upper | self.lower | self.digit | self.blank | self.newline
     }
-}
-
-/// The top bits of eight bytes as the low eight bits of a number.
-#[inline]
-fn gather(tops: u64) -> u64 {
-    ((tops & TOPS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// A window on the way to its starts.
@@ -123,7 +110,7 @@ struct Split<'a> {
 impl Split<'_> {
     /// White space at the end may go on, and a quote may belong to what follows: only what is before is sure, and where the
     /// white space starts.
-    #[inline]
+    #[inline(always)]
     fn close(&mut self, last: bool) {
         let white = self.classes.blank | self.classes.newline;
         let before = 64 - (below(self.len) & !white).leading_zeros() as usize;
@@ -137,7 +124,7 @@ impl Split<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&mut self) {
         let Classes { upper, lower, digit, space, blank, newline, .. } = self.classes;
         let (letter, other) = (upper | lower, self.other);
@@ -156,7 +143,7 @@ impl Split<'_> {
     }
 
     /// Numbers go by threes.
-    #[inline]
+    #[inline(always)]
     fn number(&mut self, mut starts: u64) {
         let digit = self.classes.digit;
         let fourth = digit & digit << 1 & digit << 2 & digit << 3;
@@ -168,7 +155,7 @@ impl Split<'_> {
 
     /// Newlines that start at `owned` belong to the punctuation before them. Blanks between two newlines are no piece of
     /// their own, unless the newlines before them are owned.
-    #[inline]
+    #[inline(always)]
     fn lines(&mut self, owned: u64) {
         let Classes { blank, newline, slash, .. } = self.classes;
         let after = newline.wrapping_add(owned) & !newline;
@@ -186,7 +173,7 @@ impl Split<'_> {
     }
 
     /// Quotes before letters, in order.
-    #[inline]
+    #[inline(always)]
     fn contractions(&mut self, mut quotes: u64) {
         let mut free = 0;
         while quotes != 0 {
@@ -203,14 +190,14 @@ impl Split<'_> {
     }
 
     /// Whether a quote is where a contraction may start: after a letter that is not the end of one, or on a piece.
-    #[inline]
+    #[inline(always)]
     fn takes(&self, at: usize, free: usize) -> bool {
         let letter = self.classes.upper | self.classes.lower;
         if self.habits.cased { at > free && letter >> (at - 1) & 1 == 1 } else { self.bits >> at & 1 == 1 }
     }
 
     /// Takes a contraction out of the pieces around it and returns its end.
-    #[inline]
+    #[inline(always)]
     fn contract(&mut self, at: usize) -> Option<usize> {
         let width = match [self.window[at + 1] | 0x20, self.window[at + 2] | 0x20] {
             [b's' | b't' | b'm' | b'd', _] => 2,
@@ -226,5 +213,32 @@ impl Split<'_> {
             self.bits |= letter & 1 << end;
         }
         Some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+
+    use super::{Classes, WIDTH};
+
+    #[test]
+    fn bits_are_the_classes_of_each_byte_on_every_processor() {
+        for first in 0..=u8::MAX {
+            let window: [u8; WIDTH] = std::array::from_fn(|at| first.wrapping_add(u8::try_from(at * 7).unwrap_or(0)));
+            let bits = |is: fn(&u8) -> bool| (0..WIDTH).map(|at| u64::from(is(&window[at])) << at).sum::<u64>();
+            for level in [Level::baseline(), Level::new()] {
+                let classes = dispatch!(level, simd => Classes::of(simd, &window));
+                assert_eq!(classes.upper, bits(u8::is_ascii_uppercase));
+                assert_eq!(classes.lower, bits(u8::is_ascii_lowercase));
+                assert_eq!(classes.digit, bits(u8::is_ascii_digit));
+                assert_eq!(classes.space, bits(|byte| *byte == b' '));
+                assert_eq!(classes.blank, bits(|byte| b" \t\x0b\x0c".contains(byte)));
+                assert_eq!(classes.newline, bits(|byte| b"\r\n".contains(byte)));
+                assert_eq!(classes.quote, bits(|byte| *byte == b'\''));
+                assert_eq!(classes.slash, bits(|byte| *byte == b'/'));
+                assert_eq!(classes.foreign, bits(|byte| !byte.is_ascii()));
+            }
+        }
     }
 }
