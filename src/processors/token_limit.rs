@@ -42,8 +42,10 @@ impl Processor for TokenLimit {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
-        let bar = self.trigger.map_or(self.max_tokens, |trigger| trigger.max(self.max_tokens));
-        if self.counting.surely_fits(view, bar) || self.counting.total_until(view, bar).is_some() {
+        let bar = self.trigger.filter(|trigger| *trigger > self.max_tokens);
+        if self.counting.surely_fits(view, bar.unwrap_or(self.max_tokens))
+            || bar.is_some_and(|bar| self.counting.total_until(view, bar).is_some())
+        {
             return Ok(Plan::keep(view.messages.len()));
         }
         let fixed = self.fixed(view)?;
@@ -55,6 +57,9 @@ impl Processor for TokenLimit {
             let Some(tokens) = self.segment_until(&view.messages[segment.clone()], left) else { break };
             left -= tokens;
             start = segment.start;
+        }
+        if start == 0 {
+            return Ok(Plan::keep(view.messages.len()));
         }
         let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(&view.messages[at]));
         let newest =
