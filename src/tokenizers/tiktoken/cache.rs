@@ -2,7 +2,7 @@
 
 use super::layout::{SHORT, spread, spread_word, top, word};
 
-/// Places, each of two entries: 512 KB, touched one page at a time as pieces come.
+/// 1 MB of places, touched one page at a time as pieces come.
 const PLACES: usize = 1 << 15;
 
 /// A table with room for two pieces at each place, in front the one that was met twice: pieces that come once do not drive out
