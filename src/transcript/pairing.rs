@@ -169,10 +169,10 @@ type Id<'m> = (u32, Cow<'m, str>);
 /// The calls that still wait for their result.
 #[derive(Default)]
 struct Open<'m> {
-    /// The newest call with each id, by its index in `calls`.
-    by_id: HashMap<Id<'m>, usize>,
-    /// Calls with an id, each with the index of the one with the same id before it that is still open.
-    calls: Vec<(Family, PartRef, Option<usize>)>,
+    /// The newest call with each id and family, by its index in `calls`.
+    by_id: HashMap<(Id<'m>, Family), usize>,
+    /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
+    calls: Vec<(PartRef, Option<usize>)>,
     /// Calls without an id, oldest first: thread, family, name, place.
     nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
     /// Threads whose last message is the assistant's: what the assistant says next belongs to the same turn.
@@ -181,7 +181,7 @@ struct Open<'m> {
 
 impl<'m> Open<'m> {
     fn close(&mut self, thread: u32) {
-        self.by_id.retain(|key, _| key.0 != thread);
+        self.by_id.retain(|((there, _), _), _| *there != thread);
         self.nameless.retain(|call| call.0 != thread);
     }
 
@@ -203,8 +203,8 @@ impl<'m> Open<'m> {
     fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {
         match &call.id {
             Some(id) => {
-                let before = self.by_id.insert((thread, id.decode()), self.calls.len());
-                self.calls.push((call.family, at, before));
+                let before = self.by_id.insert(((thread, id.decode()), call.family), self.calls.len());
+                self.calls.push((at, before));
             }
             None => self.nameless.push((thread, call.family, call.name.decode(), at)),
         }
@@ -212,18 +212,10 @@ impl<'m> Open<'m> {
 
     fn take(&mut self, thread: u32, result: &'m ToolResult<'_>) -> Option<PartRef> {
         let Some(id) = &result.id else { return self.take_nameless(thread, result) };
-        let id = (thread, id.decode());
-        let mut at = *self.by_id.get(&id)?;
-        let mut after = None;
-        while self.calls[at].0 != result.family {
-            after = Some(at);
-            at = self.calls[at].2?;
-        }
-        let (_, call, before) = self.calls[at];
-        match (after, before) {
-            (Some(after), _) => self.calls[after].2 = before,
-            (None, Some(before)) => drop(self.by_id.insert(id, before)),
-            (None, None) => drop(self.by_id.remove(&id)),
+        let id = ((thread, id.decode()), result.family);
+        let (call, before) = self.calls[self.by_id.remove(&id)?];
+        if let Some(before) = before {
+            self.by_id.insert(id, before);
         }
         Some(call)
     }
