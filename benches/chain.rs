@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use curtail::batch::{Cutter, Reading};
-use curtail::cli::KINDS;
+use curtail::cli::PROCESSOR_SPECS;
 use curtail::dialects::Framing;
 use curtail::pipeline::{Chain, Config};
 
@@ -70,7 +70,8 @@ fn measure(text: &str) -> String {
 }
 
 fn chain(toml: &str) -> Cutter {
-    let config = Config::parse(String::from("chain"), Path::new(""), toml.to_owned(), KINDS).expect("a configuration");
+    let config =
+        Config::parse(String::from("chain"), Path::new(""), toml.to_owned(), PROCESSOR_SPECS).expect("a configuration");
     let chain: Chain = config.chain(&config.steps(None, None).expect("levels")).expect("a chain");
     Cutter { chain, explain: false, counting: None }
 }

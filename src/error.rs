@@ -6,14 +6,14 @@ use std::fmt;
 
 /// Where in a text something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct TextPlace {
     /// Number of the line, from 1.
     pub line: usize,
     /// Number of the column in characters, from 1.
     pub column: usize,
 }
 
-impl Place {
+impl TextPlace {
     /// The place of byte `offset` in `text`, whose first line has the number `first_line`.
     ///
     /// An offset inside a character is the place of that character; a byte order mark takes no column.
@@ -29,7 +29,7 @@ impl Place {
 
 /// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// The wish cannot be granted as it stands: clashing outputs, an unknown name, an empty set of inputs.
     Usage,
     /// The system would not read or write.
@@ -46,11 +46,11 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The file, as the user named it; empty where no file is meant.
     pub name: String,
     /// Where in the file.
-    pub place: Option<Place>,
+    pub place: Option<TextPlace>,
     /// What is wrong and what would be right.
     pub what: String,
 }
@@ -58,20 +58,21 @@ pub struct Error {
 impl Error {
     /// An error of `kind` about the file `name`.
     #[must_use]
-    pub fn new(kind: Kind, name: impl Into<String>, what: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, name: impl Into<String>, what: impl Into<String>) -> Self {
         Self { kind, name: name.into(), place: None, what: what.into() }
     }
 
     /// What the system said about the file `name`.
     #[must_use]
     pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
-        let kind = if error.kind() == std::io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::System };
+        let kind =
+            if error.kind() == std::io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::System };
         Self::new(kind, name, words(error))
     }
 
     /// The same, at `place`.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: TextPlace) -> Self {
         self.place = Some(place);
         self
     }
@@ -81,7 +82,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.name.is_empty() {
             write!(f, "{}:", self.name)?;
-            if let Some(Place { line, column }) = self.place {
+            if let Some(TextPlace { line, column }) = self.place {
                 write!(f, "{line}:{column}:")?;
             }
             f.write_str(" ")?;
@@ -103,7 +104,7 @@ fn words(error: &std::io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, Kind, Place};
+    use super::{Error, ErrorKind, TextPlace};
 
     #[test]
     fn places_count_lines_and_characters() {
@@ -116,13 +117,14 @@ mod tests {
             ("a\nbc\n", 99, 3, 1),
         ];
         for (text, offset, line, column) in cases {
-            assert_eq!(Place::of(text.as_bytes(), offset, 1), Place { line, column }, "{text:?} at {offset}");
+            assert_eq!(TextPlace::of(text.as_bytes(), offset, 1), TextPlace { line, column }, "{text:?} at {offset}");
         }
     }
 
     #[test]
     fn errors_say_file_line_and_column() {
-        let error = Error::new(Kind::Content, "chat.jsonl", "expected ',' or ']'").at(Place { line: 41, column: 1032 });
+        let error = Error::new(ErrorKind::Content, "chat.jsonl", "expected ',' or ']'")
+            .at(TextPlace { line: 41, column: 1032 });
         assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
         let missing = std::io::Error::from_raw_os_error(2);
         assert_eq!(Error::system("x", &missing).to_string(), "x: no such file or directory");

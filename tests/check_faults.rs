@@ -79,7 +79,7 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     // Where call and result are one record, there are no lonely results, and ids are spelt once.
     let one_record = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
-    let anywhere = find(dialect).unwrap().manners().results == ResultPlace::Anywhere;
+    let anywhere = find(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record;
     match plant {
         _ if dialect == "simple" => &[],

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop at what it did not expect")]
 
-use curtail::json::{Document, Kind, MAX_DEPTH, Value};
+use curtail::json::{Document, MAX_DEPTH, Value, ValueKind};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
@@ -20,12 +20,12 @@ fn theirs(text: &str) -> Result<(), String> {
 /// What we read, as `serde_json` would have it.
 fn tree(value: Value<'_>) -> serde_json::Value {
     match value.kind() {
-        Kind::Object => {
+        ValueKind::Object => {
             let members = value.members().map(|member| (member.key.decode().into_owned(), tree(member.value)));
             serde_json::Value::Object(members.collect())
         }
-        Kind::Array => value.items().map(tree).collect(),
-        Kind::String => value.text().unwrap().decode().into_owned().into(),
+        ValueKind::Array => value.items().map(tree).collect(),
+        ValueKind::String => value.text().unwrap().decode().into_owned().into(),
         _ => serde_json::from_str(value.raw()).unwrap(),
     }
 }

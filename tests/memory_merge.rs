@@ -129,7 +129,7 @@ fn updates_are_known_again_by_call_and_what_they_say() {
 }
 
 /// The merge written anew: down from the top over paths, not over maps.
-fn fold(state: Value, updates: &[Value]) -> Value {
+fn apply_plan(state: Value, updates: &[Value]) -> Value {
     updates.iter().fold(state, |state, update| over(&state, &clean(update), 0))
 }
 
@@ -207,7 +207,7 @@ proptest! {
             prop_assert_eq!(pad.state(), &State::Text(text));
         } else {
             // As text, so that the order of keys counts.
-            prop_assert_eq!(pad.state().to_json(), fold(start, &updates).to_string());
+            prop_assert_eq!(pad.state().to_json(), apply_plan(start, &updates).to_string());
         }
         let json = pad.state().to_json();
         prop_assert_eq!(State::parse(&json).unwrap().to_json(), json);
@@ -232,7 +232,7 @@ proptest! {
             for found in curtail::processors::updates(&transcripts[0].1.messages) {
                 prop_assert_eq!(pad.apply(found.update()), Outcome::Applied);
             }
-            prop_assert_eq!(pad.state().to_json(), fold(json!({}), &updates).to_string());
+            prop_assert_eq!(pad.state().to_json(), apply_plan(json!({}), &updates).to_string());
         }
     }
 }

@@ -34,7 +34,7 @@ fn read<T>(dialect: &str, text: &str, look: impl FnOnce(&[Message<'_>], &Pairs, 
     let row = Row { source: text, span, items: document.roots().collect(), style: Style::Lines, record: None };
     let transcript = assemble(find(dialect).unwrap(), &row);
     let pairs = Pairs::find(&transcript.messages);
-    let faults = Fault::find(&transcript.messages, &pairs, transcript.manners);
+    let faults = Fault::find(&transcript.messages, &pairs, transcript.pairing_rules);
     look(&transcript.messages, &pairs, &faults)
 }
 

@@ -11,12 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use curtail::store::{Error, Filter, Key, Record, Refusal, Scope, Shelf, Store};
+use curtail::store::{Error, Filter, Record, RecordKey, Refusal, Scope, Shelf, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-fn key(id: &str) -> Key<'_> {
-    Key { shelf: Shelf::Memory, scope: Scope::Thread, id }
+fn key(id: &str) -> RecordKey<'_> {
+    RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id }
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
@@ -79,9 +79,9 @@ fn what_is_written_is_there_when_opened_again() {
         assert_eq!(store.read(key(id)).unwrap(), Some(format!("body of {id}")));
     }
     assert_eq!(store.read(key("b")).unwrap(), None);
-    let elsewhere = Key { shelf: Shelf::Summary, ..key("a") };
+    let elsewhere = RecordKey { shelf: Shelf::Summary, ..key("a") };
     assert_eq!(store.read(elsewhere).unwrap(), None);
-    let elsewhere = Key { scope: Scope::Resource, ..key("a") };
+    let elsewhere = RecordKey { scope: Scope::Resource, ..key("a") };
     assert_eq!(store.read(elsewhere).unwrap(), None);
     assert_eq!(store.list(Filter::default()).unwrap().len(), ids.len());
 }

@@ -14,9 +14,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use curtail::store::{Error, Key, Scope, Shelf, Store};
+use curtail::store::{Error, RecordKey, Scope, Shelf, Store};
 
-const COUNTER: Key<'static> = Key { shelf: Shelf::Memory, scope: Scope::Thread, id: "counter" };
+const COUNTER: RecordKey<'static> = RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id: "counter" };
 
 /// Adds one to the counter, `CURTAIL_TEST_TIMES` times, and says so after each.
 #[test]

@@ -9,12 +9,12 @@
 
 use std::path::PathBuf;
 
-use curtail::store::{Clash, Error, Filter, Key, Record, Scope, Shelf, Store};
+use curtail::store::{Clash, Error, Filter, Record, RecordKey, Scope, Shelf, Store};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-fn key(id: &str) -> Key<'_> {
-    Key { shelf: Shelf::Memory, scope: Scope::Thread, id }
+fn key(id: &str) -> RecordKey<'_> {
+    RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id }
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
@@ -109,7 +109,7 @@ proptest! {
         let mut model = std::collections::BTreeMap::new();
         let mut store = Store::open(&path).unwrap();
         for (shelf, scope, id, body) in &steps {
-            let key = Key { shelf: Shelf::ALL[*shelf], scope: Scope::ALL[*scope], id };
+            let key = RecordKey { shelf: Shelf::ALL[*shelf], scope: Scope::ALL[*scope], id };
             match body {
                 Some(body) => store.update(key, |record| record.write(body)).unwrap(),
                 None => { store.remove(key).unwrap(); }

@@ -13,7 +13,7 @@ mod server;
 use std::time::{Duration, Instant};
 
 use curtail::summarizers::{
-    Anthropic, Budget, Failure, Http, Key, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
+    Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};
 use server::{Reply, Server};
@@ -37,7 +37,7 @@ impl Wire {
         });
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "sk-secret\n").expect("a temporary file");
-        let key = Key::find(Some(file.path()), &[]).expect("the key can be read");
+        let key = ApiKey::find(Some(file.path()), &[]).expect("the key can be read");
         let (endpoint, model, prompt) = (address.to_owned(), "m".to_owned(), Prompt::default());
         match self {
             Self::OpenAi => Box::new(OpenAi { endpoint: endpoint + "/v1", model, key, prompt, extra, http }),

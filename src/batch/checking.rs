@@ -2,13 +2,13 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::{Cutter, Reading, Trouble, Unit, Work};
-use crate::checks::{DUPLICATE_TRANSCRIPT, Finding, INVALID_JSON, Inspection, Level, Levels, Lines, Verdicts};
+use super::{Cutter, ReadError, Reading, Unit, Work};
+use crate::checks::{DUPLICATE_TRANSCRIPT, Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, Verdicts};
 use crate::dialects::{Dialect, Framing};
 use crate::edit::hunks;
 use crate::json::{Document, Text};
 use crate::processors::{Counting, View};
-use crate::transcript::{Demands, Transcript};
+use crate::transcript::{ProviderRules, Transcript};
 
 /// How texts are checked.
 pub struct Checking {
@@ -56,7 +56,7 @@ pub struct Checked {
 impl Work for Checking {
     type Out = Checked;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), ReadError> {
         let reading = &unit.opened.reading;
         let verdicts = self.verdicts(unit, out);
         let found = self.examine(reading, &verdicts, unit.text);
@@ -86,7 +86,7 @@ impl Work for Checking {
         done
     }
 
-    fn garbled(&self, unit: &Unit<'_>, trouble: Trouble, out: &mut Checked) -> Result<(), Trouble> {
+    fn garbled(&self, unit: &Unit<'_>, trouble: ReadError, out: &mut Checked) -> Result<(), ReadError> {
         let level = self.verdicts(unit, out).of(INVALID_JSON);
         // A file that is no text cannot be written again as it was.
         if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
@@ -119,8 +119,8 @@ impl Checking {
         }
     }
 
-    /// Examines every transcript of `text`. Lines that are no JSON are findings; the others are read without them.
-    fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, Trouble> {
+    /// Examines every transcript of `text`. LineIndex that are no JSON are findings; the others are read without them.
+    fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, ReadError> {
         let mut examined = Examined::default();
         let trouble = match reading.document(text) {
             Ok(document) => match document.torn() {
@@ -128,7 +128,7 @@ impl Checking {
                     self.document(reading, verdicts, &document, text, &mut examined)?;
                     return Ok(examined);
                 }
-                Some(fault) => Trouble::from(fault.clone()),
+                Some(fault) => ReadError::from(fault.clone()),
             },
             Err(trouble) => trouble,
         };
@@ -154,44 +154,49 @@ impl Checking {
         document: &Document<'_>,
         text: &str,
         examined: &mut Examined,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ReadError> {
         let mut lines = None;
         for (dialect, transcript) in reading.transcripts(document)? {
             let start = transcript.span.start;
             let tokens = || self.tokens(&transcript);
-            let demands = Demands { log: dialect.is_log() || dialect.demands().log, ..dialect.demands() };
-            let seen = self.inspection.examine(&transcript, demands, verdicts, tokens);
-            // Lines are counted only for a text that has findings.
+            let provider_rules =
+                ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
+            let seen = self.inspection.examine(&transcript, provider_rules, verdicts, tokens);
+            // LineIndex are counted only for a text that has findings.
             for one in seen {
-                examined.findings.push(one.locate(lines.get_or_insert_with(|| Lines::of(text)), start));
+                examined.findings.push(one.locate(lines.get_or_insert_with(|| LineIndex::of(text)), start));
             }
             let level = verdicts.of(DUPLICATE_TRANSCRIPT);
             if level > Level::Allow && !transcript.messages.is_empty() {
-                let lines = lines.get_or_insert_with(|| Lines::of(text));
+                let lines = lines.get_or_insert_with(|| LineIndex::of(text));
                 let words = String::from("the transcript has the same messages as");
                 let finding = Finding::of_text(DUPLICATE_TRANSCRIPT, level, lines, start, words);
                 examined.prints.push((fingerprint(dialect, &transcript), finding));
             }
-            examined.transcripts += usize::from(!transcript.messages.is_empty() || !transcript.strays.is_empty());
+            examined.transcripts += usize::from(!transcript.messages.is_empty() || !transcript.non_messages.is_empty());
         }
         Ok(())
     }
 
     fn tokens(&self, transcript: &Transcript<'_>) -> usize {
-        let view = View { messages: &transcript.messages, preamble: &transcript.preamble, manners: transcript.manners };
+        let view = View {
+            messages: &transcript.messages,
+            preamble: &transcript.preamble,
+            pairing_rules: transcript.pairing_rules,
+        };
         let counted = self.counting.as_ref().and_then(|counting| counting.total_until(&view, usize::MAX));
         counted.unwrap_or_default()
     }
 }
 
-fn broken(text: &str, level: Level, trouble: &Trouble) -> Finding {
+fn broken(text: &str, level: Level, trouble: &ReadError) -> Finding {
     let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
-    Finding::of_text(INVALID_JSON, level, &Lines::of(text), offset, trouble.what.clone())
+    Finding::of_text(INVALID_JSON, level, &LineIndex::of(text), offset, trouble.what.clone())
 }
 
 /// The lines that are no JSON, and the text with spaces in their place. A fault that no line has by itself is the only one,
 /// and leaves nothing to read.
-fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Option<String>) {
+fn salvage(reading: &Reading, text: &str, trouble: ReadError) -> (Vec<ReadError>, Option<String>) {
     if reading.framing != Framing::Lines {
         return (vec![trouble], None);
     }
@@ -203,7 +208,7 @@ fn salvage(reading: &Reading, text: &str, trouble: Trouble) -> (Vec<Trouble>, Op
                 let body = line.trim_end_matches(['\n', '\r']).len();
                 rest.extend(std::iter::repeat_n(' ', body));
                 rest.push_str(&line[body..]);
-                troubles.push(Trouble { offset: at + fault.offset.min(body), what: fault.what.to_owned() });
+                troubles.push(ReadError { offset: at + fault.offset.min(body), what: fault.what.to_owned() });
             }
         }
         at += line.len();

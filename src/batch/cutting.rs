@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{Cutter, Decider, Left, Opened, Tally, Trouble, Unit, Work};
+use super::{Cutter, Decider, Opened, ReadError, StageCount, Totals, Unit, Work};
 use crate::edit::Explained;
-use crate::error::{Error, Place};
+use crate::error::{Error, TextPlace};
 use crate::io::{FileSink, Targets};
 
 /// Cuts units.
@@ -31,7 +31,7 @@ pub enum Words {
 
 /// What came of a block.
 #[derive(Debug, Default)]
-pub struct Piece {
+pub struct CutOutput {
     /// What is left of it.
     pub text: String,
     /// Records that are no text and were kept as they stand, each with its place in `text`.
@@ -41,11 +41,11 @@ pub struct Piece {
     /// The decisions, told.
     pub explained: String,
     /// What the user should know, with its place.
-    pub notes: Vec<(Place, String)>,
+    pub notes: Vec<(TextPlace, String)>,
     /// What was in it, and what is left.
-    pub tally: Tally,
+    pub totals: Totals,
     /// What is left after every stage.
-    pub stages: Vec<Left>,
+    pub stages: Vec<StageCount>,
     /// Bytes of text that were read for it.
     pub bytes: u64,
     /// The dialect of its first transcript.
@@ -54,7 +54,7 @@ pub struct Piece {
     pub written: Option<Result<(), Error>>,
 }
 
-impl Piece {
+impl CutOutput {
     /// What is left of the block, to be written.
     #[must_use]
     pub fn output(&self) -> Cow<'_, [u8]> {
@@ -74,42 +74,42 @@ impl Piece {
 }
 
 impl Work for Cutting {
-    type Out = Piece;
+    type Out = CutOutput;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Piece) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
         let cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
-        out.tally.add(cut.tally);
-        Left::add(&mut out.stages, &cut.stages);
+        out.totals.add(cut.totals);
+        StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
         out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (unit.place(offset), note)));
         self.tell(unit, &cut.explained, &mut out.explained);
         Ok(())
     }
 
-    fn keep(&self, record: &[u8], out: &mut Piece) {
+    fn keep(&self, record: &[u8], out: &mut CutOutput) {
         match std::str::from_utf8(record) {
             Ok(text) => out.text.push_str(text),
             Err(_) => out.garbled.push((out.text.len(), record.to_vec())),
         }
     }
 
-    fn whole(&self, opened: &Opened, out: &mut Piece) {
+    fn whole(&self, opened: &Opened, out: &mut CutOutput) {
         if self.targets.are_files() {
             out.written = Some(self.write(opened, out));
         }
     }
 
-    fn reset(&self, out: &mut Piece) {
+    fn reset(&self, out: &mut CutOutput) {
         let mut text = std::mem::take(&mut out.text);
         text.clear();
-        *out = Piece { text, ..Piece::default() };
+        *out = CutOutput { text, ..CutOutput::default() };
     }
 }
 
 impl Cutting {
-    fn write(&self, opened: &Opened, out: &Piece) -> Result<(), Error> {
+    fn write(&self, opened: &Opened, out: &CutOutput) -> Result<(), Error> {
         if !out.changed && self.targets.is_in_place() {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl Cutting {
         if self.words == Words::None || explained.is_empty() {
             return;
         }
-        let lines = Lines::of(unit);
+        let lines = UnitLines::of(unit);
         for (decider, decision) in explained {
             let line = decision.offset.map(|offset| lines.at(offset));
             if self.words == Words::Json {
@@ -157,12 +157,12 @@ impl Cutting {
 }
 
 /// Where the lines of a unit begin.
-struct Lines {
+struct UnitLines {
     first: usize,
     starts: Vec<usize>,
 }
 
-impl Lines {
+impl UnitLines {
     fn of(unit: &Unit<'_>) -> Self {
         let starts = memchr::memchr_iter(b'\n', unit.text.as_bytes()).map(|newline| newline + 1).collect();
         Self { first: unit.line, starts }

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Task, What, open, read_whole};
-use super::{Batch, Event, Failure, Flow, OnError, Opened, Trouble, Unit, Work};
+use super::{Batch, Event, Failure, Flow, OnError, Opened, ReadError, Unit, Work};
 use crate::dialects::Framing;
-use crate::error::{Error, Kind, Place};
+use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{Blocks, Buffer, Progress, Source};
 
 /// What came of a task.
@@ -26,7 +26,7 @@ struct Done<Out> {
 impl Batch {
     /// Works on all `sources` and tells `fold` what comes of them, in order.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow) {
-        let mut feed = Feed::new(&self.wish, sources);
+        let mut feed = Feed::new(&self.input_options, sources);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
@@ -253,7 +253,7 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
-        let (opened, mut blocks) = match open(&self.batch.wish, source, number, &mut self.buffer) {
+        let (opened, mut blocks) = match open(&self.batch.input_options, source, number, &mut self.buffer) {
             Ok(opened) => opened,
             Err(error) => return done.failures.push(Failure { error, record: None }),
         };
@@ -316,12 +316,12 @@ impl<W: Work> Worker<'_, W> {
             self.work.unit(&unit(text), &mut done.out)
         } else {
             let text = super::feed::valid_prefix(record);
-            let trouble = Trouble { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            let trouble = ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") };
             self.work.garbled(&unit(text), trouble, &mut done.out)
         };
         let Err(trouble) = tried else { return };
-        let place = Place::of(record, trouble.offset, line);
-        let error = Error::new(Kind::Content, &opened.source.name, trouble.what).at(place);
+        let place = TextPlace::of(record, trouble.offset, line);
+        let error = Error::new(ErrorKind::Content, &opened.source.name, trouble.what).at(place);
         done.failures.push(Failure { error, record: Some(record.to_vec()) });
         match self.batch.on_error {
             OnError::Fail => {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Opened, Wish};
+use super::{InputOptions, Opened};
 use crate::dialects::{Framing, detect};
 use crate::error::Error;
 use crate::io::{Blocks, Buffer, Source};
@@ -43,7 +43,7 @@ pub(super) enum What {
 
 /// Hands out the tasks of a batch, one at a time.
 pub(super) struct Feed<'w> {
-    wish: &'w Wish,
+    input_options: &'w InputOptions,
     sources: VecDeque<Source>,
     tasks: usize,
     files: usize,
@@ -62,8 +62,8 @@ struct Current {
 }
 
 impl<'w> Feed<'w> {
-    pub(super) fn new(wish: &'w Wish, sources: Vec<Source>) -> Self {
-        Self { wish, sources: sources.into(), tasks: 0, files: 0, current: None }
+    pub(super) fn new(input_options: &'w InputOptions, sources: Vec<Source>) -> Self {
+        Self { input_options, sources: sources.into(), tasks: 0, files: 0, current: None }
     }
 
     /// Whether nothing is left to hand out.
@@ -91,7 +91,7 @@ impl<'w> Feed<'w> {
         if !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= SMALL) {
             return Some(What::File(source, number));
         }
-        Some(match open(self.wish, &source, number, buffer) {
+        Some(match open(self.input_options, &source, number, buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok((opened, blocks)) if opened.reading.framing == Framing::Records => {
                 self.block(Current { opened, blocks, line: 1, offset: 0, taken: 0 }, buffer, true)
@@ -118,7 +118,7 @@ impl<'w> Feed<'w> {
 
 /// Opens `source`, reads its first block and decides how it is read.
 pub(super) fn open(
-    wish: &Wish,
+    input_options: &InputOptions,
     source: &Source,
     number: usize,
     buffer: &mut Buffer,
@@ -126,8 +126,8 @@ pub(super) fn open(
     let mut blocks = Box::new(Blocks::open(source)?);
     blocks.next_lines(buffer)?;
     let head = valid_prefix(buffer);
-    let framing = wish.framing.unwrap_or_else(|| detect(head, wish.messages_key.as_deref()));
-    let mut reading = wish.reading(framing)?;
+    let framing = input_options.framing.unwrap_or_else(|| detect(head, input_options.messages_key.as_deref()));
+    let mut reading = input_options.reading(framing)?;
     if reading.dialect.is_none() {
         reading.dialect = reading.told(head);
     }

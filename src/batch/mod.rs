@@ -8,7 +8,7 @@
 //!    of jobs.
 //!
 //! ```
-//! use curtail::batch::{Batch, Event, Flow, Trouble, Unit, Work};
+//! use curtail::batch::{Batch, Event, Flow, ReadError, Unit, Work};
 //! use curtail::io::Source;
 //!
 //! struct Messages;
@@ -16,7 +16,7 @@
 //! impl Work for Messages {
 //!     type Out = usize;
 //!
-//!     fn unit(&self, unit: &Unit<'_>, out: &mut usize) -> Result<(), Trouble> {
+//!     fn unit(&self, unit: &Unit<'_>, out: &mut usize) -> Result<(), ReadError> {
 //!         let document = unit.read()?;
 //!         for (_, transcript) in unit.transcripts(&document)? {
 //!             *out += transcript.messages.len();
@@ -54,12 +54,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use checking::{Checked, Checking, Mend};
-pub use cutting::{Cutting, Piece, Words};
+pub use cutting::{CutOutput, Cutting, Words};
 pub use reading::Reading;
-pub use record::{Cut, Cutter, Decider, Left, Tally, Trouble};
+pub use record::{Cut, Cutter, Decider, ReadError, StageCount, Totals};
 
 use crate::dialects::{Dialect, Framing};
-use crate::error::{Error, Kind, Place};
+use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{Packing, Progress, Source};
 use crate::json::Document;
 use crate::transcript::Transcript;
@@ -70,7 +70,7 @@ pub struct Batch {
     /// Threads that work; 0 is one for every core.
     pub jobs: usize,
     /// How inputs are read where the user said so.
-    pub wish: Wish,
+    pub input_options: InputOptions,
     /// What becomes of a unit that fails.
     pub on_error: OnError,
     /// Set from outside to end the batch after what is under way.
@@ -81,7 +81,7 @@ pub struct Batch {
 
 /// What the user said about how inputs are read; nothing is decided file by file.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct InputOptions {
     /// How transcripts lie in a file.
     pub framing: Option<Framing>,
     /// The dialect, as [`crate::dialects::find`] knows it.
@@ -90,14 +90,14 @@ pub struct Wish {
     pub messages_key: Option<String>,
 }
 
-impl Wish {
+impl InputOptions {
     /// How files of `framing` are read.
     ///
     /// # Errors
     /// The dialect that was wished for does not exist.
     pub fn reading(&self, framing: Framing) -> Result<Reading, Error> {
         Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
-            .map_err(|what| Error::new(Kind::Usage, "", what))
+            .map_err(|what| Error::new(ErrorKind::Usage, "", what))
     }
 }
 
@@ -152,7 +152,7 @@ impl<'u> Unit<'u> {
     ///
     /// # Errors
     /// What is no JSON.
-    pub fn read(&self) -> Result<Document<'u>, Trouble> {
+    pub fn read(&self) -> Result<Document<'u>, ReadError> {
         self.opened.reading.document(self.text)
     }
 
@@ -163,14 +163,14 @@ impl<'u> Unit<'u> {
     pub fn transcripts<'a>(
         &self,
         document: &'a Document<'a>,
-    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, Trouble> {
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
         self.opened.reading.transcripts(document)
     }
 
     /// The place of a byte of the text in the file.
     #[must_use]
-    pub fn place(&self, offset: usize) -> Place {
-        Place::of(self.text.as_bytes(), offset, self.line)
+    pub fn place(&self, offset: usize) -> TextPlace {
+        TextPlace::of(self.text.as_bytes(), offset, self.line)
     }
 }
 
@@ -183,7 +183,7 @@ pub trait Work: Sync {
     ///
     /// # Errors
     /// What is wrong with the unit, with its place in the unit's text.
-    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), Trouble>;
+    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError>;
 
     /// Takes a unit that failed as it stands, under [`OnError::Keep`].
     fn keep(&self, _record: &[u8], _out: &mut Self::Out) {}
@@ -192,7 +192,7 @@ pub trait Work: Sync {
     ///
     /// # Errors
     /// `trouble`, unless the command makes something of it.
-    fn garbled(&self, _unit: &Unit<'_>, trouble: Trouble, _out: &mut Self::Out) -> Result<(), Trouble> {
+    fn garbled(&self, _unit: &Unit<'_>, trouble: ReadError, _out: &mut Self::Out) -> Result<(), ReadError> {
         Err(trouble)
     }
 

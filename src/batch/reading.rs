@@ -1,6 +1,6 @@
 //! How the texts of a file are read: their framing, and a dialect that is sniffed once and held to.
 
-use super::Trouble;
+use super::ReadError;
 use crate::dialects::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, find, rows, sniff};
 use crate::json::Document;
 use crate::transcript::Transcript;
@@ -38,13 +38,13 @@ impl Reading {
     ///
     /// # Errors
     /// The first byte that is no JSON.
-    pub fn document<'a>(&self, text: &'a str) -> Result<Document<'a>, Trouble> {
+    pub fn document<'a>(&self, text: &'a str) -> Result<Document<'a>, ReadError> {
         let read = match self.framing {
             Framing::Document => Document::read(text),
             Framing::Lines => Document::read_log(text),
             Framing::Records => Document::read_all(text),
         };
-        read.map_err(Trouble::from)
+        read.map_err(ReadError::from)
     }
 
     /// Reads the transcripts of `document`, each with its dialect.
@@ -54,13 +54,13 @@ impl Reading {
     pub fn transcripts<'a>(
         &self,
         document: &'a Document<'a>,
-    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, Trouble> {
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
         let rows = rows(document, self.framing, self.messages_key.as_deref())
-            .map_err(|(value, what)| Trouble { offset: value.span().start as usize, what })?;
+            .map_err(|(value, what)| ReadError { offset: value.span().start as usize, what })?;
         let read = |row: &Row<'a>| {
             let dialect = self.dialect_of(row)?;
             match document.torn() {
-                Some(fault) if !dialect.is_log() => Err(Trouble::from(fault.clone())),
+                Some(fault) if !dialect.is_log() => Err(ReadError::from(fault.clone())),
                 _ => Ok((dialect, assemble(dialect, row))),
             }
         };
@@ -84,10 +84,10 @@ impl Reading {
         }
     }
 
-    fn dialect_of(&self, row: &Row<'_>) -> Result<&'static dyn Dialect, Trouble> {
+    fn dialect_of(&self, row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
         let wrong = |what| {
             let offset = row.items.first().map_or(row.span.start, |item| item.span().start);
-            Trouble { offset: offset as usize, what }
+            ReadError { offset: offset as usize, what }
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
@@ -103,7 +103,7 @@ impl Reading {
             (Sniffed::Told(dialect), _) => Ok(dialect),
             (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
             (Sniffed::Empty, None) => Ok(ALL[0]),
-            (Sniffed::Unknown(offset, what), _) => Err(Trouble { offset: offset as usize, what }),
+            (Sniffed::Unknown(offset, what), _) => Err(ReadError { offset: offset as usize, what }),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Reading {
 fn unknown_dialect(name: &str) -> String {
     let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
     let near = names.iter().map(|known| (strsim::jaro_winkler(known, name), known));
-    let nearest = near.filter(|(likeness, _)| *likeness > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+    let nearest = near.filter(|(similarity, _)| *similarity > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = nearest.map_or_else(String::new, |(_, known)| format!(", did you mean `{known}`?"));
     format!("no dialect is called `{name}`{hint}; there are {}", names.join(", "))
 }

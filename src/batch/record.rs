@@ -2,22 +2,22 @@
 
 use super::Reading;
 use crate::edit::{Explained, apply, explain};
-use crate::json::Fault as JsonFault;
+use crate::json::ParseError;
 use crate::pipeline::{Chain, Run, Stage};
 use crate::processors::{Counting, Plan, View};
 use crate::transcript::{Fault, Message, Pairs, Transcript};
 
 /// What is wrong with a text, and where in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ReadError {
     /// Byte offset in the text.
     pub offset: usize,
     /// What is wrong and what would be right.
     pub what: String,
 }
 
-impl From<JsonFault> for Trouble {
-    fn from(fault: JsonFault) -> Self {
+impl From<ParseError> for ReadError {
+    fn from(fault: ParseError) -> Self {
         Self { offset: fault.offset, what: fault.what.to_owned() }
     }
 }
@@ -42,9 +42,9 @@ pub struct Cut {
     /// What the user should know, with the offset of the transcript that it is about.
     pub notes: Vec<(usize, String)>,
     /// What was in it and what is left.
-    pub tally: Tally,
+    pub totals: Totals,
     /// What is left after every stage of the chain; nothing where no sums are wanted.
-    pub stages: Vec<Left>,
+    pub stages: Vec<StageCount>,
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
 }
@@ -67,14 +67,14 @@ impl Decider {
 
 /// What a stage of the chain left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Left {
+pub struct StageCount {
     /// Messages.
     pub messages: usize,
     /// Tokens, preambles included.
     pub tokens: usize,
 }
 
-impl Left {
+impl StageCount {
     /// Adds what stages left of something else, stage by stage.
     pub fn add(sums: &mut Vec<Self>, others: &[Self]) {
         sums.resize(sums.len().max(others.len()), Self::default());
@@ -87,7 +87,7 @@ impl Left {
 
 /// How much there was, and how much is left. Tokens and faults are counted only where sums are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Tally {
+pub struct Totals {
     /// Transcripts.
     pub transcripts: usize,
     /// Transcripts that are not as they were.
@@ -104,7 +104,7 @@ pub struct Tally {
     pub faults: usize,
 }
 
-impl Tally {
+impl Totals {
     /// Adds what `other` counted.
     pub fn add(&mut self, other: Self) {
         self.transcripts += other.transcripts;
@@ -122,7 +122,7 @@ impl Cutter {
     ///
     /// # Errors
     /// What is no JSON, no transcript, or cannot be done, with its place; then nothing is appended.
-    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, Trouble> {
+    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, ReadError> {
         let before = out.len();
         let cut = self.append(reading, text, out);
         if cut.is_err() {
@@ -131,7 +131,7 @@ impl Cutter {
         cut
     }
 
-    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, Trouble> {
+    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, ReadError> {
         let document = reading.document(text)?;
         let mut cut = Cut::default();
         if let Some(torn) = document.torn() {
@@ -154,12 +154,12 @@ impl Cutter {
         Ok(cut)
     }
 
-    fn run<'a>(&self, transcript: &mut Transcript<'a>, cut: &mut Cut) -> Result<Run<'a>, Trouble> {
-        let mut tally = Tally { transcripts: 1, messages_before: transcript.messages.len(), ..Tally::default() };
+    fn run<'a>(&self, transcript: &mut Transcript<'a>, cut: &mut Cut) -> Result<Run<'a>, ReadError> {
+        let mut totals = Totals { transcripts: 1, messages_before: transcript.messages.len(), ..Totals::default() };
         if let Some(counting) = &self.counting {
-            tally.tokens_before = tokens(counting, transcript, &transcript.messages);
+            totals.tokens_before = tokens(counting, transcript, &transcript.messages);
             let pairs = Pairs::find(&transcript.messages);
-            tally.faults = Fault::find(&transcript.messages, &pairs, transcript.manners).len();
+            totals.faults = Fault::find(&transcript.messages, &pairs, transcript.pairing_rules).len();
         }
         let mut stages = Vec::new();
         let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
@@ -170,21 +170,21 @@ impl Cutter {
         };
         let left = |_: usize, transcript: &Transcript<'a>, messages: &[Message<'a>]| {
             if let Some(counting) = &self.counting {
-                stages.push(Left { messages: messages.len(), tokens: tokens(counting, transcript, messages) });
+                stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, transcript, messages) });
             }
         };
         let run = self.chain.run_counted(transcript, watch, left);
-        let run = run.map_err(|what| Trouble { offset: transcript.span.start as usize, what })?;
-        tally.changed = usize::from(run.changed);
-        tally.messages_after = run.messages.len();
-        tally.tokens_after = stages.last().map_or(tally.tokens_before, |left| left.tokens);
-        Left::add(&mut cut.stages, &stages);
-        cut.tally.add(tally);
+        let run = run.map_err(|what| ReadError { offset: transcript.span.start as usize, what })?;
+        totals.changed = usize::from(run.changed);
+        totals.messages_after = run.messages.len();
+        totals.tokens_after = stages.last().map_or(totals.tokens_before, |left| left.tokens);
+        StageCount::add(&mut cut.stages, &stages);
+        cut.totals.add(totals);
         Ok(run)
     }
 }
 
 fn tokens<'a>(counting: &Counting, transcript: &Transcript<'a>, messages: &[Message<'a>]) -> usize {
-    let view = View { messages, preamble: &transcript.preamble, manners: transcript.manners };
+    let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
     counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>()
 }

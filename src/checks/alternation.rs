@@ -1,6 +1,6 @@
 //! One side that speaks twice in a row.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::{Role, Turns};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,14 +27,14 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if case.demands.turns != Turns::Alternate {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.turns != Turns::Alternate {
         return Vec::new();
     }
     let side = |role: Role| role == Role::Assistant;
-    let dialogue: Vec<(usize, Role)> = case
+    let dialogue: Vec<(usize, Role)> = context
         .dialogue()
-        .filter(|(_, message)| !Case::is_exchange(message))
+        .filter(|(_, message)| !RuleContext::is_exchange(message))
         .map(|(at, message)| (at, message.role))
         .collect();
     // Tool messages in a row become one user message when they are sent.
@@ -48,7 +48,10 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
             } else {
                 "the user's side speaks twice in a row"
             };
-            Hit { other: Some((pair[0].0, case.messages[pair[0].0].value)), ..case.hit_message(pair[1].0, words) }
+            Match {
+                other: Some((pair[0].0, context.messages[pair[0].0].value)),
+                ..context.match_message(pair[1].0, words)
+            }
         })
         .collect()
 }

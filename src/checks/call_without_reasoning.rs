@@ -1,7 +1,7 @@
 //! A stored call whose reasoning is gone.
 
 use super::reasoning_without_call::is_thought;
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -34,17 +34,19 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if !case.demands.server_state || !case.messages.iter().any(is_thought) {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state || !context.messages.iter().any(is_thought) {
         return Vec::new();
     }
     let (mut hits, mut thought) = (Vec::new(), false);
-    for (at, message) in case.messages.iter().enumerate() {
+    for (at, message) in context.messages.iter().enumerate() {
         // A reply is a run of the assistant's items.
         thought = message.role == Role::Assistant && (thought || is_thought(message));
         let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
         if stored && !thought {
-            hits.push(case.hit_message(at, "the call carries an id of its own, but the reasoning before it is gone"));
+            hits.push(
+                context.match_message(at, "the call carries an id of its own, but the reasoning before it is gone"),
+            );
         }
     }
     hits

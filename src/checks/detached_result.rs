@@ -1,6 +1,6 @@
 //! A result that stands too far from its call.
 
-use super::{Case, Hit, Level, Rule, result_not_first};
+use super::{Level, Match, Rule, RuleContext, result_not_first};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -42,10 +42,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let words = |at| format!("the result of {} does not stand right after its call", case.name_of(at));
-    case.faults(FaultKind::DetachedResult)
-        .filter(|fault| !result_not_first::is_next(case, fault))
-        .map(|fault| case.hit_with(fault.at, fault.other, words(fault.at)))
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} does not stand right after its call", context.name_of(at));
+    context
+        .faults(FaultKind::DetachedResult)
+        .filter(|fault| !result_not_first::is_next(context, fault))
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
         .collect()
 }

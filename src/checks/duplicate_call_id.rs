@@ -1,6 +1,6 @@
 //! A call whose id is taken.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,8 +32,8 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faults = case.faults(FaultKind::DuplicateCallId).filter(|fault| !case.lacks_id(fault.at));
-    let words = |at| format!("the call of {} has the id of an earlier call", case.name_of(at));
-    faults.map(|fault| case.hit_with(fault.at, fault.other, words(fault.at))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faults = context.faults(FaultKind::DuplicateCallId).filter(|fault| !context.lacks_id(fault.at));
+    let words = |at| format!("the call of {} has the id of an earlier call", context.name_of(at));
+    faults.map(|fault| context.match_with(fault.at, fault.other, words(fault.at))).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::json::{Member, Text, Value};
 
 pub(super) static RULE: Rule = Rule {
@@ -22,22 +22,22 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let messages = case.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value?)));
-    let strays = case.strays.iter().map(|stray| (None, stray.value));
-    messages.chain(strays).flat_map(|(message, value)| repeated(message, value)).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value?)));
+    let non_messages = context.non_messages.iter().map(|stray| (None, stray.value));
+    messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
 }
 
 /// Every member below `value` whose key its object had before. A list of what is left to look at, and no recursion: values
 /// may be nested ten thousand deep.
-fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Hit<'_>> {
+fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Match<'_>> {
     let (mut hits, mut waiting, mut members) = (Vec::new(), vec![value], Vec::new());
     while let Some(value) = waiting.pop() {
         members.clear();
         members.extend(value.members());
         for again in again(&members) {
             let words = format!("the key `{}` stands in its object before", again.key.decode());
-            hits.push(Hit { message, ..Hit::new(Some(again.value), words) });
+            hits.push(Match { message, ..Match::new(Some(again.value), words) });
         }
         let inside = members.iter().map(|member| member.value).chain(value.items());
         waiting.extend(inside.filter(|value| value.is_object() || value.is_array()));

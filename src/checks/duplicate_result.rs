@@ -1,6 +1,6 @@
 //! A second result for one call.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -34,9 +34,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faults = case.faults(FaultKind::DuplicateResult).filter(|fault| !case.lacks_id(fault.at));
-    let first = |call| case.pairs.other_half(call);
-    let words = |at| format!("the call of {} is answered already", case.name_of(at));
-    faults.map(|fault| case.hit_with(fault.at, fault.other.and_then(first).or(fault.other), words(fault.at))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faults = context.faults(FaultKind::DuplicateResult).filter(|fault| !context.lacks_id(fault.at));
+    let first = |call| context.pairs.other_half(call);
+    let words = |at| format!("the call of {} is answered already", context.name_of(at));
+    faults
+        .map(|fault| context.match_with(fault.at, fault.other.and_then(first).or(fault.other), words(fault.at)))
+        .collect()
 }

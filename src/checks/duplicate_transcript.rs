@@ -1,6 +1,6 @@
 //! The copy of an earlier transcript.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "D003",
@@ -23,6 +23,6 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// One transcript by itself is no copy: whoever sees them all compares their fingerprints.
-fn find<'a>(_case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+fn find<'a>(_context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     Vec::new()
 }

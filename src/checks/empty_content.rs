@@ -1,6 +1,6 @@
 //! A message that says nothing.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message, Role};
 
 pub(super) static RULE: Rule = Rule {
@@ -34,9 +34,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let empty = case.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
-    empty.map(|(at, message)| case.hit_message(at, format!("a {} message says nothing", message.role.name()))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let empty = context.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
+    empty
+        .map(|(at, message)| context.match_message(at, format!("a {} message says nothing", message.role.name())))
+        .collect()
 }
 
 fn is_empty(message: &Message<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! A transcript whose last word is the assistant's.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -24,8 +24,8 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let last = case.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let last = context.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
     let done = last.filter(|(_, message)| message.calls().next().is_none());
-    done.map(|(at, _)| case.hit_message(at, "the last message is the assistant's")).into_iter().collect()
+    done.map(|(at, _)| context.match_message(at, "the last message is the assistant's")).into_iter().collect()
 }

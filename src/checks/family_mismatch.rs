@@ -1,6 +1,6 @@
 //! A result of another kind than the call with its id.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +32,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let words = |at| format!("the result of {} is of another kind than the call with its id", case.name_of(at));
-    case.faults(FaultKind::FamilyMismatch).map(|fault| case.hit_with(fault.at, fault.other, words(fault.at))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} is of another kind than the call with its id", context.name_of(at));
+    context
+        .faults(FaultKind::FamilyMismatch)
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .collect()
 }

@@ -9,7 +9,7 @@ use crate::json::{Span, Value};
 
 /// What a rule saw, as values of the transcript.
 #[derive(Debug, Clone)]
-pub struct Hit<'a> {
+pub struct Match<'a> {
     /// The value that is wrong; the beginning of the transcript if there is none.
     pub at: Option<Value<'a>>,
     /// Index of the message that it belongs to.
@@ -22,7 +22,7 @@ pub struct Hit<'a> {
     pub mild: bool,
 }
 
-impl<'a> Hit<'a> {
+impl<'a> Match<'a> {
     /// A finding at a value.
     #[must_use]
     pub const fn new(at: Option<Value<'a>>, words: String) -> Self {
@@ -42,16 +42,16 @@ pub struct Finding {
     /// What the provider would answer, where it is known.
     pub answer: Option<&'static str>,
     /// Where it is.
-    pub at: Place,
+    pub at: FindingPlace,
     /// Where the other half is.
-    pub other: Option<Place>,
+    pub other: Option<FindingPlace>,
     /// The line to show.
     pub excerpt: Excerpt,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct FindingPlace {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -68,7 +68,7 @@ pub struct Place {
     pub message: Option<usize>,
 }
 
-impl Place {
+impl FindingPlace {
     fn moved(&mut self, lines: usize, bytes: isize) {
         self.line += lines;
         self.offset = self.offset.saturating_add_signed(bytes);
@@ -104,7 +104,7 @@ const BEFORE: usize = 24;
 const AFTER: usize = 72;
 
 /// A text with the beginnings of its lines.
-pub struct Lines<'t> {
+pub struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
     /// How many characters begin before each multiple of [`STRIDE`] bytes; counted when somebody first asks for a column, because
@@ -114,7 +114,7 @@ pub struct Lines<'t> {
 
 const STRIDE: usize = 4096;
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     /// Finds the lines of `text`.
     #[must_use]
     pub fn of(text: &'t str) -> Self {
@@ -124,23 +124,23 @@ impl<'t> Lines<'t> {
 
     /// The place of `span`.
     #[must_use]
-    pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> Place {
+    pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> FindingPlace {
         let offset = self.floor(span.start as usize);
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.start_of(line).min(offset);
         let column = self.characters_before(offset) - self.characters_before(start) + 1;
-        Place { line, column, offset, length: span.len(), pointer, message }
+        FindingPlace { line, column, offset, length: span.len(), pointer, message }
     }
 
     /// The place of `value`.
     #[must_use]
-    pub fn place_of(&self, value: Value<'_>, message: Option<usize>) -> Place {
+    pub fn place_of(&self, value: Value<'_>, message: Option<usize>) -> FindingPlace {
         self.place(value.span(), Some(value.pointer()), message)
     }
 
     /// The line of `place`, clipped around it.
     #[must_use]
-    pub fn excerpt(&self, place: &Place) -> Excerpt {
+    pub fn excerpt(&self, place: &FindingPlace) -> Excerpt {
         let start = self.start_of(place.line);
         let end = self.starts.get(place.line).map_or(self.text.len(), |next| next - 1);
         let line = self.text[start..end].trim_end_matches('\r');
@@ -193,13 +193,13 @@ fn ceil_in(text: &str, length: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Lines and characters of every length, across more than one milestone.
+    /// LineIndex and characters of every length, across more than one milestone.
     #[test]
     fn columns_count_characters() {
         let text: String = (0..9000).map(|n| ["a", "é", "語", "😀", "\n"][n * n % 97 % 5]).collect();
         let long = text.replace('\n', "é");
         for text in [text.as_str(), long.as_str()] {
-            let lines = Lines::of(text);
+            let lines = LineIndex::of(text);
             for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
                 let before = &text[..offset];
                 let place = lines.place(Span::new(index(offset), index(offset)), None, None);

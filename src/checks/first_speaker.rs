@@ -1,6 +1,6 @@
 //! A conversation that the wrong side begins.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "T002",
@@ -32,11 +32,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let Some(wanted) = case.demands.first_speaker else { return Vec::new() };
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(wanted) = context.provider_rules.first_speaker else { return Vec::new() };
     // A transcript without that role is another rule's.
-    let occurs = case.of_role(wanted).next().is_some();
-    let first = case.dialogue().next().filter(|(_, message)| occurs && message.role != wanted);
+    let occurs = context.of_role(wanted).next().is_some();
+    let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != wanted);
     let words = |role: &str| format!("the first to speak is the {role}, not the {}", wanted.name());
-    first.map(|(at, message)| case.hit_message(at, words(message.role.name()))).into_iter().collect()
+    first.map(|(at, message)| context.match_message(at, words(message.role.name()))).into_iter().collect()
 }

@@ -1,8 +1,8 @@
 //! All rules over one transcript: which run, at what level, and by whose demands.
 
-use super::{ALL, Case, Excerpt, Finding, Hit, Level, Lines, Rule, Verdicts};
+use super::{ALL, Excerpt, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
 use crate::json::Span;
-use crate::transcript::{Demands, Fault, Manners, Pairs, ResultPlace, Transcript, Turns};
+use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
 /// How transcripts are examined.
 #[derive(Debug, Clone, Default)]
@@ -19,9 +19,9 @@ pub struct Inspection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     /// How it wants pairs.
-    pub manners: Manners,
+    pub pairing_rules: PairingRules,
     /// What it refuses besides.
-    pub demands: Demands,
+    pub provider_rules: ProviderRules,
 }
 
 /// What a rule saw, and what is made of it.
@@ -30,7 +30,7 @@ pub struct Seen<'a> {
     rule: &'static Rule,
     level: Level,
     answer: Option<&'static str>,
-    hit: Hit<'a>,
+    hit: Match<'a>,
 }
 
 impl Inspection {
@@ -40,30 +40,34 @@ impl Inspection {
     pub fn examine<'a>(
         &self,
         transcript: &Transcript<'a>,
-        demands: Demands,
+        provider_rules: ProviderRules,
         verdicts: &Verdicts,
         tokens: impl FnOnce() -> usize,
     ) -> Vec<Seen<'a>> {
-        let own = Profile { manners: transcript.manners, demands };
-        let Profile { manners, demands } = self.profile.map_or(own, |profile| profile.over(own));
+        let own = Profile { pairing_rules: transcript.pairing_rules, provider_rules };
+        let Profile { pairing_rules, provider_rules } = self.profile.map_or(own, |profile| profile.over(own));
         let pairs = Pairs::find(&transcript.messages);
-        let faults = Fault::find(&transcript.messages, &pairs, manners);
-        let case = Case {
+        let faults = Fault::find(&transcript.messages, &pairs, pairing_rules);
+        let context = RuleContext {
             messages: &transcript.messages,
-            strays: &transcript.strays,
+            non_messages: &transcript.non_messages,
             pairs: &pairs,
             faults: &faults,
-            manners,
-            demands,
+            pairing_rules,
+            provider_rules,
             stateful: self.stateful,
             tokens: self.max_tokens.map(|limit| (tokens(), limit)),
         };
         let mut seen: Vec<Seen<'a>> = Vec::new();
         for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
-            let answer = rule.answer_of(demands.provider);
-            let made =
-                |hit: Hit<'a>| Seen { rule, level: if hit.mild { level.min(Level::Warn) } else { level }, answer, hit };
-            seen.extend((rule.find)(&case).into_iter().map(made));
+            let answer = rule.answer_of(provider_rules.provider);
+            let made = |hit: Match<'a>| Seen {
+                rule,
+                level: if hit.mild { level.min(Level::Warn) } else { level },
+                answer,
+                hit,
+            };
+            seen.extend((rule.find)(&context).into_iter().map(made));
         }
         // Rules run by code; the sort is stable, so that two findings at one place keep that order.
         seen.sort_by_key(Seen::start);
@@ -76,24 +80,24 @@ impl Profile {
     #[must_use]
     pub fn over(self, own: Self) -> Self {
         use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, RightAfter, RightAfterTurn};
-        let results = match (own.manners.results, self.manners.results) {
+        let results = match (own.pairing_rules.results, self.pairing_rules.results) {
             // Items in a row become one message when they are sent to a format that has messages.
             (Anywhere, RightAfter) => RightAfterTurn,
             (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
             (_, wanted) => wanted,
         };
-        let inside = matches!(own.manners.results, NextMessage | NextMessageFirst);
+        let inside = matches!(own.pairing_rules.results, NextMessage | NextMessageFirst);
         // Ids are what the transcript has, whoever is to read it; so is the spelling of the proof of a thought.
-        let manners = Manners { results, ids: own.manners.ids, ..self.manners };
-        let demands = Demands {
-            log: own.demands.log,
-            signatures: own.demands.signatures,
-            call_signatures: own.demands.call_signatures,
-            results_together: self.demands.results_together && inside,
-            turns: if own.manners.results == Anywhere { Turns::Free } else { self.demands.turns },
-            ..self.demands
+        let pairing_rules = PairingRules { results, ids: own.pairing_rules.ids, ..self.pairing_rules };
+        let provider_rules = ProviderRules {
+            log: own.provider_rules.log,
+            signatures: own.provider_rules.signatures,
+            call_signatures: own.provider_rules.call_signatures,
+            results_together: self.provider_rules.results_together && inside,
+            turns: if own.pairing_rules.results == Anywhere { Turns::Free } else { self.provider_rules.turns },
+            ..self.provider_rules
         };
-        Self { manners, demands }
+        Self { pairing_rules, provider_rules }
     }
 }
 
@@ -104,8 +108,8 @@ impl Seen<'_> {
 
     /// The finding, with its place in the text that `lines` are of; what stands nowhere is put at `start`.
     #[must_use]
-    pub fn locate(self, lines: &Lines<'_>, start: u32) -> Finding {
-        let Hit { at, message, words, other, .. } = self.hit;
+    pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
+        let Match { at, message, words, other, .. } = self.hit;
         let place = match at {
             Some(value) => lines.place_of(value, message),
             None => lines.place(Span::new(start, start), None, message),
@@ -119,7 +123,7 @@ impl Seen<'_> {
 impl Finding {
     /// A finding about a text that is no transcript: `words` at byte `offset`.
     #[must_use]
-    pub fn of_text(rule: &'static Rule, level: Level, lines: &Lines<'_>, offset: u32, words: String) -> Self {
+    pub fn of_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, words: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt: Excerpt = lines.excerpt(&at);
         Self { rule, level, words, answer: None, at, other: None, excerpt }

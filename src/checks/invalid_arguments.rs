@@ -1,6 +1,6 @@
 //! A call whose arguments are no JSON object.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::{ArgumentFault, ToolCall};
 
 pub(super) static RULE: Rule = Rule {
@@ -33,9 +33,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faulty = case.calls().filter_map(|(at, call)| what_is_wrong(call).map(|wrong| (at, wrong)));
-    faulty.map(|(at, wrong)| case.hit(at, format!("the arguments of {} {wrong}", case.name_of(at)))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faulty = context.calls().filter_map(|(at, call)| what_is_wrong(call).map(|wrong| (at, wrong)));
+    faulty
+        .map(|(at, wrong)| context.match_at(at, format!("the arguments of {} {wrong}", context.name_of(at))))
+        .collect()
 }
 
 fn what_is_wrong(call: &ToolCall<'_>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! A text that is no JSON.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "S001",
@@ -27,6 +27,6 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// A transcript was read, so its text is JSON.
-fn find<'a>(_case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+fn find<'a>(_context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     Vec::new()
 }

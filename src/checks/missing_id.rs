@@ -1,6 +1,6 @@
 //! A call or result without the id that its format joins pairs by.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::PartRef;
 
 pub(super) static RULE: Rule = Rule {
@@ -26,12 +26,12 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let halves = [("call", case.pairs.calls()), ("result", case.pairs.results())];
-    let lacking = |halves: &[PartRef]| halves.iter().copied().filter(|&at| case.lacks_id(at)).collect::<Vec<_>>();
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let halves = [("call", context.pairs.calls()), ("result", context.pairs.results())];
+    let lacking = |halves: &[PartRef]| halves.iter().copied().filter(|&at| context.lacks_id(at)).collect::<Vec<_>>();
     halves
         .into_iter()
         .flat_map(|(half, places)| lacking(places).into_iter().map(move |at| (half, at)))
-        .map(|(half, at)| case.hit(at, format!("a tool {half} has no id")))
+        .map(|(half, at)| context.match_at(at, format!("a tool {half} has no id")))
         .collect()
 }

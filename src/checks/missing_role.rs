@@ -1,6 +1,6 @@
 //! An item that does not say who speaks.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "S003",
@@ -25,10 +25,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if case.demands.log {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log {
         return Vec::new();
     }
-    let nameless = case.strays.iter().filter(|stray| stray.lacks_role());
-    nameless.map(|stray| Hit::new(Some(stray.value), String::from("the message does not say who speaks"))).collect()
+    let nameless = context.non_messages.iter().filter(|stray| stray.lacks_role());
+    nameless.map(|stray| Match::new(Some(stray.value), String::from("the message does not say who speaks"))).collect()
 }

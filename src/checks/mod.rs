@@ -4,7 +4,7 @@
 
 mod alternation;
 mod call_without_reasoning;
-mod case;
+mod context;
 mod detached_result;
 mod duplicate_call_id;
 mod duplicate_key;
@@ -40,8 +40,8 @@ mod tool_use_id_format;
 mod unanswered_call;
 mod unknown_role;
 
-pub use case::Case;
-pub use finding::{Excerpt, Finding, Hit, Lines, Place};
+pub use context::RuleContext;
+pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
 pub use inspection::{Inspection, Profile, Seen};
 pub use levels::{Level, Levels, PathTable, Table, Verdicts};
 
@@ -69,7 +69,7 @@ pub struct Rule {
     /// The same, mended: no rule finds anything in it.
     pub good: &'static str,
     /// Looks for the fault.
-    pub find: for<'c, 'a> fn(&Case<'c, 'a>) -> Vec<Hit<'a>>,
+    pub find: for<'c, 'a> fn(&RuleContext<'c, 'a>) -> Vec<Match<'a>>,
 }
 
 /// Every rule, by code.
@@ -125,15 +125,15 @@ pub fn find(key: &str) -> Option<&'static Rule> {
 /// The key, and the name that is nearest to it.
 pub fn named(key: &str) -> Result<&'static Rule, String> {
     find(key).ok_or_else(|| {
-        let near = ALL.iter().max_by(|a, b| likeness(key, a.name).total_cmp(&likeness(key, b.name)));
-        let near = near.filter(|rule| likeness(key, rule.name) > 0.7);
+        let near = ALL.iter().max_by(|a, b| similarity(key, a.name).total_cmp(&similarity(key, b.name)));
+        let near = near.filter(|rule| similarity(key, rule.name) > 0.7);
         let hint = near
             .map_or_else(|| String::from("`curtail rule` lists them"), |rule| format!("did you mean `{}`?", rule.name));
         format!("no rule is called `{key}`; {hint}")
     })
 }
 
-fn likeness(a: &str, b: &str) -> f64 {
+fn similarity(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
 }
 
@@ -149,7 +149,7 @@ impl Rule {
         }
     }
 
-    /// Place of the rule in [`ALL`].
+    /// FindingPlace of the rule in [`ALL`].
     #[must_use]
     pub fn index(&self) -> usize {
         ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())

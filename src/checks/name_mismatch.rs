@@ -1,6 +1,6 @@
 //! A result that names another tool than its call.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "S006",
@@ -25,18 +25,22 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut hits = Vec::new();
-    for (call, result) in case.pairs.pairs() {
-        let called = case.part(call).content.call().map(|call| call.name.decode());
+    for (call, result) in context.pairs.pairs() {
+        let called = context.part(call).content.call().map(|call| call.name.decode());
         let named =
-            case.part(result).content.result().and_then(|result| result.name.as_ref()).map(|name| name.decode());
+            context.part(result).content.result().and_then(|result| result.name.as_ref()).map(|name| name.decode());
         if let (Some(called), Some(named)) = (called, named)
             && !called.is_empty()
             && !named.is_empty()
             && called != named
         {
-            hits.push(case.hit_with(result, Some(call), format!("a result of `{named}` answers a call of `{called}`")));
+            hits.push(context.match_with(
+                result,
+                Some(call),
+                format!("a result of `{named}` answers a call of `{called}`"),
+            ));
         }
     }
     hits

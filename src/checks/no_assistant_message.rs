@@ -1,6 +1,6 @@
 //! A transcript in which the assistant says nothing.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,11 +20,12 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let replies = case.of_role(Role::Assistant).next().is_some() || case.messages.iter().any(Case::is_exchange);
-    if replies || case.messages.is_empty() {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let replies =
+        context.of_role(Role::Assistant).next().is_some() || context.messages.iter().any(RuleContext::is_exchange);
+    if replies || context.messages.is_empty() {
         Vec::new()
     } else {
-        vec![case.hit_all("the assistant says nothing in this transcript")]
+        vec![context.match_all("the assistant says nothing in this transcript")]
     }
 }

@@ -1,6 +1,6 @@
 //! A transcript in which no user speaks.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -23,7 +23,11 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let asks = case.of_role(Role::User).any(|(_, message)| message.parts.iter().any(|part| !part.content.is_tool()));
-    if asks || case.messages.is_empty() { Vec::new() } else { vec![case.hit_all("no user speaks in this transcript")] }
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let asks = context.of_role(Role::User).any(|(_, message)| message.parts.iter().any(|part| !part.content.is_tool()));
+    if asks || context.messages.is_empty() {
+        Vec::new()
+    } else {
+        vec![context.match_all("no user speaks in this transcript")]
+    }
 }

@@ -1,6 +1,6 @@
 //! A result without an earlier call.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -38,16 +38,16 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if case.stateful && case.demands.server_state {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.stateful && context.provider_rules.server_state {
         return Vec::new();
     }
-    let faults = case.faults(FaultKind::OrphanResult).map(|fault| fault.at);
-    let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at));
-    mine.map(|at| Hit {
+    let faults = context.faults(FaultKind::OrphanResult).map(|fault| fault.at);
+    let mine = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at));
+    mine.map(|at| Match {
         // What the provider ran may have been called in an earlier reply of the provider's.
-        mild: case.is_hosted(at),
-        ..case.hit(at, format!("the result of {} answers no earlier call", case.name_of(at)))
+        mild: context.is_hosted(at),
+        ..context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at)))
     })
     .collect()
 }

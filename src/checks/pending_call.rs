@@ -1,6 +1,6 @@
 //! A call without a result at the end of the transcript.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -35,10 +35,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faults = case
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faults = context
         .faults(FaultKind::PendingCall)
         .map(|fault| fault.at)
-        .filter(|&at| !case.lacks_id(at) && !case.is_explained(at));
-    faults.map(|at| case.hit(at, format!("the call of {} is not answered yet", case.name_of(at)))).collect()
+        .filter(|&at| !context.lacks_id(at) && !context.is_explained(at));
+    faults.map(|at| context.match_at(at, format!("the call of {} is not answered yet", context.name_of(at)))).collect()
 }

@@ -1,6 +1,6 @@
 //! Reasoning that leads to nothing.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message};
 
 pub(super) static RULE: Rule = Rule {
@@ -26,16 +26,16 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if !case.demands.server_state {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
         return Vec::new();
     }
-    let last = case.messages.len().saturating_sub(1);
-    let loose = case.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.binds_next);
-    let loose = loose.filter(|(at, _)| *at < last || !case.stateful);
-    let hit = |at| Hit {
-        mild: at == last || case.demands.log,
-        ..case.hit_message(at, "the reasoning is not followed by what it led to")
+    let last = context.messages.len().saturating_sub(1);
+    let loose = context.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.binds_next);
+    let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
+    let hit = |at| Match {
+        mild: at == last || context.provider_rules.log,
+        ..context.match_message(at, "the reasoning is not followed by what it led to")
     };
     loose.map(|(at, _)| hit(at)).collect()
 }

@@ -1,6 +1,6 @@
 //! A message that answers another number of calls than were made.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "S013",
@@ -23,13 +23,13 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let wrong = (0..case.messages.len()).filter_map(|at| case.miscounted(at).map(|next| (at, next)));
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let wrong = (0..context.messages.len()).filter_map(|at| context.miscounted(at).map(|next| (at, next)));
     wrong
         .map(|(at, next)| {
-            let (calls, results) = (case.calls_of(at), case.results_of(next));
-            let hit = case.hit_message(next, format!("{results} results answer {calls} calls"));
-            Hit { other: Some((at, case.messages[at].value)), ..hit }
+            let (calls, results) = (context.calls_of(at), context.results_of(next));
+            let hit = context.match_message(next, format!("{results} results answer {calls} calls"));
+            Match { other: Some((at, context.messages[at].value)), ..hit }
         })
         .collect()
 }

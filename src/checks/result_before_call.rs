@@ -1,6 +1,6 @@
 //! A result that stands before its call.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,9 +32,10 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let words = |at| format!("the result of {} stands before its call", case.name_of(at));
-    case.faults(FaultKind::ResultBeforeCall)
-        .map(|fault| case.hit_with(fault.at, fault.other, words(fault.at)))
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} stands before its call", context.name_of(at));
+    context
+        .faults(FaultKind::ResultBeforeCall)
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
         .collect()
 }

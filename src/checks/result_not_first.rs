@@ -1,7 +1,7 @@
 //! A result in the right message, behind something else.
 
-use super::{Case, Hit, Level, Rule};
-use crate::transcript::{Fault, FaultKind, Manners, ResultPlace};
+use super::{Level, Match, Rule, RuleContext};
+use crate::transcript::{Fault, FaultKind, PairingRules, ResultPlace};
 
 pub(super) static RULE: Rule = Rule {
     code: "S012",
@@ -29,17 +29,18 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let words = |at| format!("the result of {} stands behind other content", case.name_of(at));
-    case.faults(FaultKind::DetachedResult)
-        .filter(|fault| is_next(case, fault))
-        .map(|fault| case.hit_with(fault.at, fault.other, words(fault.at)))
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} stands behind other content", context.name_of(at));
+    context
+        .faults(FaultKind::DetachedResult)
+        .filter(|fault| is_next(context, fault))
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
         .collect()
 }
 
 /// Whether a detached result is in the right message all the same: it would be attached where order inside a message does
 /// not matter.
-pub(super) fn is_next(case: &Case<'_, '_>, fault: &Fault) -> bool {
-    let lenient = Manners { results: ResultPlace::NextMessage, ..case.manners };
-    case.manners.results == ResultPlace::NextMessageFirst && !fault.persists(case.messages, lenient)
+pub(super) fn is_next(context: &RuleContext<'_, '_>, fault: &Fault) -> bool {
+    let lenient = PairingRules { results: ResultPlace::NextMessage, ..context.pairing_rules };
+    context.pairing_rules.results == ResultPlace::NextMessageFirst && !fault.persists(context.messages, lenient)
 }

@@ -1,6 +1,6 @@
 //! A thought without the signature that proves it.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::json::Value;
 use crate::transcript::{Content, Message, PartRef};
 
@@ -27,40 +27,44 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let mut hits = thoughts(case);
-    hits.extend(calls(case));
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut hits = thoughts(context);
+    hits.extend(calls(context));
     hits
 }
 
-fn thoughts<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let keys = case.demands.signatures;
+fn thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let keys = context.provider_rules.signatures;
     let mut hits = Vec::new();
-    for (at, message) in case.messages.iter().enumerate().filter(|_| !keys.is_empty()) {
+    for (at, message) in context.messages.iter().enumerate().filter(|_| !keys.is_empty()) {
         for (nth, part) in message.parts.iter().enumerate() {
             let lost = part.place().is_some_and(|place| !is_signed(place.element, keys));
             if matches!(part.content, Content::Reasoning(_)) && lost {
-                hits.push(case.hit(PartRef { message: at, part: nth }, String::from("the thinking is not signed")));
+                hits.push(
+                    context.match_at(PartRef { message: at, part: nth }, String::from("the thinking is not signed")),
+                );
             }
         }
     }
     hits
 }
 
-fn calls<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let keys = case.demands.call_signatures;
+fn calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let keys = context.provider_rules.call_signatures;
     let signed = |message: &Message<'_>| {
         message.parts.iter().filter_map(crate::transcript::Part::place).any(|place| is_signed(place.element, keys))
     };
-    if keys.is_empty() || !case.messages.iter().any(signed) {
+    if keys.is_empty() || !context.messages.iter().any(signed) {
         return Vec::new();
     }
     // What the provider runs is not signed.
     let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
-    let calling = case.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message, first(message)?)));
+    let calling = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message, first(message)?)));
     calling
         .filter(|(_, message, _)| !signed(message))
-        .map(|(at, _, nth)| case.hit(PartRef { message: at, part: nth }, String::from("no part of the turn is signed")))
+        .map(|(at, _, nth)| {
+            context.match_at(PartRef { message: at, part: nth }, String::from("no part of the turn is signed"))
+        })
         .collect()
 }
 

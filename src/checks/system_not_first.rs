@@ -1,6 +1,6 @@
 //! Instructions in the middle of a conversation.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -27,8 +27,8 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let Some((begun, _)) = case.dialogue().next() else { return Vec::new() };
-    let late = case.of_role(Role::System).filter(|(at, _)| *at > begun);
-    late.map(|(at, _)| case.hit_message(at, "a system message stands behind the beginning")).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
+    let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
+    late.map(|(at, _)| context.match_message(at, "a system message stands behind the beginning")).collect()
 }

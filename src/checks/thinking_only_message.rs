@@ -1,7 +1,7 @@
 //! A reply that thinks and says nothing.
 
 use super::reasoning_without_call::is_thought;
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message, Role};
 
 pub(super) static RULE: Rule = Rule {
@@ -27,8 +27,8 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if case.demands.signatures.is_empty() {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.signatures.is_empty() {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -39,27 +39,27 @@ fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
         })
     };
     // Conversations inside a log interleave: a reply is a run in its own thread.
-    for thread in threads(case) {
+    for thread in threads(context) {
         let mut rest = &thread[..];
-        while let Some(start) = rest.iter().position(|&at| case.messages[at].role == Role::Assistant) {
+        while let Some(start) = rest.iter().position(|&at| context.messages[at].role == Role::Assistant) {
             rest = &rest[start..];
-            let end = rest.iter().position(|&at| case.messages[at].role != Role::Assistant).unwrap_or(rest.len());
+            let end = rest.iter().position(|&at| context.messages[at].role != Role::Assistant).unwrap_or(rest.len());
             let reply = &rest[..end];
             rest = &rest[end..];
-            if reply.iter().all(|&at| mute(&case.messages[at]))
-                && reply.iter().any(|&at| is_thought(&case.messages[at]))
+            if reply.iter().all(|&at| mute(&context.messages[at]))
+                && reply.iter().any(|&at| is_thought(&context.messages[at]))
             {
-                let hit = case.hit_message(reply[0], "the reply thinks and says nothing");
-                hits.push(Hit { mild: rest.is_empty() || case.demands.log, ..hit });
+                let hit = context.match_message(reply[0], "the reply thinks and says nothing");
+                hits.push(Match { mild: rest.is_empty() || context.provider_rules.log, ..hit });
             }
         }
     }
     hits
 }
 
-fn threads(case: &Case<'_, '_>) -> Vec<Vec<usize>> {
+fn threads(context: &RuleContext<'_, '_>) -> Vec<Vec<usize>> {
     let mut threads: std::collections::BTreeMap<u32, Vec<usize>> = std::collections::BTreeMap::new();
-    for (at, message) in case.messages.iter().enumerate() {
+    for (at, message) in context.messages.iter().enumerate() {
         threads.entry(message.thread).or_default().push(at);
     }
     threads.into_values().collect()

@@ -1,6 +1,6 @@
 //! A transcript past the tokens that it may have.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "D002",
@@ -22,9 +22,9 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let long = case.tokens.filter(|(tokens, limit)| tokens > limit);
-    long.map(|(tokens, limit)| case.hit_all(format!("the transcript has {tokens} tokens, more than {limit}")))
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let long = context.tokens.filter(|(tokens, limit)| tokens > limit);
+    long.map(|(tokens, limit)| context.match_all(format!("the transcript has {tokens} tokens, more than {limit}")))
         .into_iter()
         .collect()
 }

@@ -1,6 +1,6 @@
 //! An id that the provider does not take.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 
 pub(super) static RULE: Rule = Rule {
     code: "S014",
@@ -31,16 +31,16 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let Some(format) = case.demands.ids else { return Vec::new() };
-    let ids = case.calls().filter_map(|(at, call)| call.id.as_ref().map(|id| (at, id.decode())));
-    let wrong = ids.filter(|(at, id)| !case.lacks_id(*at) && !format.admits(id));
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(format) = context.provider_rules.ids else { return Vec::new() };
+    let ids = context.calls().filter_map(|(at, call)| call.id.as_ref().map(|id| (at, id.decode())));
+    let wrong = ids.filter(|(at, id)| !context.lacks_id(*at) && !format.accepts(id));
     wrong
         .map(|(at, id)| {
             let long =
                 if id.len() > format.longest { format!(", at most {} of them", format.longest) } else { String::new() };
             let words = format!("the id `{id}` may hold ASCII letters, digits and any of `{}`{long}", format.marks);
-            case.hit_with(at, case.pairs.other_half(at), words)
+            context.match_with(at, context.pairs.other_half(at), words)
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! A call that other messages follow, but no result.
 
-use super::{Case, Hit, Level, Rule};
+use super::{Level, Match, Rule, RuleContext};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -47,8 +47,8 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    let faults = case.faults(FaultKind::UnansweredCall).map(|fault| fault.at);
-    let mine = faults.filter(|&at| !case.lacks_id(at) && !case.is_miscounted(at) && !case.is_explained(at));
-    mine.map(|at| case.hit(at, format!("the call of {} is never answered", case.name_of(at)))).collect()
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faults = context.faults(FaultKind::UnansweredCall).map(|fault| fault.at);
+    let mine = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at) && !context.is_explained(at));
+    mine.map(|at| context.match_at(at, format!("the call of {} is never answered", context.name_of(at)))).collect()
 }

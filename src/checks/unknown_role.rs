@@ -1,6 +1,6 @@
 //! An item whose role or type its format does not know.
 
-use super::{Case, Hit, Level, Rule, examples};
+use super::{Level, Match, Rule, RuleContext, examples};
 
 pub(super) static RULE: Rule = Rule {
     code: "S002",
@@ -30,13 +30,15 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-fn find<'a>(case: &Case<'_, 'a>) -> Vec<Hit<'a>> {
-    if case.demands.log {
+fn find<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log {
         return Vec::new();
     }
-    let strange = case.strays.iter().filter(|stray| !stray.lacks_role());
+    let strange = context.non_messages.iter().filter(|stray| !stray.lacks_role());
     strange
         .filter_map(|stray| stray.unknown.as_ref().map(|role| (stray, role)))
-        .map(|(stray, role)| Hit::new(Some(stray.value), format!("the format does not know the role or type `{role}`")))
+        .map(|(stray, role)| {
+            Match::new(Some(stray.value), format!("the format does not know the role or type `{role}`"))
+        })
         .collect()
 }

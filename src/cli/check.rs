@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 
+use super::check_reporter::CheckReporter;
 use super::config::ConfigFlags;
-use super::findings::Findings;
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
 use crate::batch::{Batch, Checking, Cutter, Mend, OnError};
@@ -120,19 +120,19 @@ impl FormatFlag {
 
 /// Checks the input and tells what was found.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
-    let wish = args.input.wish()?;
+    let input_options = args.input.input_options()?;
     let (sources, missing) = args.input.sources(None)?;
     if args.writes() && sources.iter().any(|source| source.path.is_none()) {
         bail!("standard input cannot be mended in place: name files, or pipe it through `curtail repair`");
     }
     let checking = args.checking()?;
     let interrupt = Interrupt::watch(args.writes())?;
-    // Findings are told at the end: nothing else wants the terminal until then, unless differences are shown.
+    // CheckReporter are told at the end: nothing else wants the terminal until then, unless differences are shown.
     let progress = Arc::new(Progress::new(global.show(args.diff), &sources));
     let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, ..Outcome::default() };
-    let mut findings = Findings::new(outcome, args.writes(), args.diff, Arc::clone(&progress));
+    let mut findings = CheckReporter::new(outcome, args.writes(), args.diff, Arc::clone(&progress));
     missing.iter().for_each(|error| findings.fail(error));
-    let batch = Batch { jobs: global.jobs, wish, on_error: OnError::Skip, stop: interrupt.flag(), progress };
+    let batch = Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, stop: interrupt.flag(), progress };
     batch.run(sources, &checking, |event| findings.event(event));
     let format = reports::find(args.output_format.name()).context("the format is in the list")?;
     let status = findings.finish(format, args.allow_empty, args.exit_zero);
@@ -181,5 +181,5 @@ fn profile(name: &str) -> anyhow::Result<Profile> {
         let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
         anyhow!("no profile is called `{name}`; there are {}", names.join(", "))
     })?;
-    Ok(Profile { manners: dialect.manners(), demands: dialect.demands() })
+    Ok(Profile { pairing_rules: dialect.pairing_rules(), provider_rules: dialect.provider_rules() })
 }

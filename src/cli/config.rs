@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::{KINDS, out};
+use super::{PROCESSOR_SPECS, out};
 use crate::checks::ALL;
 use crate::pipeline::{Config, Origin, Step, Value, schema};
 
@@ -31,7 +31,7 @@ impl ConfigFlags {
             Some(path) => Some(path.clone()),
             None => nearest()?,
         };
-        Ok(found.map(|path| Config::read(&path, KINDS)).transpose()?)
+        Ok(found.map(|path| Config::read(&path, PROCESSOR_SPECS)).transpose()?)
     }
 
     /// The configuration, which must be there.
@@ -74,8 +74,8 @@ enum Command {
 /// Shows what was asked for.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let words = match &args.command {
-        _ if args.schema => format!("{:#}\n", schema(KINDS, &check())),
-        Some(Command::Schema) => format!("{:#}\n", schema(KINDS, &check())),
+        _ if args.schema => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
+        Some(Command::Schema) => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
         Some(Command::Show(flags)) => shown(flags)?,
         None => bail!("say what is wanted: `curtail config show` or `curtail config --schema`"),
     };
@@ -90,7 +90,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     };
     let mut lines = format!("file: {}\n", config.file);
     for Step { level, entry } in config.everywhere() {
-        let _ = writeln!(lines, "{level}: {}  # {}:{}", entry.kind.name, config.file, entry.place.0);
+        let _ = writeln!(lines, "{level}: {}  # {}:{}", entry.spec.name, config.file, entry.place.0);
         for Value { name, value, origin } in entry.values() {
             let origin = match origin {
                 Origin::File(line) => format!("{}:{line}", config.file),

@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use clap::CommandFactory as _;
 
-use super::fold::Fold;
+use super::cut_reporter::CutReporter;
 use super::input::{Cutting, ExplainFlag, Global};
 use super::interrupt::Interrupt;
 use super::report;
 use crate::batch::{self, Batch, Cutter, Words};
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
 use crate::pipeline::Chain;
 use crate::pipeline::options::Options;
-use crate::processors::{Counting, Hear, Overhead};
+use crate::processors::{Counting, OnSummary, Overhead};
 use crate::tokenizers;
 
 /// Does what a command of one processor was told.
@@ -34,7 +34,7 @@ pub(super) fn run(
     counting: Option<Counting>,
 ) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
-    let wish = flags.input.wish()?;
+    let input_options = flags.input.input_options()?;
     let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
     let manifest = flags.manifest(&chain)?;
     let finished_before = leave_out_finished(flags, manifest.as_ref(), &mut sources);
@@ -55,22 +55,22 @@ pub(super) fn run(
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);
-    let count: Hear = Arc::new(move || counted.summary());
+    let count: OnSummary = Arc::new(move || counted.summary());
     cutting.cutter.chain.on_summary(&count);
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
-    let mut fold = Fold::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
-    fold.sums.finished_before = finished_before;
-    fold.missing(&missing);
+    let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
+    reporter.sums.finished_before = finished_before;
+    reporter.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
         report::warning(
             &"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read",
         );
     }
     let on_error = flags.output.on_error.policy();
-    let batch = Batch { jobs: global.jobs, wish, on_error, stop: interrupt.flag(), progress };
-    batch.run(sources, &cutting, |event| fold.event(event));
-    fold.finish(begun, interrupt.status())
+    let batch = Batch { jobs: global.jobs, input_options, on_error, stop: interrupt.flag(), progress };
+    batch.run(sources, &cutting, |event| reporter.event(event));
+    reporter.finish(begun, interrupt.status())
 }
 
 fn refuse(troubles: &[Error]) -> ExitCode {
@@ -125,7 +125,7 @@ impl Cutting {
         let path = match (named, &self.output.output_dir, resume) {
             _ if self.dry_run => return Ok(None),
             (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
-                return Err(Error::new(Kind::Usage, "", "--resume goes on with --output-dir or --in-place"));
+                return Err(Error::new(ErrorKind::Usage, "", "--resume goes on with --output-dir or --in-place"));
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => directory.join(MANIFEST),

@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut list = String::new();
     let width = ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
     for dialect in ALL {
-        let listed = Listed { name: dialect.name(), marks: dialect.marks() };
+        let listed = Listed { name: dialect.name(), marks: dialect.signature() };
         match args.output_format {
             OutputFormat::Text => list += &format!("{:width$}  {}\n", listed.name, listed.marks),
             OutputFormat::Json => list += &(serde_json::to_string(&listed)? + "\n"),

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::batch::{OnError, Wish};
+use crate::batch::{InputOptions, OnError};
 use crate::dialects::Framing;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::io::{self, Show, Source, Wanted};
 use crate::pipeline::Chain;
 use crate::pipeline::options::RepairHow;
@@ -207,12 +207,13 @@ pub(super) enum OnErrorFlag {
 
 impl Input {
     /// How the user wants inputs to be read.
-    pub(super) fn wish(&self) -> Result<Wish, Error> {
+    pub(super) fn input_options(&self) -> Result<InputOptions, Error> {
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
-        let wish = Wish { framing: self.framing.framing(), dialect, messages_key: self.messages_key.clone() };
+        let input_options =
+            InputOptions { framing: self.framing.framing(), dialect, messages_key: self.messages_key.clone() };
         // A name that nothing has is an error before anything is read.
-        wish.reading(Framing::Lines)?;
-        Ok(wish)
+        input_options.reading(Framing::Lines)?;
+        Ok(input_options)
     }
 
     /// The inputs that are meant, beside what could not be found; nothing below `except`.
@@ -221,7 +222,7 @@ impl Input {
         let (sources, troubles) = io::find(&Wanted { paths: &self.paths, stdin_name, except })?;
         if sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
             let what = "standard input is a terminal; name a file, or pipe a transcript in; --help says more";
-            return Err(Error::new(Kind::Usage, "", what));
+            return Err(Error::new(ErrorKind::Usage, "", what));
         }
         Ok((sources, troubles))
     }

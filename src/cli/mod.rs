@@ -1,20 +1,20 @@
 //! What the user types: one file per subcommand, turning flags into values that are handed down.
 
 mod check;
+mod check_reporter;
 mod config;
 mod count;
 mod cut;
+mod cut_reporter;
 mod dialects;
 mod filter;
-mod findings;
-mod fold;
 mod init;
 mod input;
 mod interrupt;
-mod kinds;
 mod limit;
 mod memory;
 mod out;
+mod processor_specs;
 mod repair;
 mod report;
 mod rule;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-pub use kinds::KINDS;
+pub use processor_specs::PROCESSOR_SPECS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]

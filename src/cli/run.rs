@@ -57,7 +57,7 @@ fn printed(config: &Config, steps: &[Step<'_>]) -> String {
         let told = entry.values().into_iter().filter(|value| value.origin != Origin::Default);
         let told: Vec<String> = told.map(|value| format!("{} = {}", value.name, value.value)).collect();
         let told = if told.is_empty() { String::new() } else { format!(" {{ {} }}", told.join(", ")) };
-        let (number, name, line) = (nth + 1, entry.kind.name, entry.place.0);
+        let (number, name, line) = (nth + 1, entry.spec.name, entry.place.0);
         let _ = writeln!(lines, "{number}. {level:width$}  {name}{told}  # {}:{line}", config.file);
     }
     lines

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::input::{Global, Input};
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, Opened, Trouble, Unit, Work};
+use crate::batch::{Batch, Event, Flow, OnError, Opened, ReadError, Unit, Work};
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 
 /// Show what a transcript is read as: framing, dialect, messages, parts and pairs
@@ -50,7 +50,7 @@ type Outlined = (&'static str, Outline);
 impl Work for Outliner {
     type Out = Vec<Outlined>;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Outlined>) -> Result<(), ReadError> {
         let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
         let document = unit.read()?;
         let transcripts = unit.transcripts(&document)?;
@@ -67,7 +67,12 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let mut wrote = Ok(());
     // Whether anything was said about the file at hand.
     let mut seen = false;
-    let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
+    let batch = Batch {
+        jobs: global.jobs,
+        input_options: args.input.input_options()?,
+        on_error: OnError::Skip,
+        ..Batch::default()
+    };
     batch.run(sources, &Outliner, |event| match event {
         Event::Done { opened, out, .. } => {
             seen |= !out.is_empty();

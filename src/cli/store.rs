@@ -22,7 +22,7 @@ enum Command {
     /// Write everything that is kept, a line of JSON for each state
     Export {
         #[command(flatten)]
-        place: Place,
+        place: StoreFlag,
 
         /// Where to write; standard output by default
         #[arg(value_name = "FILE")]
@@ -31,7 +31,7 @@ enum Command {
     /// Take in what `export` wrote, all of it or nothing
     Import {
         #[command(flatten)]
-        place: Place,
+        place: StoreFlag,
 
         /// What to do about a state that is there already
         #[arg(long, value_enum, default_value = "refuse")]
@@ -45,7 +45,7 @@ enum Command {
 
 /// Where the store is.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct Place {
+pub(super) struct StoreFlag {
     /// The store's file [default: `CURTAIL_STORE`, else curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
@@ -61,7 +61,7 @@ enum ClashFlag {
     Replace,
 }
 
-impl Place {
+impl StoreFlag {
     /// The store, made if there is none.
     pub(super) fn open(&self) -> anyhow::Result<Store> {
         Ok(Store::open(&default_path(self.store.as_deref())?)?)
@@ -83,7 +83,7 @@ impl Args {
     }
 }
 
-fn export(place: &Place, file: Option<&Path>) -> anyhow::Result<()> {
+fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let path = default_path(place.store.as_deref())?;
     let store = Store::open_existing(&path)?.with_context(|| format!("store {}: there is none", path.display()))?;
     let mut out: Box<dyn Write> = match file {
@@ -94,7 +94,7 @@ fn export(place: &Place, file: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn import(place: &Place, on_clash: ClashFlag, file: Option<&Path>) -> anyhow::Result<()> {
+fn import(place: &StoreFlag, on_clash: ClashFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let mut input: Box<dyn BufRead> = match file {
         Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| file.display().to_string())?)),
         None => Box::new(std::io::stdin().lock()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use crate::batch::{Left, Piece, Tally};
+use crate::batch::{CutOutput, StageCount, Totals};
 use crate::pipeline::Chain;
 
 /// Sums over a batch.
@@ -20,9 +20,9 @@ pub(super) struct Sums {
     /// Files that an earlier run had finished.
     pub(super) finished_before: usize,
     /// Transcripts, messages, tokens.
-    pub(super) tally: Tally,
+    pub(super) totals: Totals,
     /// What is left after every stage.
-    pub(super) stages: Vec<Left>,
+    pub(super) stages: Vec<StageCount>,
     /// Bytes of text that were read.
     bytes: u64,
 }
@@ -34,7 +34,7 @@ struct After<'r> {
     level: &'r str,
     processor: &'r str,
     #[serde(flatten)]
-    left: Left,
+    left: StageCount,
 }
 
 /// What `--stats=json` writes.
@@ -45,7 +45,7 @@ struct Report<'r> {
     failed_records: usize,
     finished_before: usize,
     #[serde(flatten)]
-    tally: Tally,
+    totals: Totals,
     stages: Vec<After<'r>>,
     tokenizer: &'r str,
     bytes: u64,
@@ -55,10 +55,10 @@ struct Report<'r> {
 
 impl Sums {
     /// Adds a block.
-    pub(super) fn add(&mut self, piece: &Piece) {
-        self.tally.add(piece.tally);
-        Left::add(&mut self.stages, &piece.stages);
-        self.bytes += piece.bytes;
+    pub(super) fn add(&mut self, output: &CutOutput) {
+        self.totals.add(output.totals);
+        StageCount::add(&mut self.stages, &output.stages);
+        self.bytes += output.bytes;
     }
 
     /// One JSON object.
@@ -68,7 +68,7 @@ impl Sums {
             failed_files: self.failed_files,
             failed_records: self.failed_records,
             finished_before: self.finished_before,
-            tally: self.tally,
+            totals: self.totals,
             stages: self.after(chain).collect(),
             tokenizer,
             bytes: self.bytes,
@@ -81,17 +81,17 @@ impl Sums {
 
     /// A table for people.
     pub(super) fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
-        let tally = self.tally;
+        let totals = self.totals;
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
         table.add_row(row("files", self.files + self.failed_files, self.files));
         table.add_row([
             "transcripts".to_owned(),
-            group(tally.transcripts),
-            format!("{} changed", group(tally.changed)),
+            group(totals.transcripts),
+            format!("{} changed", group(totals.changed)),
         ]);
-        table.add_row(row("messages", tally.messages_before, tally.messages_after));
-        table.add_row(row(&format!("tokens ({tokenizer})"), tally.tokens_before, tally.tokens_after));
+        table.add_row(row("messages", totals.messages_before, totals.messages_after));
+        table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
         if chain.stages.len() > 1 {
             for (nth, After { level, processor, left }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
@@ -103,7 +103,7 @@ impl Sums {
                 ]);
             }
         }
-        table.add_row(["pairing faults".to_owned(), group(tally.faults), String::new()]);
+        table.add_row(["pairing faults".to_owned(), group(totals.faults), String::new()]);
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -1,9 +1,9 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
 };
 
 /// The dialect `agentkit`.
@@ -14,7 +14,7 @@ impl Dialect for AgentKit {
         "agentkit"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`"
     }
 
@@ -26,8 +26,8 @@ impl Dialect for AgentKit {
         if fits { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -71,13 +71,13 @@ impl Dialect for AgentKit {
 }
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
-    pieces::content(item.get("content"), pieces::plain_block)
+    blocks::content(item.get("content"), blocks::plain_block)
 }
 
 fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts = if item.some("content").is_some() { said(item) } else { Vec::new() };
     let calls = item.get("tools").into_iter().flat_map(Value::items);
-    parts.extend(calls.map(|call| Part::read(read_call(call), Place::in_shell(call))));
+    parts.extend(calls.map(|call| Part::read(read_call(call), PartPlace::in_shell(call))));
     parts
 }
 
@@ -85,7 +85,7 @@ fn read_call(tool: Value<'_>) -> Content<'_> {
     Content::ToolCall(ToolCall {
         id: tool.get_text("id"),
         name: tool.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(tool.get("input")),
+        arguments: blocks::arguments(tool.get("input")),
         family: Family::Function,
         hosted: false,
     })
@@ -103,5 +103,5 @@ fn read_result(item: Value<'_>) -> Part<'_> {
         family: Family::Function,
         same_message: false,
     };
-    Part::read(Content::ToolResult(result), Place::element(item).with_text(content))
+    Part::read(Content::ToolResult(result), PartPlace::element(item).with_text(content))
 }

@@ -1,11 +1,11 @@
 //! Anthropic Messages: `role` and a `content` of blocks; `tool_use` answered by `tool_result` at the head of the next user
 //! message, server tools answered inside the same message.
 
-use super::{Dialect, Fit, Item, Patch, pieces};
+use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Demands, Draft, DraftPart, Family, IdFormat, Manners, Message, ResultPlace, Role, ToolCall, ToolResult,
-    Turns,
+    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, ProviderRules, ResultPlace, Role, ToolCall,
+    ToolResult, Turns,
 };
 
 /// The dialect `anthropic`.
@@ -16,7 +16,7 @@ impl Dialect for Anthropic {
         "anthropic"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role` and `content` blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking`, `server_tool_use`"
     }
 
@@ -35,11 +35,11 @@ impl Dialect for Anthropic {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::NextMessageFirst, unique_ids: true, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ids: true, developer: false }
     }
 
-    fn demands(&self) -> Demands {
+    fn provider_rules(&self) -> ProviderRules {
         DEMANDS
     }
 
@@ -53,7 +53,7 @@ impl Dialect for Anthropic {
         };
         let mut message = Message::read(role, item);
         message.id = item.get_text("id");
-        message.parts = pieces::content(item.get("content"), read_block);
+        message.parts = blocks::content(item.get("content"), read_block);
         Item::Message(message)
     }
 
@@ -61,7 +61,7 @@ impl Dialect for Anthropic {
         // Results stand in user messages; instructions from the application go to the user, who reads them first.
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
-            return pieces::role_and_content(role, text);
+            return blocks::role_and_content(role, text);
         }
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
@@ -71,13 +71,13 @@ impl Dialect for Anthropic {
         spell_block(part)
     }
 
-    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        pieces::admit(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
     }
 }
 
 /// What the Messages API refuses, for all who write its blocks.
-pub(super) const DEMANDS: Demands = Demands {
+pub(super) const DEMANDS: ProviderRules = ProviderRules {
     provider: "anthropic",
     log: false,
     first_speaker: Some(Role::User),
@@ -115,15 +115,15 @@ fn is_own_block(block: Value<'_>) -> bool {
 
 /// Reads a content block.
 pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
-    let Some(kind) = block.get_text("type") else { return pieces::plain_block(block) };
+    let Some(kind) = block.get_text("type") else { return blocks::plain_block(block) };
     let kind = kind.decode();
     match &*kind {
         "thinking" => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
         "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
-        "text" => pieces::plain_block(block),
+        "text" => blocks::plain_block(block),
         kind if kind.ends_with("tool_use") => read_call(block, family(kind)),
         kind if kind.ends_with("tool_result") => read_result(block, family(kind)),
-        _ => pieces::plain_block(block),
+        _ => blocks::plain_block(block),
     }
 }
 
@@ -140,7 +140,7 @@ fn read_call(block: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolCall(ToolCall {
         id: block.get_text("id"),
         name: block.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(block.get("input")),
+        arguments: blocks::arguments(block.get("input")),
         family,
         hosted: family != Family::Function,
     })
@@ -151,8 +151,8 @@ fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolResult(ToolResult {
         id: block.get_text("tool_use_id"),
         name: None,
-        content: pieces::texts(content),
-        media: pieces::count_media(content),
+        content: blocks::texts(content),
+        media: blocks::count_media(content),
         family,
         same_message: family != Family::Function,
     })

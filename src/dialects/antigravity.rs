@@ -1,9 +1,9 @@
 //! Logs of the Antigravity CLI: numbered steps. A `PLANNER_RESPONSE` calls tools without ids; the steps of the tools' own types
 //! that follow answer, in order.
 
-use super::{Dialect, Fit, Item, events, pieces};
+use super::{Dialect, Fit, Item, blocks, events};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `antigravity`.
 pub(super) struct Antigravity;
@@ -13,7 +13,7 @@ impl Dialect for Antigravity {
         "antigravity"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position"
     }
 
@@ -26,8 +26,8 @@ impl Dialect for Antigravity {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -40,7 +40,7 @@ impl Dialect for Antigravity {
             "PLANNER_RESPONSE" => events::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
-                let part = Part::read(events::result(None, None, content), Place::element(item).with_text(content));
+                let part = Part::read(events::result(None, None, content), PartPlace::element(item).with_text(content));
                 events::message(Role::Tool, item, None, vec![part])
             }
             _ => Item::Metadata,
@@ -66,7 +66,7 @@ impl Dialect for Antigravity {
         read
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (source, kind) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { .. }], _) => ("MODEL", "GENERIC"),
             (_, Role::Assistant) => ("MODEL", "PLANNER_RESPONSE"),
@@ -77,8 +77,8 @@ impl Dialect for Antigravity {
             [DraftPart::ToolResult { text, .. }] => text.clone(),
             _ => draft.words(),
         };
-        let step = near.and_then(|near| near.get("step_index")).map_or("0", Value::raw);
-        let time = events::envelope(near, &["created_at"]);
+        let step = anchor.and_then(|anchor| anchor.get("step_index")).map_or("0", Value::raw);
+        let time = events::envelope(anchor, &["created_at"]);
         format!(
             "{{\"step_index\":{step},\"source\":\"{source}\",\"type\":\"{kind}\",\"status\":\"DONE\"{time},\"content\":{}}}",
             quote(&text)
@@ -91,20 +91,19 @@ impl Dialect for Antigravity {
 }
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
-    pieces::content(item.get("content"), pieces::plain_block)
+    blocks::content(item.get("content"), blocks::plain_block)
 }
 
 fn read_plan(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     if let Some(thought) = item.get("thinking") {
         let text = thought.text().unwrap_or(Text::Escaped(""));
-        parts.push(Part::read(Content::Reasoning(text), Place::element(thought)));
+        parts.push(Part::read(Content::Reasoning(text), PartPlace::element(thought)));
     }
     parts.extend(said(item));
     let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
-    parts
-        .extend(calls.map(|call| {
-            Part::read(events::call(None, call.get_text("name"), call.get("args")), Place::in_shell(call))
-        }));
+    parts.extend(calls.map(|call| {
+        Part::read(events::call(None, call.get_text("name"), call.get("args")), PartPlace::in_shell(call))
+    }));
     parts
 }

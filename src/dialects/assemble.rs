@@ -2,7 +2,7 @@
 
 use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Message, Origin, Slot, SlotKind, Stray, Style, Transcript, bind_pieces};
+use crate::transcript::{Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, bind_pieces};
 
 /// The items of a transcript as they lie in a text.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         dialect,
         slots: Vec::with_capacity(row.items.len() + 2),
         messages: Vec::with_capacity(row.items.len()),
-        strays: Vec::new(),
+        non_messages: Vec::new(),
         elements: Vec::with_capacity(row.items.len()),
         at: row.span.start,
         ahead: Vec::new(),
@@ -36,30 +36,30 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     builder.row(&row.items, row.style);
     let close = Span::new(builder.at, row.span.end);
     builder.slots.push(seam(close, row.style, false));
-    builder.settle();
+    builder.close_row();
     bind_pieces(&mut builder.messages);
     Transcript {
         source: row.source,
         span: row.span,
         slots: builder.slots,
-        likeness: builder.messages.first().and_then(|message| message.value),
+        template: builder.messages.first().and_then(|message| message.value),
         messages: builder.messages,
-        strays: builder.strays,
+        non_messages: builder.non_messages,
         elements: builder.elements,
         preamble,
-        manners: dialect.manners(),
+        pairing_rules: dialect.pairing_rules(),
     }
 }
 
 const fn seam(span: Span, style: Style, fresh: bool) -> Slot {
-    Slot { lead: Span::new(span.start, span.start), span, what: SlotKind::Seam { style, fresh } }
+    Slot { separator: Span::new(span.start, span.start), span, what: SlotKind::Frame { style, fresh } }
 }
 
 struct Builder<'d, 'a> {
     dialect: &'d dyn Dialect,
     slots: Vec<Slot>,
     messages: Vec<Message<'a>>,
-    strays: Vec<Stray<'a>>,
+    non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
     /// Where the bytes begin that no slot has yet.
     at: u32,
@@ -121,19 +121,19 @@ impl<'a> Builder<'_, 'a> {
     /// What stands before the first message is a header and always stays.
     fn stray(&mut self, value: Value<'a>, unknown: Option<String>) -> SlotKind {
         let after = self.messages.len();
-        self.strays.push(Stray { value, unknown, after });
+        self.non_messages.push(NonMessage { value, unknown, after });
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
     }
 
     fn slot(&mut self, value: Value<'a>, what: SlotKind) {
         let span = value.span();
         self.elements.push(value);
-        self.slots.push(Slot { lead: Span::new(self.at, span.start), span, what });
+        self.slots.push(Slot { separator: Span::new(self.at, span.start), span, what });
         self.at = span.end;
     }
 
     /// Metadata that was to go with a message that never came goes with the last one.
-    fn settle(&mut self) {
+    fn close_row(&mut self) {
         if let Some(last) = self.messages.len().checked_sub(1) {
             for slot in self.ahead.drain(..) {
                 self.slots[slot].what = SlotKind::With(last);

@@ -1,11 +1,11 @@
 //! Bedrock Converse: `role` and `content` blocks without a type, each named by its key; `toolUse` answered by `toolResult` in
 //! the next user message.
 
-use super::{Dialect, Fit, Item, Patch, pieces};
+use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Demands, Draft, DraftPart, Family, IdFormat, Manners, Message, Part, Place, ResultPlace, Rewrite, Role,
-    ToolCall, ToolResult, Turns,
+    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Rewrite, Role, ToolCall, ToolResult, Turns,
 };
 
 /// The dialect `bedrock`.
@@ -32,7 +32,7 @@ impl Dialect for Bedrock {
         "bedrock"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, `reasoningContent`"
     }
 
@@ -43,17 +43,17 @@ impl Dialect for Bedrock {
         if fits { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
     }
 
-    fn demands(&self) -> Demands {
-        Demands {
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules {
             provider: "bedrock",
             first_speaker: Some(Role::User),
             turns: Turns::Alternate,
             ids: Some(IdFormat { marks: "_.:-", longest: 64 }),
-            ..Demands::default()
+            ..ProviderRules::default()
         }
     }
 
@@ -68,13 +68,13 @@ impl Dialect for Bedrock {
         let mut message = Message::read(role, item);
         message.parts = match item.get("content") {
             Some(list) if list.is_array() => list.items().map(read_block).collect(),
-            said => pieces::content(said, pieces::plain_block),
+            said => blocks::content(said, blocks::plain_block),
         };
         Item::Message(message)
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "toolConfig"])
+        blocks::preamble(record, &["system", "toolConfig"])
     }
 
     fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
@@ -95,8 +95,8 @@ impl Dialect for Bedrock {
         }
     }
 
-    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        pieces::admit(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
     }
 }
 
@@ -106,10 +106,10 @@ fn is_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let Some(member) = block.members().next() else { return Part::read(Content::Other, Place::element(block)) };
+    let Some(member) = block.members().next() else { return Part::read(Content::Other, PartPlace::element(block)) };
     let value = member.value;
     let content = match &*member.key.decode() {
-        "text" => return pieces::part(block, pieces::plain_block(block)),
+        "text" => return blocks::part(block, blocks::plain_block(block)),
         "toolUse" => Content::ToolCall(read_call(value)),
         "toolResult" => return read_result(block, value),
         "reasoningContent" => Content::Reasoning(reasoning(value)),
@@ -117,7 +117,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
         _ => Content::Other,
     };
-    Part::read(content, Place::element(block))
+    Part::read(content, PartPlace::element(block))
 }
 
 fn read_call(call: Value<'_>) -> ToolCall<'_> {
@@ -125,7 +125,7 @@ fn read_call(call: Value<'_>) -> ToolCall<'_> {
     ToolCall {
         id: call.get_text("toolUseId"),
         name: call.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(call.get("input")),
+        arguments: blocks::arguments(call.get("input")),
         family: if hosted { Family::Server } else { Family::Function },
         hosted,
     }
@@ -148,7 +148,7 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
         same_message: hosted,
     };
     let rewrite = content.map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
-    Part::read(Content::ToolResult(answer), Place { rewrite, ..Place::element(block) })
+    Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(block) })
 }
 
 fn answer_text(block: Value<'_>) -> Option<Text<'_>> {

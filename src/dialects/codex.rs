@@ -3,9 +3,9 @@
 //! Only `response_item` and the `replacement_history` of the last `compacted` are what the model reads. `event_msg` repeats it
 //! for the screen: never counted, gone with what it repeats.
 
-use super::{Dialect, Fit, Item, pieces, responses};
+use super::{Dialect, Fit, Item, blocks, responses};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, Family, PairingRules, ProviderRules, ResultPlace, Role};
 
 /// The dialect `codex`.
 pub(super) struct Codex;
@@ -18,7 +18,7 @@ impl Dialect for Codex {
         "codex"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`"
     }
 
@@ -33,12 +33,12 @@ impl Dialect for Codex {
         if known && item.get("payload").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
     }
 
-    fn demands(&self) -> Demands {
-        Demands { provider: "responses", server_state: true, ..Demands::default() }
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { provider: "responses", server_state: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -69,7 +69,7 @@ impl Dialect for Codex {
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["instructions", "tools"])
+        blocks::preamble(record, &["instructions", "tools"])
     }
 
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
@@ -84,13 +84,13 @@ impl Dialect for Codex {
         base.into_iter().chain(payload.and_then(|payload| payload.get_text("message"))).collect()
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let payload = spell_payload(draft);
-        match near {
+        match anchor {
             // Bare items are written beside bare ones; beside a line that is neither, the envelope says whose log this is.
-            Some(near) if near.get("payload").is_none() && responses::Responses.fit(near) != Fit::No => payload,
+            Some(anchor) if anchor.get("payload").is_none() && responses::Responses.fit(anchor) != Fit::No => payload,
             _ => {
-                let time = near.and_then(|near| near.get("timestamp")).map_or("null", Value::raw);
+                let time = anchor.and_then(|anchor| anchor.get("timestamp")).map_or("null", Value::raw);
                 format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")
             }
         }
@@ -131,9 +131,9 @@ fn read_compacted(payload: Value<'_>) -> Item<'_> {
 /// Whether an event repeats a message that comes after it, and not one that stands before it.
 fn is_ahead(items: &[Value<'_>], at: usize) -> bool {
     let Some(said) = items[at].get("payload").and_then(event_text) else { return false };
-    let near = |item: &&Value<'_>| item.get("type").is_some_and(|kind| kind.is("response_item"));
-    let before = items[..at].iter().rev().filter(near).take(2);
-    let after = items[at + 1..].iter().filter(near).take(3);
+    let anchor = |item: &&Value<'_>| item.get("type").is_some_and(|kind| kind.is("response_item"));
+    let before = items[..at].iter().rev().filter(anchor).take(2);
+    let after = items[at + 1..].iter().filter(anchor).take(3);
     let repeats = |item: &Value<'_>| item.get("payload").is_some_and(|payload| says(payload, &said));
     !before.into_iter().any(repeats) && after.into_iter().any(repeats)
 }

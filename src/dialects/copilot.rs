@@ -2,9 +2,9 @@
 //! `tool.execution_complete`; all else is for the screen.
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Left, Patch, events, pieces};
+use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role, Transcript};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role, Transcript};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -20,7 +20,7 @@ impl Dialect for Copilot {
         "copilot"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`"
     }
 
@@ -34,8 +34,8 @@ impl Dialect for Copilot {
         if known && item.get("data").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -52,7 +52,7 @@ impl Dialect for Copilot {
         }
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, data) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { id, text, .. }], _) => (
                 "tool.execution_complete",
@@ -70,38 +70,38 @@ impl Dialect for Copilot {
             }
             _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.words()))),
         };
-        let time = events::envelope(near, &["timestamp"]);
-        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(draft, near))
+        let time = events::envelope(anchor, &["timestamp"]);
+        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(draft, anchor))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
     }
 
-    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        TREE.mend(transcript, left)
+    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(transcript, left)
     }
 }
 
 /// What was said, and the form of it that was sent with notes of the program's own.
 fn said(data: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = pieces::content(data.get("content"), pieces::plain_block);
+    let mut parts = blocks::content(data.get("content"), blocks::plain_block);
     if let (Some(copy), [part]) = (data.get("transformedContent"), parts.as_mut_slice()) {
         part.add_copy(copy);
     }
     let files = data.get("attachments").into_iter().flat_map(Value::items);
     parts.extend(
-        files.map(|file| Part::read(Content::Media(crate::json::Text::Json(file.raw())), Place::element(file))),
+        files.map(|file| Part::read(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))),
     );
     parts
 }
 
 fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
     let thought = data.some("reasoningText").and_then(|thought| Some((thought, thought.text()?)));
-    let thought = thought.map(|(value, text)| Part::read(Content::Reasoning(text), Place::element(value)));
+    let thought = thought.map(|(value, text)| Part::read(Content::Reasoning(text), PartPlace::element(value)));
     let calls = data.get("toolRequests").into_iter().flat_map(Value::items).map(|call| {
         let content = events::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments"));
-        Part::read(content, Place::element(call))
+        Part::read(content, PartPlace::element(call))
     });
     thought.into_iter().chain(said(data)).chain(calls).collect()
 }
@@ -112,7 +112,7 @@ fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
     let text = content.filter(|content| content.text().is_some());
     let mut part = Part::read(
         events::result(data.get_text("toolCallId"), data.get_text("toolName"), content),
-        Place::element(item).with_text(text),
+        PartPlace::element(item).with_text(text),
     );
     let details = result.and_then(|result| result.some("detailedContent"));
     details.into_iter().for_each(|copy| part.add_copy(copy));

@@ -1,8 +1,8 @@
 //! Cursor transcripts: `role` beside `message`, whose blocks are Anthropic's but without ids that join call and result.
 
-use super::{Dialect, Fit, Item, Patch, anthropic, events, pieces};
+use super::{Dialect, Fit, Item, Patch, anthropic, blocks, events};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace, Role};
 
 /// The dialect `cursor`.
 pub(super) struct Cursor;
@@ -12,7 +12,7 @@ impl Dialect for Cursor {
         "cursor"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role` beside `message` with `content`; `tool_use` without an id, answered in the next message"
     }
 
@@ -26,8 +26,8 @@ impl Dialect for Cursor {
         if own && said.is_some_and(|said| said.get("content").is_some()) { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::NextMessageFirst, unique_ids: false, ids: false, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: false, ids: false, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -40,7 +40,7 @@ impl Dialect for Cursor {
             None => return events::unknown(events::kind(item)),
         };
         let content = item.get("message").and_then(|said| said.get("content"));
-        events::message(role, item, None, pieces::content(content, read_block))
+        events::message(role, item, None, blocks::content(content, read_block))
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
@@ -66,9 +66,9 @@ impl Dialect for Cursor {
         }
     }
 
-    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let content = message.get("message")?.get("content")?;
-        pieces::admit(content, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(content, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
     }
 }
 

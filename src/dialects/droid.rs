@@ -2,9 +2,9 @@
 //! `tool_result` are lines of their own.
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Left, Patch, anthropic, events, pieces};
+use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, Manners, Part, Place, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role, Transcript};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -19,7 +19,7 @@ impl Dialect for Droid {
         "droid"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`"
     }
 
@@ -41,8 +41,8 @@ impl Dialect for Droid {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -53,15 +53,20 @@ impl Dialect for Droid {
             "message" => read_message(item),
             "tool_call" => {
                 let call = events::call(call_id, item.get_text("toolName"), item.get("parameters"));
-                events::message(Role::Assistant, item, id, vec![Part::read(call, Place::element(item))])
+                events::message(Role::Assistant, item, id, vec![Part::read(call, PartPlace::element(item))])
             }
             "tool_result" => {
                 let value = item.get("value");
                 let result = events::result(call_id, item.get_text("toolId"), value);
-                events::message(Role::Tool, item, id, vec![Part::read(result, Place::element(item).with_text(value))])
+                events::message(
+                    Role::Tool,
+                    item,
+                    id,
+                    vec![Part::read(result, PartPlace::element(item).with_text(value))],
+                )
             }
             "completion" => {
-                let parts = pieces::content(item.get("finalText"), pieces::plain_block);
+                let parts = blocks::content(item.get("finalText"), blocks::plain_block);
                 events::message(Role::Assistant, item, id, parts)
             }
             kind if METADATA.contains(&kind) => Item::Metadata,
@@ -69,24 +74,24 @@ impl Dialect for Droid {
         }
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
-        if near.is_some_and(|near| near.get("message").is_none()) {
-            return spell_line(draft, near);
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
+            return spell_line(draft, anchor);
         }
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
         let said = format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","));
-        let linked = near.is_some_and(|near| near.get("parentId").is_some());
-        let head = if linked { TREE.begin(draft, near) + "," } else { String::from("{") };
-        format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(near, &["timestamp"]))
+        let linked = anchor.is_some_and(|anchor| anchor.get("parentId").is_some());
+        let head = if linked { TREE.begin(draft, anchor) + "," } else { String::from("{") };
+        format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(anchor, &["timestamp"]))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         anthropic::spell_block(part)
     }
 
-    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        TREE.mend(transcript, left)
+    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(transcript, left)
     }
 }
 
@@ -114,12 +119,12 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         _ => return Item::Unknown(role),
     };
     let content = said.get("content").or_else(|| said.get("text"));
-    events::message(role, item, item.get_text("id"), pieces::content(content, anthropic::read_block))
+    events::message(role, item, item.get_text("id"), blocks::content(content, anthropic::read_block))
 }
 
 /// Spells a line of the stream.
-fn spell_line(draft: &Draft, near: Option<Value<'_>>) -> String {
-    let envelope = events::envelope(near, &["session_id", "sessionId", "timestamp"]);
+fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let envelope = events::envelope(anchor, &["session_id", "sessionId", "timestamp"]);
     match draft.parts.as_slice() {
         [DraftPart::ToolResult { id, text, .. }] => format!(
             "{{\"type\":\"tool_result\"{envelope},\"toolCallId\":{},\"isError\":true,\"value\":{}}}",

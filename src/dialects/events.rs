@@ -1,6 +1,6 @@
 //! Pieces that logs of events share: a message, a call, a result, each read from the event that holds it.
 
-use super::{Item, pieces};
+use super::{Item, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Family, Message, Part, Role, ToolCall, ToolResult};
 
@@ -27,7 +27,7 @@ pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: 
     Content::ToolCall(ToolCall {
         id,
         name: name.unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(arguments),
+        arguments: blocks::arguments(arguments),
         family: Family::Function,
         hosted: false,
     })
@@ -38,8 +38,8 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
     Content::ToolResult(ToolResult {
         id,
         name,
-        content: pieces::texts(content),
-        media: pieces::count_media(content),
+        content: blocks::texts(content),
+        media: blocks::count_media(content),
         family: Family::Function,
         same_message: false,
     })
@@ -57,7 +57,7 @@ pub(super) fn close_rounds(items: &mut [Item<'_>]) {
 }
 
 /// `,"key":value` for every key of `keys` that `near` has.
-pub(super) fn envelope(near: Option<Value<'_>>, keys: &[&str]) -> String {
-    let found = keys.iter().filter_map(|key| Some((key, near?.get(key)?)));
+pub(super) fn envelope(anchor: Option<Value<'_>>, keys: &[&str]) -> String {
+    let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
     found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
 }

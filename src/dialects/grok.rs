@@ -1,9 +1,9 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{Dialect, Fit, Item, events, pieces, responses};
+use super::{Dialect, Fit, Item, blocks, events, responses};
 use crate::json::{Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `grok`.
 pub(super) struct Grok;
@@ -13,7 +13,7 @@ impl Dialect for Grok {
         "grok"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`"
     }
 
@@ -37,13 +37,13 @@ impl Dialect for Grok {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = events::kind(item);
-        let said = || pieces::content(item.get("content"), pieces::plain_block);
+        let said = || blocks::content(item.get("content"), blocks::plain_block);
         match kind.as_str() {
             "system" => events::message(Role::System, item, None, said()),
             "user" => events::message(Role::User, item, None, said()),
@@ -55,13 +55,16 @@ impl Dialect for Grok {
             "tool_result" => {
                 let content = item.get("content");
                 let result = events::result(item.get_text("tool_call_id"), None, content);
-                let part = Part::read(result, Place::element(item).with_text(content));
+                let part = Part::read(result, PartPlace::element(item).with_text(content));
                 events::message(Role::Tool, item, None, vec![part])
             }
             "reasoning" => responses::read_item(item, item),
-            "backend_tool_call" => {
-                events::message(Role::Assistant, item, None, vec![Part::read(read_hosted(item), Place::element(item))])
-            }
+            "backend_tool_call" => events::message(
+                Role::Assistant,
+                item,
+                None,
+                vec![Part::read(read_hosted(item), PartPlace::element(item))],
+            ),
             _ => events::unknown(kind),
         }
     }
@@ -98,7 +101,7 @@ impl Dialect for Grok {
 
 fn read_call(call: Value<'_>) -> Part<'_> {
     let content = events::call(call.get_text("id"), call.get_text("name"), call.get("arguments"));
-    Part::read(content, Place::in_shell(call))
+    Part::read(content, PartPlace::in_shell(call))
 }
 
 /// A tool that the provider ran: its answer is not in the log.

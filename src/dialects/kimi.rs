@@ -1,9 +1,9 @@
 //! Wire logs of the Kimi CLI: `context.append_message` and `context.append_loop_event` are what the model reads, a piece a
 //! line; all else is for the screen.
 
-use super::{Dialect, Fit, Item, events, pieces};
+use super::{Dialect, Fit, Item, blocks, events};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
@@ -13,7 +13,7 @@ impl Dialect for Kimi {
         "kimi"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`"
     }
 
@@ -29,8 +29,8 @@ impl Dialect for Kimi {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -39,7 +39,7 @@ impl Dialect for Kimi {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
-                let parts = pieces::content(item.get("summary"), pieces::plain_block);
+                let parts = blocks::content(item.get("summary"), blocks::plain_block);
                 match events::message(Role::User, item, None, parts) {
                     Item::Message(message) => Item::Message(Message { barrier: true, ..message }),
                     other => other,
@@ -59,8 +59,8 @@ impl Dialect for Kimi {
         prompts.next().into_iter().collect()
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
-        let time = events::envelope(near, &["time", "agentId"]);
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let time = events::envelope(anchor, &["time", "agentId"]);
         if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
             let id = quote(id.as_deref().unwrap_or_default());
             let event = format!(
@@ -97,11 +97,11 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         "system" => Role::System,
         _ => return Item::Unknown(role),
     };
-    let mut parts = pieces::content(said.get("content"), pieces::plain_block);
+    let mut parts = blocks::content(said.get("content"), blocks::plain_block);
     let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {
         let inner = call.get("function").unwrap_or(call);
         let content = events::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments"));
-        Part::read(content, Place::element(call))
+        Part::read(content, PartPlace::element(call))
     });
     parts.extend(calls);
     events::message(role, item, None, parts)
@@ -114,12 +114,12 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
         "content.part" => (Role::Assistant, read_piece(item, event.get("part"))),
         "tool.call" => {
             let call = events::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
-            (Role::Assistant, Part::read(call, Place::element(item)))
+            (Role::Assistant, Part::read(call, PartPlace::element(item)))
         }
         "tool.result" => {
             let output = event.get("result").map(|result| result.get("output").unwrap_or(result));
             let result = events::result(event.get_text("toolCallId"), None, output);
-            (Role::Tool, Part::read(result, Place::element(item).with_text(output)))
+            (Role::Tool, Part::read(result, PartPlace::element(item).with_text(output)))
         }
         _ => return Item::Metadata,
     };
@@ -127,9 +127,9 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
 }
 
 fn read_piece<'a>(item: Value<'a>, piece: Option<Value<'a>>) -> Part<'a> {
-    let Some(piece) = piece else { return Part::read(Content::Other, Place::element(item)) };
+    let Some(piece) = piece else { return Part::read(Content::Other, PartPlace::element(item)) };
     match piece.get_text("think") {
-        Some(thought) => Part::read(Content::Reasoning(thought), Place::element(item)),
-        None => Part::read(pieces::plain_block(piece), Place::element(item).with_text(piece.get("text"))),
+        Some(thought) => Part::read(Content::Reasoning(thought), PartPlace::element(item)),
+        None => Part::read(blocks::plain_block(piece), PartPlace::element(item).with_text(piece.get("text"))),
     }
 }

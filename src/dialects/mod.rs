@@ -9,6 +9,7 @@ mod anthropic;
 mod antigravity;
 mod assemble;
 mod bedrock;
+mod blocks;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -22,7 +23,6 @@ mod kimi;
 mod langchain;
 mod openai;
 mod pi;
-mod pieces;
 mod qwen;
 mod responses;
 mod sharegpt;
@@ -35,7 +35,7 @@ pub use framing::{Framing, detect, find_list, rows};
 pub use sniff::{Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, Transcript};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, Transcript};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[
@@ -74,7 +74,7 @@ pub trait Dialect: Sync {
     fn name(&self) -> &'static str;
 
     /// What tells it from the others, in one line for the user.
-    fn marks(&self) -> &'static str;
+    fn signature(&self) -> &'static str;
 
     /// Whether programs write it line by line while they run: then a last line that was torn when one was killed is no
     /// reason to refuse the rest.
@@ -91,11 +91,11 @@ pub trait Dialect: Sync {
     }
 
     /// How the wire wants its messages.
-    fn manners(&self) -> Manners;
+    fn pairing_rules(&self) -> PairingRules;
 
     /// What whoever takes the format refuses besides. Nothing, where nobody takes it as it is.
-    fn demands(&self) -> Demands {
-        Demands::default()
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules::default()
     }
 
     /// Reads one item.
@@ -108,7 +108,7 @@ pub trait Dialect: Sync {
 
     /// What of `record` a model reads besides the messages: instructions and tool definitions.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
+        blocks::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
     }
 
     /// What a model reads besides the messages that stands in items which are no message: a log's instructions.
@@ -118,30 +118,30 @@ pub trait Dialect: Sync {
 
     /// When `item` was said, as ISO 8601, if it tells.
     fn time(&self, item: Value<'_>) -> Option<String> {
-        pieces::time(item)
+        blocks::time(item)
     }
 
     /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String;
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
     /// Spells a part that we write, as it stands in a list of parts.
     fn spell_part(&self, part: &DraftPart) -> String;
 
     /// Puts parts, already spelt, in front of what `message` holds: the bytes that give way and what takes their place.
     /// `None` where results are messages of their own.
-    fn admit(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
+    fn prepend_parts(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
         None
     }
 
     /// What else must change when only `left` is left, such as links between messages; what we wrote is linked in place.
-    fn mend(&self, _transcript: &Transcript<'_>, _left: &mut Left<'_>) -> Vec<Patch> {
+    fn relink(&self, _transcript: &Transcript<'_>, _left: &mut Remaining<'_>) -> Vec<Patch> {
         Vec::new()
     }
 }
 
 /// What is left of a transcript.
 #[derive(Debug)]
-pub struct Left<'l> {
+pub struct Remaining<'l> {
     /// Which of its messages, by index, are written.
     pub kept: &'l [bool],
     /// The messages that we wrote, in the order of the output.

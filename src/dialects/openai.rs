@@ -1,10 +1,11 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    ToolCall, ToolResult,
 };
 
 /// The dialect `openai`.
@@ -15,7 +16,7 @@ impl Dialect for OpenAi {
         "openai"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, role `function`"
     }
 
@@ -32,12 +33,12 @@ impl Dialect for OpenAi {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: true }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: true }
     }
 
-    fn demands(&self) -> Demands {
-        Demands { provider: "openai", ..Demands::default() }
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { provider: "openai", ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -62,7 +63,7 @@ impl Dialect for OpenAi {
             [DraftPart::ToolResult { id: None, name, text, .. }] => {
                 format!("{{\"role\":\"function\",\"name\":{},\"content\":{}}}", quote(name), quote(text))
             }
-            _ => pieces::role_and_content(draft.role.name(), &draft.words()),
+            _ => blocks::role_and_content(draft.role.name(), &draft.words()),
         }
     }
 
@@ -76,7 +77,7 @@ impl Dialect for OpenAi {
 }
 
 fn is_chat_block(block: Value<'_>) -> bool {
-    block.get_text("type").is_some_and(|kind| kind.is("text") || kind.is("refusal")) || pieces::is_media(block)
+    block.get_text("type").is_some_and(|kind| kind.is("text") || kind.is("refusal")) || blocks::is_media(block)
 }
 
 fn role_of(role: &Text<'_>) -> Option<Role> {
@@ -92,11 +93,11 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(pieces::content(item.get("content"), pieces::plain_block));
+    parts.extend(blocks::content(item.get("content"), blocks::plain_block));
     if let Some(refusal) = item.some("refusal")
         && let Some(text) = refusal.text()
     {
-        parts.push(Part::read(Content::Text(text), Place::element(refusal)));
+        parts.push(Part::read(Content::Text(text), PartPlace::element(refusal)));
     }
     parts
 }
@@ -106,15 +107,15 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let mut keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
     let first = keys.find(|value| value.text().is_some())?;
     let copies = keys.filter(|value| value.text().is_some()).collect();
-    Some(Part::read(Content::Reasoning(first.text()?), Place { copies, ..Place::element(first) }))
+    Some(Part::read(Content::Reasoning(first.text()?), PartPlace { copies, ..PartPlace::element(first) }))
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
     let mut parts: Vec<Part<'_>> =
-        calls.map(|call| Part::read(read_call(call, Family::Function), Place::in_shell(call))).collect();
+        calls.map(|call| Part::read(read_call(call, Family::Function), PartPlace::in_shell(call))).collect();
     if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
-        parts.push(Part::read(read_call(call, Family::Positional), Place::element(call)));
+        parts.push(Part::read(read_call(call, Family::Positional), PartPlace::element(call)));
     }
     parts
 }
@@ -126,7 +127,7 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolCall(ToolCall {
         id: call.get_text("id"),
         name: inner.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(arguments),
+        arguments: blocks::arguments(arguments),
         family,
         hosted: false,
     })
@@ -138,14 +139,14 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for id in listed {
         let content = item.get("content").filter(|_| parts.is_empty());
-        parts.push(Part::read(read_result(item, id.text(), content), Place::element(id).with_text(content)));
+        parts.push(Part::read(read_result(item, id.text(), content), PartPlace::element(id).with_text(content)));
     }
     if parts.is_empty() {
         let legacy = item.get("role").is_some_and(|role| role.is("function"));
         // tau2-bench answers under `id`.
         let id = item.get_text("tool_call_id").or_else(|| item.get_text("id").filter(|_| !legacy));
         let content = item.get("content");
-        parts.push(Part::read(read_result(item, id, content), Place::element(item).with_text(content)));
+        parts.push(Part::read(read_result(item, id, content), PartPlace::element(item).with_text(content)));
     }
     parts
 }
@@ -154,8 +155,8 @@ fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<
     Content::ToolResult(ToolResult {
         id,
         name: item.get_text("name"),
-        content: pieces::texts(content),
-        media: pieces::count_media(content),
+        content: blocks::texts(content),
+        media: blocks::count_media(content),
         family: if item.get("role").is_some_and(|role| role.is("function")) {
             Family::Positional
         } else {

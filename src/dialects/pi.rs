@@ -2,10 +2,10 @@
 //! blocks that messages with role `toolResult` answer.
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Left, Patch, pieces};
+use super::{Dialect, Fit, Item, Patch, Remaining, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, SlotKind, ToolCall,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, SlotKind, ToolCall,
     ToolResult, Transcript,
 };
 
@@ -24,7 +24,7 @@ impl Dialect for Pi {
         "pi"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`"
     }
 
@@ -44,8 +44,8 @@ impl Dialect for Pi {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -64,7 +64,7 @@ impl Dialect for Pi {
         }
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             format!(
@@ -77,9 +77,9 @@ impl Dialect for Pi {
             let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
             format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
         };
-        let linked = near.is_some_and(|near| near.get("parentId").is_some());
-        let head = if linked { TREE.begin(draft, near) + "," } else { String::from("{") };
-        let time = near.and_then(|near| near.get("timestamp")).map(Value::raw);
+        let linked = anchor.is_some_and(|anchor| anchor.get("parentId").is_some());
+        let head = if linked { TREE.begin(draft, anchor) + "," } else { String::from("{") };
+        let time = anchor.and_then(|anchor| anchor.get("timestamp")).map(Value::raw);
         let time = time.map_or_else(String::new, |time| format!("\"timestamp\":{time},"));
         format!("{head}\"type\":\"message\",{time}\"message\":{said}}}")
     }
@@ -91,8 +91,8 @@ impl Dialect for Pi {
         }
     }
 
-    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        let mut patches = TREE.mend(transcript, left);
+    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
+        let mut patches = TREE.relink(transcript, left);
         patches.extend(renumber(transcript, left.kept));
         patches
     }
@@ -142,21 +142,21 @@ fn read_message(item: Value<'_>) -> Item<'_> {
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
     let mut message = Message::read(Role::User, item);
     message.id = item.get_text("id");
-    message.parts = pieces::content(text, pieces::plain_block);
+    message.parts = blocks::content(text, blocks::plain_block);
     if message.parts.is_empty() { Item::Metadata } else { Item::Message(message) }
 }
 
 fn content(said: Value<'_>) -> Vec<Part<'_>> {
-    pieces::content(said.get("content"), |block| match block.get_text("type").as_ref().map(Text::decode).as_deref() {
+    blocks::content(said.get("content"), |block| match block.get_text("type").as_ref().map(Text::decode).as_deref() {
         Some("thinking") => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
         Some("toolCall") => Content::ToolCall(ToolCall {
             id: block.get_text("id"),
             name: block.get_text("name").unwrap_or(Text::Escaped("")),
-            arguments: pieces::arguments(block.get("arguments")),
+            arguments: blocks::arguments(block.get("arguments")),
             family: Family::Function,
             hosted: false,
         }),
-        _ => pieces::plain_block(block),
+        _ => blocks::plain_block(block),
     })
 }
 
@@ -165,13 +165,13 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
     let result = ToolResult {
         id: said.get_text("toolCallId"),
         name: said.get_text("toolName"),
-        content: pieces::texts(content),
-        media: pieces::count_media(content),
+        content: blocks::texts(content),
+        media: blocks::count_media(content),
         family: Family::Function,
         same_message: false,
     };
     let text = content.filter(|content| content.text().is_some());
-    let place = Place::element(item).with_text(text);
+    let place = PartPlace::element(item).with_text(text);
     // The log wants a list of blocks where there was one.
     let list = content.filter(|content| content.is_array());
     let place = match list {
@@ -186,7 +186,7 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
 /// A command that the user ran: the model reads the command and what it wrote.
 fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
     let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
-    texts.flat_map(|text| pieces::content(Some(text), pieces::plain_block)).collect()
+    texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect()
 }
 
 /// Older logs say by its number which entry a compaction kept first.
@@ -197,7 +197,7 @@ fn renumber(transcript: &Transcript<'_>, kept: &[bool]) -> Vec<Patch> {
         .filter_map(|slot| match slot.what {
             SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
             SlotKind::Pinned => Some(true),
-            SlotKind::Seam { .. } => None,
+            SlotKind::Frame { .. } => None,
         })
         .collect();
     let numbers = transcript.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));

@@ -2,9 +2,9 @@
 
 use super::gemini::parts;
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Left, Patch, events, pieces};
+use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ResultPlace, Role, Transcript};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -16,7 +16,7 @@ impl Dialect for Qwen {
         "qwen"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`"
     }
 
@@ -30,8 +30,8 @@ impl Dialect for Qwen {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -47,7 +47,7 @@ impl Dialect for Qwen {
         let mut message = Message::read(role, item);
         // Records that share it are pieces of one message.
         message.id = item.get_text("uuid");
-        message.parts = pieces::content(list, parts::plain).into_iter().map(parts::with_place).collect();
+        message.parts = blocks::content(list, parts::plain).into_iter().map(parts::with_place).collect();
         message.indivisible = parts::only_first_is_signed(list);
         if let Some(copy) = item.get("toolCallResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
@@ -56,7 +56,7 @@ impl Dialect for Qwen {
         Item::Message(message)
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, role) = match draft.role {
             Role::Assistant => ("assistant", "model"),
             Role::Tool => ("tool_result", "user"),
@@ -64,15 +64,15 @@ impl Dialect for Qwen {
         };
         let spelt: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let said = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", spelt.join(","));
-        let envelope = events::envelope(near, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(draft, near))
+        let envelope = events::envelope(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
+        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(draft, anchor))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         parts::spell(part)
     }
 
-    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        TREE.mend(transcript, left)
+    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(transcript, left)
     }
 }

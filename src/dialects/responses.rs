@@ -1,10 +1,11 @@
 //! OpenAI Responses items: `message`, `reasoning`, and families of calls, each with an `…_output` of its own, joined by
 //! `call_id` (also spelt `callId`).
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolCall, ToolResult,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    ToolCall, ToolResult,
 };
 
 /// The dialect `responses`.
@@ -47,7 +48,7 @@ impl Dialect for Responses {
         "responses"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`"
     }
 
@@ -69,12 +70,12 @@ impl Dialect for Responses {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
     }
 
-    fn demands(&self) -> Demands {
-        Demands { provider: "responses", server_state: true, ..Demands::default() }
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { provider: "responses", server_state: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -86,7 +87,7 @@ impl Dialect for Responses {
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["instructions", "tools"])
+        blocks::preamble(record, &["instructions", "tools"])
     }
 
     fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
@@ -115,20 +116,20 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
     let kind = kind.as_deref().unwrap_or("message");
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
-        (Role::Assistant, vec![Part::read(read_call(item, kind, family, hosted), Place::element(whole))])
+        (Role::Assistant, vec![Part::read(read_call(item, kind, family, hosted), PartPlace::element(whole))])
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
-        (Role::Tool, vec![Part::read(read_result(item, family), Place::element(whole).with_text(text))])
+        (Role::Tool, vec![Part::read(read_result(item, family), PartPlace::element(whole).with_text(text))])
     } else {
         match kind {
             "message" => match item.get_text("role").map(|role| role_of(&role.decode())) {
-                Some(Some(role)) => (role, pieces::content(item.get("content"), pieces::plain_block)),
+                Some(Some(role)) => (role, blocks::content(item.get("content"), blocks::plain_block)),
                 Some(None) => {
                     return Item::Unknown(item.get_text("role").map_or_else(String::new, |r| r.decode().into_owned()));
                 }
                 None => return Item::Unknown(String::from("no role")),
             },
-            "reasoning" => (Role::Assistant, vec![Part::read(read_reasoning(item), Place::element(whole))]),
+            "reasoning" => (Role::Assistant, vec![Part::read(read_reasoning(item), PartPlace::element(whole))]),
             "mcp_list_tools" | "item_reference" | "compaction" => return Item::Metadata,
             other => return Item::Unknown(other.to_owned()),
         }
@@ -163,7 +164,7 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
             call_id(item).or_else(|| hosted_id(item, hosted))
         },
         name: item.get_text("name").unwrap_or_else(|| Text::Owned(kind.to_owned())),
-        arguments: pieces::arguments(keys.iter().find_map(|key| item.some(key))),
+        arguments: blocks::arguments(keys.iter().find_map(|key| item.some(key))),
         family,
         hosted: hosted || container || is_hosted_elsewhere(item),
     })
@@ -188,8 +189,8 @@ fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolResult(ToolResult {
         id,
         name: None,
-        content: pieces::texts(output),
-        media: pieces::count_media(output),
+        content: blocks::texts(output),
+        media: blocks::count_media(output),
         family,
         same_message: false,
     })

@@ -1,9 +1,9 @@
 //! Anything that says who speaks and what: a role under one of the usual keys, a text under another. It has no calls, and it
 //! leaves to other dialects whatever they know for certain.
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Value, quote};
-use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, ResultPlace, Role};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -19,7 +19,7 @@ impl Dialect for Simple {
         "simple"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; no tool calls"
     }
 
@@ -28,13 +28,13 @@ impl Dialect for Simple {
         if says && speaker(item).is_some() { Fit::Possible } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: true }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: true }
     }
 
-    fn demands(&self) -> Demands {
+    fn provider_rules(&self) -> ProviderRules {
         // Nobody takes it as it is, and what is no chat between the messages is none of ours.
-        Demands { log: true, ..Demands::default() }
+        ProviderRules { log: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -44,14 +44,14 @@ impl Dialect for Simple {
         };
         let mut message = Message::read(role, item);
         message.id = item.get_text("id");
-        message.parts = pieces::content(text(item).map(|(_, text)| text), pieces::plain_block);
+        message.parts = blocks::content(text(item).map(|(_, text)| text), blocks::plain_block);
         Item::Message(message)
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
-        let text_key = near.and_then(text).map_or("content", |(key, _)| key);
-        let (role_key, role) = near.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
-        let named = near.and_then(|near| near.get_text(role_key)).filter(|_| role == draft.role);
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let text_key = anchor.and_then(text).map_or("content", |(key, _)| key);
+        let (role_key, role) = anchor.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
+        let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
         let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
         format!("{{\"{role_key}\":{},\"{text_key}\":{}}}", quote(&name), quote(&draft.words()))
     }

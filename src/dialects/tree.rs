@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Left, Patch};
+use super::{Patch, Remaining};
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, SlotKind, Transcript};
 
@@ -25,7 +25,7 @@ pub(super) struct Tree {
 impl Tree {
     /// Re-parents records whose parent leaves to its nearest ancestor that stays, and puts what we wrote between its
     /// neighbours.
-    pub(super) fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
+    pub(super) fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
         let log = Log::of(self, transcript, left.kept);
         let mut parents: HashMap<usize, Option<String>> = HashMap::new();
         let mut patches = Vec::new();
@@ -46,7 +46,7 @@ impl Tree {
 
     /// What we wrote stands on the link between the record behind it and that one's parent, or else hangs on the record
     /// before it.
-    fn link_written(&self, log: &Log<'_>, left: &mut Left<'_>, parents: &mut HashMap<usize, Option<String>>) {
+    fn link_written(&self, log: &Log<'_>, left: &mut Remaining<'_>, parents: &mut HashMap<usize, Option<String>>) {
         let mut last: Option<(Option<usize>, String)> = None;
         self.tell_apart(log, left);
         for written in &mut left.written {
@@ -81,16 +81,16 @@ impl Tree {
 
     /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it is and of the id of the
     /// record that it was written for. Its words do not count: they may be shortened before they are written.
-    pub(super) fn begin(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
-        let near = near.and_then(|near| near.get_text(self.own));
+    pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let anchor = anchor.and_then(|anchor| anchor.get_text(self.own));
         let parts = draft.parts.iter().map(|part| match part {
             DraftPart::Text(_) => "",
             DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
             DraftPart::Verbatim(raw) => raw,
         });
         let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
-        let near = near.map_or_else(String::new, |near| near.decode().into_owned());
-        self.head(None, &id(fingerprint(&what.join("\n"), &near), 0))
+        let anchor = anchor.map_or_else(String::new, |anchor| anchor.decode().into_owned());
+        self.head(None, &id(fingerprint(&what.join("\n"), &anchor), 0))
     }
 
     fn head(&self, parent: Option<&str>, own: &str) -> String {
@@ -106,7 +106,7 @@ impl Tree {
     }
 
     /// Gives another id to what we wrote where one is taken. The last of several keeps it: a cut mostly takes the first.
-    fn tell_apart(&self, log: &Log<'_>, left: &mut Left<'_>) {
+    fn tell_apart(&self, log: &Log<'_>, left: &mut Remaining<'_>) {
         let mut taken: HashSet<String> = HashSet::new();
         for written in left.written.iter_mut().rev() {
             let Some(own) = self.own(&written.text).map(str::to_owned) else { continue };
@@ -121,8 +121,8 @@ impl Tree {
 }
 
 /// FNV-1a over both texts: the same input gives the same record on every machine.
-fn fingerprint(text: &str, near: &str) -> u64 {
-    let bytes = text.bytes().chain([0xff]).chain(near.bytes());
+fn fingerprint(text: &str, anchor: &str) -> u64 {
+    let bytes = text.bytes().chain([0xff]).chain(anchor.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -163,11 +163,11 @@ struct Log<'a> {
 impl<'a> Log<'a> {
     fn of(keys: &Tree, transcript: &Transcript<'a>, kept: &[bool]) -> Self {
         let mut log = Self::default();
-        let slots = transcript.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Seam { .. }));
+        let slots = transcript.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
         for (slot, &value) in slots.zip(&transcript.elements) {
             let stays = match slot.what {
                 SlotKind::Message(index) | SlotKind::With(index) => kept[index],
-                SlotKind::Pinned | SlotKind::Seam { .. } => true,
+                SlotKind::Pinned | SlotKind::Frame { .. } => true,
             };
             if let SlotKind::Message(index) = slot.what {
                 log.of_message.insert(index, log.records.len());

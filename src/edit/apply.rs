@@ -1,7 +1,7 @@
-//! Decisions → bytes: `open ++ (lead ++ message)* ++ close`.
+//! Decisions → bytes: `open ++ (separator ++ message)* ++ close`.
 
 use super::cuts;
-use crate::dialects::{Dialect, Left, Patch, Written};
+use crate::dialects::{Dialect, Patch, Remaining, Written};
 use crate::json::{Span, Value};
 use crate::transcript::{Draft, DraftPart, Message, Origin, Slot, SlotKind, Style, Transcript};
 
@@ -16,8 +16,8 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
-    let mut left = Left { kept: &kept, written: written(transcript, dialect, messages) };
-    patches.extend(dialect.mend(transcript, &mut left));
+    let mut left = Remaining { kept: &kept, written: written(transcript, dialect, messages) };
+    patches.extend(dialect.relink(transcript, &mut left));
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
         transcript,
@@ -51,10 +51,10 @@ fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Messa
             continue;
         }
         let behind = messages[at..].iter().find(|other| other.origin != Origin::Draft);
-        let near = message.near.or(transcript.likeness);
+        let anchor = message.anchor.or(transcript.template);
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
-            text: dialect.spell(&Draft { role: message.role, parts }, near),
+            text: dialect.spell(&Draft { role: message.role, parts }, anchor),
             after: before.and_then(Message::source_index),
             before: behind.and_then(Message::source_index),
         });
@@ -90,7 +90,7 @@ impl Writer<'_, '_> {
                 self.slot(self.next);
             }
             Origin::Moved(index) => {
-                self.settle();
+                self.flush_before();
                 let moved = self.transcript.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
                 if let Some(&Slot { span, .. }) = moved {
                     self.separate();
@@ -98,8 +98,8 @@ impl Writer<'_, '_> {
                 }
             }
             Origin::Draft => {
-                self.reach(message.near);
-                self.settle();
+                self.reach(message.anchor);
+                self.flush_before();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
@@ -107,9 +107,9 @@ impl Writer<'_, '_> {
     }
 
     /// Writes or passes over what stands before the message that something was written for.
-    fn reach(&mut self, near: Option<Value<'_>>) {
+    fn reach(&mut self, anchor: Option<Value<'_>>) {
         let slots = &self.transcript.slots;
-        let start = near.map_or(0, |near| near.span().start);
+        let start = anchor.map_or(0, |anchor| anchor.span().start);
         let mut at = slots.partition_point(|slot| slot.span.start < start);
         if let Some(&Slot { what: SlotKind::Message(index), .. }) = slots.get(at) {
             at -= slots[..at].iter().rev().take_while(|slot| slot.what == SlotKind::With(index)).count();
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes what belongs to the messages before this place, so that something new can stand here.
-    fn settle(&mut self) {
+    fn flush_before(&mut self) {
         let written = self.last.and_then(|last| match self.transcript.slots[last].what {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
             _ => None,
@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
         let ahead = |what| match what {
             SlotKind::Message(_) => true,
             SlotKind::With(index) => written.is_none_or(|written| index > written),
-            SlotKind::Seam { fresh, .. } => !fresh,
+            SlotKind::Frame { fresh, .. } => !fresh,
             SlotKind::Pinned => false,
         };
         while let Some(slot) = self.pass(ahead) {
@@ -153,14 +153,14 @@ impl Writer<'_, '_> {
         self.next = at + 1;
         let slot = self.transcript.slots[at];
         match slot.what {
-            SlotKind::Seam { style, fresh } => self.seam(slot.span, style, fresh),
+            SlotKind::Frame { style, fresh } => self.frame(slot.span, style, fresh),
             SlotKind::Pinned => self.element(at, slot),
             SlotKind::Message(index) | SlotKind::With(index) if self.kept[index] => self.element(at, slot),
             SlotKind::Message(_) | SlotKind::With(_) => {}
         }
     }
 
-    fn seam(&mut self, span: Span, style: Style, fresh: bool) {
+    fn frame(&mut self, span: Span, style: Style, fresh: bool) {
         // A row of lines that lost all its elements leaves no empty line behind.
         let last = !fresh && self.next == self.transcript.slots.len();
         let blank = span.of(self.transcript.source).trim().is_empty();
@@ -175,20 +175,20 @@ impl Writer<'_, '_> {
     /// Writes a slot behind its separator. The first of a row has none, and values that shared a line only because of
     /// what stood between them get one.
     fn element(&mut self, at: usize, slot: Slot) {
-        let lead = slot.lead.of(self.transcript.source);
+        let separator = slot.separator.of(self.transcript.source);
         let follows =
-            at > 0 && self.last == Some(at - 1) || matches!(self.transcript.slots[at - 1].what, SlotKind::Seam { .. });
+            at > 0 && self.last == Some(at - 1) || matches!(self.transcript.slots[at - 1].what, SlotKind::Frame { .. });
         let drafted = std::mem::take(&mut self.drafted);
         let fits = match self.style {
-            Style::Lines => follows && !drafted || lead.contains('\n'),
-            Style::List => lead.contains(','),
+            Style::Lines => follows && !drafted || separator.contains('\n'),
+            Style::List => separator.contains(','),
         };
         if std::mem::take(&mut self.fresh) {
             // Nothing stands before it.
         } else if fits {
-            self.out.push_str(lead);
+            self.out.push_str(separator);
         } else {
-            self.out.push_str(self.separator());
+            self.out.push_str(self.own_separator());
         }
         self.copy(slot.span);
         self.last = Some(at);
@@ -197,23 +197,23 @@ impl Writer<'_, '_> {
     fn separate(&mut self) {
         self.drafted = true;
         if !std::mem::take(&mut self.fresh) {
-            self.out.push_str(self.separator());
+            self.out.push_str(self.own_separator());
         }
     }
 
     /// A separator as this row has them.
-    fn separator(&self) -> &'static str {
+    fn own_separator(&self) -> &'static str {
         let mark = if self.style == Style::Lines { '\n' } else { ',' };
         let own = self
             .transcript
             .slots
             .iter()
-            .map(|slot| slot.lead.of(self.transcript.source))
-            .find(|lead| lead.contains(mark));
+            .map(|slot| slot.separator.of(self.transcript.source))
+            .find(|separator| separator.contains(mark));
         match (self.style, own) {
-            (Style::Lines, Some(lead)) if lead.contains('\r') => "\r\n",
+            (Style::Lines, Some(separator)) if separator.contains('\r') => "\r\n",
             (Style::Lines, _) => "\n",
-            (Style::List, Some(lead)) if lead.starts_with(", ") => ", ",
+            (Style::List, Some(separator)) if separator.starts_with(", ") => ", ",
             (Style::List, _) => ",",
         }
     }

@@ -8,10 +8,10 @@ use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin};
 pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch> {
     let mut patches = cuts(message);
     patches.extend(message.parts.iter().filter_map(rewrite));
-    let admitted: Vec<String> = message.parts.iter().filter_map(draft).map(|part| dialect.spell_part(&part)).collect();
-    if !admitted.is_empty() {
+    let prepended: Vec<String> = message.parts.iter().filter_map(draft).map(|part| dialect.spell_part(&part)).collect();
+    if !prepended.is_empty() {
         let stays = |part: &Part<'_>| matches!(part.origin, PartOrigin::Source(_) | PartOrigin::Rewritten(_));
-        let front = message.value.and_then(|value| dialect.admit(value, &admitted));
+        let front = message.value.and_then(|value| dialect.prepend_parts(value, &prepended));
         patches.extend(front.map(|mut patch| {
             // The comma before what stood there goes with the last of it.
             if patch.text.ends_with(',') && !message.parts.iter().any(stays) {

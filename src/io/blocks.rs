@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Buffer, Packing, Source};
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// Bytes that are read at a time. Smaller blocks stay in a core's second cache, but their hand-over between threads costs more
 /// than that gains: on two cores 512 KiB take a fifth less time than 128 KiB, on one as long.
@@ -131,7 +131,7 @@ impl Blocks {
             self.taken(),
             self.given + unpacked as u64,
         );
-        Error::new(Kind::Compression, &self.name, what)
+        Error::new(ErrorKind::Compression, &self.name, what)
     }
 }
 

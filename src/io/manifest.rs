@@ -29,7 +29,7 @@ struct Head {
 
 /// Every other line.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct ManifestEntry {
     input: String,
     output: String,
     /// When the output was written, in nanoseconds since 1970.
@@ -48,7 +48,7 @@ impl Manifest {
         let mut lines = before.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let same =
             lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()).is_some_and(|first| first == head);
-        let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok()).filter(|_| same);
+        let entries = lines.filter_map(|line| serde_json::from_str::<ManifestEntry>(line).ok()).filter(|_| same);
         let done = entries.map(|entry| (key(&entry.input, &entry.output), entry.written)).collect();
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
@@ -82,7 +82,7 @@ impl Manifest {
     /// What the system says.
     pub fn record(&mut self, input: &Path, output: &Path) -> io::Result<()> {
         let written = written(output).unwrap_or_default();
-        line(&mut self.file, &Entry { input: name(input), output: name(output), written })
+        line(&mut self.file, &ManifestEntry { input: name(input), output: name(output), written })
     }
 
     /// Takes the record away: all is done, there is nothing to go on with.

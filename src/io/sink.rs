@@ -9,19 +9,19 @@ use tempfile::NamedTempFile;
 
 use super::Packing;
 use super::compression::Packer;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// An output that nobody sees before [`FileSink::commit`]. Dropped before that, it leaves nothing behind.
 pub struct FileSink {
     /// Where it will lie.
     path: PathBuf,
-    packer: Packer<Place>,
+    packer: Packer<SinkPlace>,
     /// The file whose mode and owner it takes.
     like: Option<Metadata>,
 }
 
 /// Where the bytes go until then.
-enum Place {
+enum SinkPlace {
     Beside(NamedTempFile),
     /// What is no regular file (a pipe, a device) cannot be replaced and is written as it is.
     Direct(File),
@@ -54,11 +54,11 @@ impl FileSink {
         let like =
             like.and_then(|like| std::fs::metadata(like).ok()).filter(Metadata::is_file).or_else(|| there.clone());
         let place = match there {
-            Some(there) if !there.is_file() => Place::Direct(File::options().write(true).open(&path)?),
+            Some(there) if !there.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
                 let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 std::fs::create_dir_all(beside)?;
-                Place::Beside(tempfile(beside)?)
+                SinkPlace::Beside(tempfile(beside)?)
             }
         };
         Ok(Self { path, packer: packing.pack(place)?, like })
@@ -94,7 +94,7 @@ impl FileSink {
 
 /// An error for an output that exists.
 pub(super) fn exists(name: &str) -> Error {
-    Error::new(Kind::Usage, name, "the output exists already; --force overwrites it")
+    Error::new(ErrorKind::Usage, name, "the output exists already; --force overwrites it")
 }
 
 /// What the system says about an output that cannot be written on; what lay there before is as it was.
@@ -108,7 +108,7 @@ fn full(name: &str, error: &io::Error) -> Error {
     }
 }
 
-impl Write for Place {
+impl Write for SinkPlace {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Beside(file) => file.write(bytes),
@@ -134,8 +134,8 @@ fn tempfile(beside: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(beside)
 }
 
-fn settle(place: Place, path: &Path, like: Option<&Metadata>, replace: Replace<'_>) -> io::Result<()> {
-    let Place::Beside(file) = place else { return Ok(()) };
+fn settle(place: SinkPlace, path: &Path, like: Option<&Metadata>, replace: Replace<'_>) -> io::Result<()> {
+    let SinkPlace::Beside(file) = place else { return Ok(()) };
     if let Some(like) = like {
         let permissions: Permissions = like.permissions();
         file.as_file().set_permissions(permissions)?;

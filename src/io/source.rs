@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// Endings of the files that are taken from a directory, each also with `.gz` or `.zst` behind it.
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
@@ -66,7 +66,7 @@ pub fn find(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Error> {
     for path in wanted.paths {
         if path.as_os_str() == "-" {
             if found.sources.iter().any(|source| source.path.is_none()) {
-                return Err(Error::new(Kind::Usage, "", "standard input, `-`, can be named only once"));
+                return Err(Error::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
             }
             found.sources.push(Source::stdin(wanted.stdin_name));
         } else {
@@ -110,7 +110,7 @@ impl Found {
     }
 
     fn trouble(&mut self, path: &Path, what: &str) {
-        self.troubles.push(Error::new(Kind::System, path.to_string_lossy(), what));
+        self.troubles.push(Error::new(ErrorKind::System, path.to_string_lossy(), what));
     }
 
     /// Walks `root`: all transcripts below it, or what matches a glob. Loops of symbolic links end with an error.
@@ -146,7 +146,11 @@ impl Found {
 
     fn walk_error(&mut self, error: &ignore::Error) {
         let (path, what) = walk_words(error);
-        self.troubles.push(Error::new(Kind::System, path.map(|path| path.to_string_lossy()).unwrap_or_default(), what));
+        self.troubles.push(Error::new(
+            ErrorKind::System,
+            path.map(|path| path.to_string_lossy()).unwrap_or_default(),
+            what,
+        ));
     }
 
     fn push(&mut self, source: Source) {

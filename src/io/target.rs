@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::sink::exists;
 use super::{BLOCK, FileSink, Packing, Replace, Source};
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// Where outputs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Targets {
                 && let Some(other) = owners.insert(path, source)
             {
                 let what = format!("this output belongs to both {} and {}", other.name, source.name);
-                troubles.push(Error::new(Kind::Usage, targets.name(source), what));
+                troubles.push(Error::new(ErrorKind::Usage, targets.name(source), what));
             }
         }
         if troubles.is_empty() { Ok(targets) } else { Err(troubles) }
@@ -137,9 +137,11 @@ impl Targets {
         let path = self.path(source);
         match (&self.destination, &source.path) {
             (Destination::Nothing | Destination::Stdout, _) => None,
-            (Destination::InPlace(_), None) => {
-                Some(Error::new(Kind::Usage, "", "standard input cannot be replaced; name the files with --in-place"))
-            }
+            (Destination::InPlace(_), None) => Some(Error::new(
+                ErrorKind::Usage,
+                "",
+                "standard input cannot be replaced; name the files with --in-place",
+            )),
             (Destination::InPlace(suffix), Some(path)) => self.refuse_backup(path, suffix.as_deref()?),
             _ => {
                 let path = path?;
@@ -150,13 +152,17 @@ impl Targets {
                 let name = self.name(source);
                 if path.is_dir() {
                     return Some(Error::new(
-                        Kind::Usage,
+                        ErrorKind::Usage,
                         name,
                         "the output is a directory; --output-dir writes into one",
                     ));
                 }
                 if source.path.as_ref().is_some_and(|input| is_same(input, &path)) {
-                    return Some(Error::new(Kind::Usage, name, "the output is the input; --in-place replaces inputs"));
+                    return Some(Error::new(
+                        ErrorKind::Usage,
+                        name,
+                        "the output is the input; --in-place replaces inputs",
+                    ));
                 }
                 (path.exists() && !self.overwrite).then(|| exists(&name))
             }
@@ -170,7 +176,7 @@ impl Targets {
         // After a kill between backing up and replacing both names lead to one file.
         let stands = backup.exists() && !self.overwrite && !is_same(path, &backup);
         stands.then(|| {
-            Error::new(Kind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it")
+            Error::new(ErrorKind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it")
         })
     }
 }

@@ -12,8 +12,8 @@ mod words;
 
 pub use list::{Member, element_span, removal};
 pub use string::quote;
-pub use tape::{Document, Fault, MAX_DEPTH, Node};
-pub use value::{Kind, Value};
+pub use tape::{Document, MAX_DEPTH, Node, ParseError};
+pub use value::{Value, ValueKind};
 pub use words::Text;
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.

@@ -30,7 +30,7 @@ pub struct Node {
 
 /// What is wrong with a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ParseError {
     /// Byte offset in the text.
     pub offset: usize,
     /// What stands there and what would be right.
@@ -43,7 +43,7 @@ pub struct Document<'a> {
     text: &'a str,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    torn: Option<Fault>,
+    torn: Option<ParseError>,
     /// Whether any key is spelt with escapes.
     escaped_keys: bool,
     /// How many nodes stand before each node in what holds it; counted when somebody first asks.
@@ -54,15 +54,15 @@ impl<'a> Document<'a> {
     /// Reads the one value that `text` holds; only white space may stand around it.
     ///
     /// # Errors
-    /// A [`Fault`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`], or a text past 4 GiB.
-    pub fn read(text: &'a str) -> Result<Self, Fault> {
+    /// A [`ParseError`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`], or a text past 4 GiB.
+    pub fn read(text: &'a str) -> Result<Self, ParseError> {
         let document = Self::read_all(text)?;
         match document.roots.as_slice() {
             [_] => Ok(document),
-            [] => Err(Fault { offset: text.len(), what: "expected a JSON value, found nothing" }),
+            [] => Err(ParseError { offset: text.len(), what: "expected a JSON value, found nothing" }),
             [_, second, ..] => {
                 let offset = document.nodes[*second as usize].start as usize;
-                Err(Fault { offset, what: "expected the end of the record, found a second value" })
+                Err(ParseError { offset, what: "expected the end of the record, found a second value" })
             }
         }
     }
@@ -71,7 +71,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// As [`Document::read`], save that any number of values is right.
-    pub fn read_all(text: &'a str) -> Result<Self, Fault> {
+    pub fn read_all(text: &'a str) -> Result<Self, ParseError> {
         let mut document = Self::empty(text);
         match document.append_all() {
             Ok(()) => Ok(document),
@@ -84,7 +84,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// As [`Document::read_all`], save for the torn line, which [`Document::torn`] then names.
-    pub fn read_log(text: &'a str) -> Result<Self, Fault> {
+    pub fn read_log(text: &'a str) -> Result<Self, ParseError> {
         let mut document = Self::empty(text);
         let Err(fault) = document.append_all() else { return Ok(document) };
         // What is torn is the last root, whose node was pushed if it was a list or an object.
@@ -102,7 +102,7 @@ impl<'a> Document<'a> {
 
     /// Where the text ends inside a value, if its last line is torn.
     #[must_use]
-    pub const fn torn(&self) -> Option<&Fault> {
+    pub const fn torn(&self) -> Option<&ParseError> {
         self.torn.as_ref()
     }
 
@@ -111,10 +111,10 @@ impl<'a> Document<'a> {
         Self { text, nodes, roots, torn, escaped_keys, ranks: OnceLock::new() }
     }
 
-    fn append_all(&mut self) -> Result<(), Fault> {
+    fn append_all(&mut self) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
         if bytes.len() >= NONE as usize {
-            return Err(Fault { offset: NONE as usize, what: "a transcript may hold at most 4 GiB" });
+            return Err(ParseError { offset: NONE as usize, what: "a transcript may hold at most 4 GiB" });
         }
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
@@ -123,7 +123,7 @@ impl<'a> Document<'a> {
     }
 
     #[inline(always)]
-    fn append_from<S: Simd>(&mut self, simd: S, start: usize) -> Result<(), Fault> {
+    fn append_from<S: Simd>(&mut self, simd: S, start: usize) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
         let mut at = skip_space(bytes, start);
         while at < bytes.len() {
@@ -218,7 +218,7 @@ struct Walk<'w, S> {
 impl<S: Simd> Walk<'_, S> {
     /// Walks one value with all that it holds; returns the offset just past it.
     #[inline(always)]
-    fn value(&mut self, mut at: usize) -> Result<usize, Fault> {
+    fn value(&mut self, mut at: usize) -> Result<usize, ParseError> {
         loop {
             at = match self.bytes.get(at) {
                 Some(b'{') => match self.open(at, b'}')? {
@@ -246,14 +246,14 @@ impl<S: Simd> Walk<'_, S> {
 
     /// Enters a list or an object: `Ok` past it if it is empty, `Err` with the place of its first element if not.
     #[inline(always)]
-    fn open(&mut self, at: usize, close: u8) -> Result<Result<usize, usize>, Fault> {
+    fn open(&mut self, at: usize, close: u8) -> Result<Result<usize, usize>, ParseError> {
         let inside = skip_space(self.bytes, at + 1);
         if self.bytes.get(inside) == Some(&close) {
             self.push(at, inside + 1);
             return Ok(Ok(inside + 1));
         }
         if self.depth == MAX_DEPTH {
-            return Err(Fault { offset: at, what: "nesting deeper than 10000 levels" });
+            return Err(ParseError { offset: at, what: "nesting deeper than 10000 levels" });
         }
         self.depth += 1;
         self.push(at, at);
@@ -263,7 +263,7 @@ impl<S: Simd> Walk<'_, S> {
 
     /// Goes on after a value: `Ok` past the outermost one, `Err` with the place of the next value.
     #[inline(always)]
-    fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, Fault> {
+    fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, ParseError> {
         while self.parent != NONE {
             at = skip_space(self.bytes, at);
             let holder = self.nodes[self.parent as usize].start as usize;
@@ -293,7 +293,7 @@ impl<S: Simd> Walk<'_, S> {
 
     /// Walks a key and its colon; returns the place of the member's value.
     #[inline(always)]
-    fn key(&mut self, at: usize) -> Result<usize, Fault> {
+    fn key(&mut self, at: usize) -> Result<usize, ParseError> {
         if self.bytes.get(at) != Some(&b'"') {
             return self.fault(at, "expected a key in double quotes");
         }
@@ -309,14 +309,14 @@ impl<S: Simd> Walk<'_, S> {
     }
 
     #[inline(always)]
-    fn string(&mut self, at: usize) -> Result<usize, Fault> {
+    fn string(&mut self, at: usize) -> Result<usize, ParseError> {
         let end = end_of_string(self.simd, self.bytes, at).map_err(string_fault)?.at;
         self.push(at, end);
         Ok(end)
     }
 
     #[inline(always)]
-    fn scalar(&mut self, at: usize) -> Result<usize, Fault> {
+    fn scalar(&mut self, at: usize) -> Result<usize, ParseError> {
         let end = match self.bytes.get(at) {
             Some(b'"') => return self.string(at),
             Some(b't') if self.bytes[at..].starts_with(b"true") => at + 4,
@@ -334,18 +334,18 @@ impl<S: Simd> Walk<'_, S> {
         self.nodes.push(Node { start: index(start), end: index(end), next, parent: self.parent });
     }
 
-    fn fault<T>(&self, offset: usize, what: &'static str) -> Result<T, Fault> {
+    fn fault<T>(&self, offset: usize, what: &'static str) -> Result<T, ParseError> {
         let what = if offset >= self.bytes.len() { "the text ends inside a value" } else { what };
-        Err(Fault { offset, what })
+        Err(ParseError { offset, what })
     }
 }
 
-fn string_fault((offset, what): (usize, &'static str)) -> Fault {
-    Fault { offset, what }
+fn string_fault((offset, what): (usize, &'static str)) -> ParseError {
+    ParseError { offset, what }
 }
 
 /// Offset just past the number at `at`: `-`, integer without leading zeros, fraction, exponent (RFC 8259, section 6).
-fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
     let mut end = at + usize::from(bytes[at] == b'-');
     end = match bytes.get(end) {
         Some(b'0') => end + 1,
@@ -359,15 +359,15 @@ fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, Fault> {
         end = digits(bytes, end + 1 + sign)?;
     }
     match bytes.get(end) {
-        Some(b'0'..=b'9') => Err(Fault { offset: end, what: "a number may not begin with zeros" }),
+        Some(b'0'..=b'9') => Err(ParseError { offset: end, what: "a number may not begin with zeros" }),
         _ => Ok(end),
     }
 }
 
-fn digits(bytes: &[u8], from: usize) -> Result<usize, Fault> {
+fn digits(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
     let mut end = from;
     while matches!(bytes.get(end), Some(b'0'..=b'9')) {
         end += 1;
     }
-    if end == from { Err(Fault { offset: from, what: "expected a digit" }) } else { Ok(end) }
+    if end == from { Err(ParseError { offset: from, what: "expected a digit" }) } else { Ok(end) }
 }

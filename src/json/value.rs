@@ -4,7 +4,7 @@ use super::{Document, Member, Span, Text};
 
 /// What kind of JSON value stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `{…}`
     Object,
     /// `[…]`
@@ -67,27 +67,27 @@ impl<'a> Value<'a> {
 
     /// What kind of value this is; its first byte tells.
     #[must_use]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ValueKind {
         match self.source().as_bytes()[self.document.node(self.at).start as usize] {
-            b'{' => Kind::Object,
-            b'[' => Kind::Array,
-            b'"' => Kind::String,
-            b't' | b'f' => Kind::Bool,
-            b'n' => Kind::Null,
-            _ => Kind::Number,
+            b'{' => ValueKind::Object,
+            b'[' => ValueKind::Array,
+            b'"' => ValueKind::String,
+            b't' | b'f' => ValueKind::Bool,
+            b'n' => ValueKind::Null,
+            _ => ValueKind::Number,
         }
     }
 
     /// Whether this is an object.
     #[must_use]
     pub fn is_object(self) -> bool {
-        self.kind() == Kind::Object
+        self.kind() == ValueKind::Object
     }
 
     /// Whether this is a list.
     #[must_use]
     pub fn is_array(self) -> bool {
-        self.kind() == Kind::Array
+        self.kind() == ValueKind::Array
     }
 
     /// The inside of a string, still escaped; `None` for any other kind.
@@ -130,7 +130,7 @@ impl<'a> Value<'a> {
     /// As [`Value::get`], but a member that is `null` counts as missing.
     #[must_use]
     pub fn some(self, key: &str) -> Option<Value<'a>> {
-        self.get(key).filter(|value| value.kind() != Kind::Null)
+        self.get(key).filter(|value| value.kind() != ValueKind::Null)
     }
 
     /// The string that stands under `key`.

@@ -6,9 +6,9 @@ use crate::store::{self, Scope};
 
 /// Why a state could not be had or kept.
 #[derive(Debug)]
-pub enum Error {
+pub enum MemoryError {
     /// The store said no.
-    Store(store::Error),
+    Store(store::StoreError),
     /// No id was given for the scope.
     NoId(Scope),
     /// The state that was given breaks the schema, in the validator's words.
@@ -19,34 +19,34 @@ pub enum Error {
     Taken(String),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for MemoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Store(error) => error.fmt(f),
-            Error::NoId(scope) => {
+            MemoryError::Store(error) => error.fmt(f),
+            MemoryError::NoId(scope) => {
                 let name = scope.name();
                 write!(f, "no {name} named; give --{name} ID")
             }
-            Error::Refused(reason) => write!(f, "the schema refuses it: {reason}"),
-            Error::ReadOnly => f.write_str("the memory is read-only"),
-            Error::Taken(id) => {
+            MemoryError::Refused(reason) => write!(f, "the schema refuses it: {reason}"),
+            MemoryError::ReadOnly => f.write_str("the memory is read-only"),
+            MemoryError::Taken(id) => {
                 write!(f, "thread {id:?} has a memory already; --force replaces it")
             }
         }
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for MemoryError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Store(error) => Some(error),
-            Error::NoId(_) | Error::Refused(_) | Error::ReadOnly | Error::Taken(_) => None,
+            MemoryError::Store(error) => Some(error),
+            MemoryError::NoId(_) | MemoryError::Refused(_) | MemoryError::ReadOnly | MemoryError::Taken(_) => None,
         }
     }
 }
 
-impl From<store::Error> for Error {
-    fn from(error: store::Error) -> Error {
-        Error::Store(error)
+impl From<store::StoreError> for MemoryError {
+    fn from(error: store::StoreError) -> MemoryError {
+        MemoryError::Store(error)
     }
 }

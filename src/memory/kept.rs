@@ -1,6 +1,6 @@
 //! The scratchpad that outlives a run: load, replay and save in one transaction, and what is corrupt set aside.
 
-use super::{Error, Outcome, Owner, Schema, Scratchpad, State, Update};
+use super::{MemoryError, Outcome, Owner, Schema, Scratchpad, State, Update};
 use crate::store::{Record, Store};
 
 /// What holds for a state, wherever it comes from.
@@ -33,7 +33,7 @@ impl<'a> Rules<'a> {
 
     /// What a kept body says, or why it cannot be used. The empty object is what an update starts from, so no
     /// schema speaks against it.
-    fn admit(&self, body: &str) -> Result<State, String> {
+    fn prepend_parts(&self, body: &str) -> Result<State, String> {
         let state = State::parse(body)?;
         match self.schema {
             Some(schema) if state != State::empty_object() => schema.check(&state).map(|()| state),
@@ -66,7 +66,7 @@ pub struct Replayed {
 ///
 /// # Errors
 /// Where the owner has no id or the store cannot be read.
-pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded, Error> {
+pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded, MemoryError> {
     Ok(judge(store.read(owner.key()?)?.as_deref(), rules))
 }
 
@@ -80,7 +80,7 @@ pub fn replay(
     owner: Owner<'_>,
     rules: Rules<'_>,
     updates: &[Update<'_>],
-) -> Result<Replayed, Error> {
+) -> Result<Replayed, MemoryError> {
     if rules.read_only {
         let Loaded { state, corrupt } = load(store, owner, rules)?;
         let outcomes = vec![Outcome::Ignored; updates.len()];
@@ -102,7 +102,7 @@ pub fn replay(
 ///
 /// # Errors
 /// As [`replay`].
-pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &str) -> Result<Replayed, Error> {
+pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &str) -> Result<Replayed, MemoryError> {
     let update = Update { call_id: "", arguments };
     if rules.read_only {
         return replay(store, owner, rules, &[update]);
@@ -119,12 +119,12 @@ pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &
 ///
 /// # Errors
 /// Where the schema refuses it, the rules are read-only, the owner has no id or the store fails.
-pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State) -> Result<(), Error> {
+pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State) -> Result<(), MemoryError> {
     if rules.read_only {
-        return Err(Error::ReadOnly);
+        return Err(MemoryError::ReadOnly);
     }
     if let Some(schema) = rules.schema {
-        schema.check(state).map_err(Error::Refused)?;
+        schema.check(state).map_err(MemoryError::Refused)?;
     }
     store.update(owner.key()?, |record| Ok(record.write(&state.to_json())?))
 }
@@ -133,12 +133,12 @@ pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State)
 ///
 /// # Errors
 /// Where the owner has no id or the store fails.
-pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), Error> {
+pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), MemoryError> {
     store.update(owner.key()?, |record| Ok(record.clear()?))
 }
 
 fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
-    match body.map(|body| rules.admit(body)) {
+    match body.map(|body| rules.prepend_parts(body)) {
         None => Loaded { state: rules.initial(), corrupt: None },
         Some(Ok(state)) => Loaded { state, corrupt: None },
         Some(Err(reason)) => {
@@ -149,7 +149,7 @@ fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
 }
 
 /// The state in `record`; one that cannot be used is set aside, and why is told.
-fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), Error> {
+fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), MemoryError> {
     let Loaded { state, corrupt } = judge(record.body(), rules);
     if let Some(reason) = &corrupt {
         record.set_aside(reason)?;
@@ -163,7 +163,7 @@ fn save(
     scratchpad: Scratchpad<'_>,
     outcomes: Vec<Outcome>,
     set_aside: Option<String>,
-) -> Result<Replayed, Error> {
+) -> Result<Replayed, MemoryError> {
     if outcomes.contains(&Outcome::Applied) {
         record.write(&scratchpad.state().to_json())?;
     }

@@ -12,7 +12,7 @@ mod state;
 mod tool;
 
 pub use block::{Block, TooSmall, fit, is_block};
-pub use error::Error;
+pub use error::MemoryError;
 pub use kept::{Loaded, Replayed, Rules, amend, clear, load, replay, set};
 pub use merge::{DEPTH, merge, strip};
 pub use schema::{Schema, SchemaError, Violation};

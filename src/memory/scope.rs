@@ -1,7 +1,7 @@
 //! Whose state it is, and what a child gets of it.
 
-use super::{Error, State};
-use crate::store::{Key, Scope, Shelf, Store};
+use super::{MemoryError, State};
+use crate::store::{RecordKey, Scope, Shelf, Store};
 
 /// Whose state it is: the scope says which of the two ids names it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,13 +18,13 @@ impl<'a> Owner<'a> {
     /// Where the state lies.
     ///
     /// # Errors
-    /// [`Error::NoId`] where the scope's id is not given.
-    pub fn key(&self) -> Result<Key<'a>, Error> {
+    /// [`MemoryError::NoId`] where the scope's id is not given.
+    pub fn key(&self) -> Result<RecordKey<'a>, MemoryError> {
         let id = match self.scope {
             Scope::Thread => self.thread,
             Scope::Resource => self.resource,
         };
-        Ok(Key { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(Error::NoId(self.scope))? })
+        Ok(RecordKey { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(MemoryError::NoId(self.scope))? })
     }
 
     /// What tells the conversations apart that share the state: the thread, where it is a resource's.
@@ -51,8 +51,8 @@ pub enum Spawned {
 /// Gives the thread `child` a copy of the parent's `resource` state; of `thread` state it gets nothing.
 ///
 /// # Errors
-/// [`Error::Taken`] where the child has a state and `replace` is not set, and where the store fails.
-pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, Error> {
+/// [`MemoryError::Taken`] where the child has a state and `replace` is not set, and where the store fails.
+pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, MemoryError> {
     let from = parent.key()?;
     if parent.scope == Scope::Thread {
         return Ok(Spawned::NotInherited);
@@ -61,9 +61,9 @@ pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -
         return Ok(Spawned::Nothing);
     };
     let (scope, id) = (Scope::Thread, child);
-    store.update(Key { scope, id, ..from }, |record| {
+    store.update(RecordKey { scope, id, ..from }, |record| {
         if record.body().is_some() && !replace {
-            return Err(Error::Taken(child.to_owned()));
+            return Err(MemoryError::Taken(child.to_owned()));
         }
         Ok(record.write(&state.to_json())?)
     })?;

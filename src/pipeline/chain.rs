@@ -2,7 +2,7 @@
 //!
 //! A chain knows no file and no configuration.
 
-use crate::processors::{Hear, Plan, Processor, View, fold};
+use crate::processors::{OnSummary, Plan, Processor, View, apply_plan};
 use crate::transcript::{Message, Transcript};
 
 /// Processors in order.
@@ -53,9 +53,9 @@ impl Chain {
     }
 
     /// Calls `hear` from now on for every summary that a stage made.
-    pub fn on_summary(&self, hear: &Hear) {
+    pub fn on_summary(&self, on_summary: &OnSummary) {
         for stage in &self.stages {
-            stage.processor.on_summary(hear);
+            stage.processor.on_summary(on_summary);
         }
     }
 
@@ -105,7 +105,11 @@ impl Stage {
     ) -> Result<(), String> {
         let mut added = usize::MAX;
         for _ in 0..self.processor.passes() {
-            let view = View { messages: &run.messages, preamble: &transcript.preamble, manners: transcript.manners };
+            let view = View {
+                messages: &run.messages,
+                preamble: &transcript.preamble,
+                pairing_rules: transcript.pairing_rules,
+            };
             let mut plan = self.processor.decide(&view)?;
             run.notes.append(&mut plan.notes);
             let identity = plan.is_identity();
@@ -120,7 +124,7 @@ impl Stage {
                 added = plan.added();
             }
             run.changed = true;
-            run.messages = fold(std::mem::take(&mut run.messages), &plan);
+            run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
         }
         Ok(())
     }

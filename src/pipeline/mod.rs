@@ -8,4 +8,4 @@ mod config;
 pub mod options;
 
 pub use chain::{Chain, Processors, Run, Stage};
-pub use config::{Config, Entry, Fault, Origin, Step, Value, schema};
+pub use config::{Config, ConfigError, Origin, ProcessorEntry, Step, Value, schema};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::closure::Leaving;
-use super::{Keep, Plan, Processor, Reason, Unit, View};
+use super::cascade::DropSet;
+use super::{Keep, Plan, Processor, Reason, View, WindowUnit};
 use crate::transcript::{Pairs, Role, in_flight};
 
 /// Keeps the last `size` units before the round in flight, that round, and what `keep` says.
@@ -15,7 +15,7 @@ pub struct HistoryWindow {
     /// How many units, 1 or more.
     pub size: usize,
     /// What is counted.
-    pub unit: Unit,
+    pub unit: WindowUnit,
     /// The window may grow to this many times `size`, and does not grow for what lies beyond; `None` for no bound.
     pub max_expansion: Option<usize>,
     /// Whether the round in flight counts like the rest.
@@ -36,14 +36,14 @@ impl Processor for HistoryWindow {
         let start = self.keep.front(view, self.start(view, &runs, flight));
         let head = self.keep.head(&runs);
         let pairs = Pairs::find(messages);
-        let mut leaving = Leaving::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for (at, message) in messages.iter().enumerate().take(start).skip(head) {
             if !self.keep.preserves(message) {
-                leaving.drop_message(at, reason.clone());
+                drops.drop_message(at, reason.clone());
             }
         }
-        let mut plan = leaving.into_plan();
+        let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         Ok(plan)
     }

@@ -3,10 +3,10 @@
 //! A processor knows no dialect, no bytes and no input or output. To add one: a file here, a line in the list below, and a
 //! command or a flag that builds it.
 
+mod apply_plan;
+mod cascade;
 mod clear_results;
-mod closure;
 mod counting;
-mod fold;
 mod history_window;
 mod interactions;
 mod plan;
@@ -16,31 +16,31 @@ mod shorten;
 mod sliding_window;
 mod strip;
 mod summary_block;
-mod telling;
 mod token_limit;
 mod tool_filter;
 mod units;
+mod utterances;
 mod working_memory;
 
 use std::sync::Arc;
 
+pub use apply_plan::apply_plan;
 pub use clear_results::ClearResults;
 pub use counting::{Counting, Overhead};
-pub use fold::fold;
 pub use history_window::HistoryWindow;
 pub use interactions::{Counted, Interaction};
-pub use plan::{Admission, Change, Decision, Insert, Insertion, Plan, Reason, Remark, View};
+pub use plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, Remark, View};
 pub use repair::{Repair, RepairMode};
-pub use rolling_summary::{Outlook, RollingSummary};
+pub use rolling_summary::{RollingSummary, RollingView};
 pub use sliding_window::SlidingWindow;
 pub use strip::{Strip, StripKind};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
-pub use units::{Keep, Unit};
-pub use working_memory::{FoundUpdate, Source, WorkingMemory, updates};
+pub use units::{Keep, WindowUnit};
+pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 
 /// Called whenever something was done that takes long enough to be counted while it goes on.
-pub type Hear = Arc<dyn Fn() + Send + Sync>;
+pub type OnSummary = Arc<dyn Fn() + Send + Sync>;
 
 /// Decides what becomes of the messages of a transcript.
 pub trait Processor: Send + Sync {
@@ -48,7 +48,7 @@ pub trait Processor: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Calls `hear` from now on for every summary that was made.
-    fn on_summary(&self, _hear: &Hear) {}
+    fn on_summary(&self, _hear: &OnSummary) {}
 
     /// How often it may be run on what it left before, until it changes nothing more.
     fn passes(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::Text;
-use crate::transcript::{Draft, DraftPart, Manners, Message, PartRef};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, PartRef};
 
 /// What a processor sees of a transcript.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub struct View<'v, 'a> {
     /// Instructions and tool definitions outside the list.
     pub preamble: &'v [Text<'a>],
     /// How the wire wants its messages.
-    pub manners: Manners,
+    pub pairing_rules: PairingRules,
 }
 
 /// Why something leaves or changes; reads after "dropped: ".
@@ -43,12 +43,12 @@ pub enum Change {
     /// The call with this index, which holds its result in its own bytes, is answered there.
     Answer(usize, String),
     /// Results come in front of what it holds.
-    Admit(Vec<Admission>),
+    Prepend(Vec<Prepend>),
 }
 
 /// A result that is put into a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admission {
+pub enum Prepend {
     /// A part of another message, which cuts it.
     Moved(PartRef),
     /// One that we write.
@@ -74,7 +74,7 @@ pub enum Insertion {
     /// The message with this index, which is dropped where it stood.
     Moved(usize),
     /// A message of results taken from others.
-    Results(Vec<Admission>),
+    Results(Vec<Prepend>),
 }
 
 /// Everything that a processor decided.
@@ -111,11 +111,13 @@ impl Plan {
     /// How many messages and parts it puts in.
     #[must_use]
     pub fn added(&self) -> usize {
-        let admitted = self.decisions.iter().map(|decision| match decision {
-            Decision::Change(changes, _) => changes.iter().filter(|change| matches!(change, Change::Admit(_))).count(),
+        let prepended = self.decisions.iter().map(|decision| match decision {
+            Decision::Change(changes, _) => {
+                changes.iter().filter(|change| matches!(change, Change::Prepend(_))).count()
+            }
             _ => 0,
         });
-        self.inserts.len() + admitted.sum::<usize>()
+        self.inserts.len() + prepended.sum::<usize>()
     }
 
     /// Whether nothing changes.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::closure::Leaving;
-use super::{Admission, Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
+use super::cascade::DropSet;
+use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, Reason, View};
 use crate::transcript::{DraftPart, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
 
 /// What to do about a broken pair.
@@ -46,7 +46,7 @@ impl Processor for Repair {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
         let pairs = Pairs::find(view.messages);
-        let faults: Vec<Fault> = Fault::find(view.messages, &pairs, view.manners)
+        let faults: Vec<Fault> = Fault::find(view.messages, &pairs, view.pairing_rules)
             .into_iter()
             .filter(|fault| self.pending || fault.kind != FaultKind::PendingCall)
             .collect();
@@ -56,38 +56,38 @@ impl Processor for Repair {
             // Nothing counts as paired: the results may belong to the call that stays.
             return Ok(dropped(view, &Pairs::default(), faults.iter().filter(duplicate)));
         }
-        let bench = Bench { view, pairs: &pairs };
+        let placer = AnswerPlacer { view, pairs: &pairs };
         let mends = |fault: &Fault| match self.mode {
             RepairMode::Drop => false,
-            RepairMode::Stub => bench.can_answer(fault),
-            RepairMode::Move => bench.can_move(fault),
+            RepairMode::Stub => placer.can_answer(fault),
+            RepairMode::Move => placer.can_move(fault),
         };
         let (mended, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(mends);
-        if broken.is_empty() { Ok(bench.answer(&mended)) } else { Ok(dropped(view, &pairs, broken.iter())) }
+        if broken.is_empty() { Ok(placer.answer(&mended)) } else { Ok(dropped(view, &pairs, broken.iter())) }
     }
 }
 
 fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = &'f Fault>) -> Plan {
-    let mut leaving = Leaving::none(view, pairs);
+    let mut drops = DropSet::none(view, pairs);
     for fault in faults {
-        leaving.drop_part(fault.at, Reason::Borrowed(fault.kind.name()));
+        drops.drop_part(fault.at, Reason::Borrowed(fault.kind.name()));
     }
-    leaving.into_plan()
+    drops.into_plan()
 }
 
 /// Where results are put to their calls.
-struct Bench<'v, 'a> {
+struct AnswerPlacer<'v, 'a> {
     view: &'v View<'v, 'a>,
     pairs: &'v Pairs,
 }
 
-impl Bench<'_, '_> {
+impl AnswerPlacer<'_, '_> {
     fn message(&self, part: PartRef) -> &Message<'_> {
         &self.view.messages[part.message]
     }
 
     fn is_inside(&self) -> bool {
-        matches!(self.view.manners.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
+        matches!(self.view.pairing_rules.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
     }
 
     /// Whether a stub would answer this call and no other. A call that no tool could have taken is not made a whole one: it
@@ -107,7 +107,7 @@ impl Bench<'_, '_> {
         let hosted =
             self.message(fault.at).parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
         let message = self.message(fault.at);
-        let in_call = message.twins(fault.at.part).any(|nth| message.parts[nth].content.call().is_some());
+        let in_call = message.same_element(fault.at.part).any(|nth| message.parts[nth].content.call().is_some());
         if fault.kind != FaultKind::DetachedResult || hosted || in_call {
             return false;
         }
@@ -120,7 +120,7 @@ impl Bench<'_, '_> {
     /// Puts moved and stub results where the wire wants them.
     fn answer(&self, faults: &[Fault]) -> Plan {
         let mut plan = Plan::keep(self.view.messages.len());
-        let mut by_call: BTreeMap<usize, Vec<(PartRef, Admission)>> = BTreeMap::new();
+        let mut by_call: BTreeMap<usize, Vec<(PartRef, Prepend)>> = BTreeMap::new();
         let (inside, beside): (Vec<&Fault>, Vec<&Fault>) = faults.iter().partition(|fault| self.holds_result(fault));
         for fault in inside {
             let answer = Change::Answer(fault.at.part, INTERRUPTED.to_owned());
@@ -128,14 +128,14 @@ impl Bench<'_, '_> {
         }
         for fault in beside {
             let (call, answer) = match fault.other.filter(|_| fault.kind == FaultKind::DetachedResult) {
-                Some(call) => (call, Some(Admission::Moved(fault.at))),
-                None => (fault.at, self.stub(fault.at).map(Admission::Draft)),
+                Some(call) => (call, Some(Prepend::Moved(fault.at))),
+                None => (fault.at, self.stub(fault.at).map(Prepend::Draft)),
             };
             by_call.entry(call.message).or_default().extend(answer.map(|answer| (call, answer)));
         }
         let moved: HashSet<PartRef> =
             faults.iter().filter(|fault| fault.kind == FaultKind::DetachedResult).map(|fault| fault.at).collect();
-        self.lift(&moved, &mut plan);
+        self.cut_moved(&moved, &mut plan);
         for (call, mut answers) in by_call {
             answers.sort_by_key(|(call, _)| *call);
             self.place(call, answers.into_iter().map(|(_, answer)| answer).collect(), &mut plan);
@@ -161,7 +161,7 @@ impl Bench<'_, '_> {
     }
 
     /// Takes the parts that move out of their messages; a message that loses all its parts goes.
-    fn lift(&self, moved: &HashSet<PartRef>, plan: &mut Plan) {
+    fn cut_moved(&self, moved: &HashSet<PartRef>, plan: &mut Plan) {
         const MOVED: Reason = Reason::Borrowed("moved to its call");
         for part in moved.iter().collect::<std::collections::BTreeSet<_>>() {
             let mut parts = (0..self.message(*part).parts.len()).map(|nth| PartRef { part: nth, ..*part });
@@ -173,11 +173,11 @@ impl Bench<'_, '_> {
         }
     }
 
-    fn place(&self, call: usize, answers: Vec<Admission>, plan: &mut Plan) {
+    fn place(&self, call: usize, answers: Vec<Prepend>, plan: &mut Plan) {
         const ANSWERS: Reason = Reason::Borrowed("answers a call where the format wants it");
         let (before, takes) = self.after(call);
         if takes && !matches!(plan.decisions[before], Decision::Drop(_)) {
-            return change(before, Change::Admit(answers), ANSWERS, plan);
+            return change(before, Change::Prepend(answers), ANSWERS, plan);
         }
         if self.is_inside() {
             plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS });
@@ -186,9 +186,9 @@ impl Bench<'_, '_> {
         let mut last = None;
         for answer in answers {
             let what = match answer {
-                Admission::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
-                Admission::Moved(part) => Insertion::Moved(part.message),
-                Admission::Draft(_) => Insertion::Results(vec![answer]),
+                Prepend::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
+                Prepend::Moved(part) => Insertion::Moved(part.message),
+                Prepend::Draft(_) => Insertion::Results(vec![answer]),
             };
             plan.inserts.push(Insert { before, what, reason: ANSWERS });
         }
@@ -199,7 +199,7 @@ impl Bench<'_, '_> {
         let messages = self.view.messages;
         let own = |at: &usize| messages[*at].thread == messages[call].thread;
         let mut rest = (call + 1..messages.len()).filter(own);
-        let passed = match self.view.manners.results {
+        let passed = match self.view.pairing_rules.results {
             ResultPlace::Anywhere => return (call + 1, false),
             ResultPlace::RightAfter => Role::Tool,
             ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,

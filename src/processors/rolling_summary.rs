@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::closure::Leaving;
+use super::cascade::DropSet;
 use super::interactions::{Counted, Interaction, interactions};
-use super::telling::utterances;
-use super::{Decision, Hear, Insert, Insertion, Plan, Processor, Reason, View, summary_block};
-use crate::summarizers::rolling::{Memory, Range as Covered, Rolling, Span, Summary};
+use super::utterances::utterances;
+use super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, Reason, View, summary_block};
+use crate::summarizers::rolling::{InteractionRange, Range as Covered, Rolling, RollingState, Summary};
 use crate::summarizers::{Budget, Summarizer, Utterance};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Draft, Message, Pairs, Role};
@@ -30,14 +30,14 @@ pub struct RollingSummary {
     /// Counts them.
     pub tokenizer: Arc<dyn Tokenizer>,
     /// Is called for every summary that was made.
-    pub heard: OnceLock<Hear>,
+    pub on_summary: OnceLock<OnSummary>,
 }
 
 /// What a transcript is to a rolling memory.
 #[derive(Debug, Clone)]
-pub struct Outlook {
+pub struct RollingView {
     /// The memory that the transcript brings along, or that it was given.
-    pub memory: Memory,
+    pub memory: RollingState,
     /// The number of the first interaction in the transcript.
     pub first: usize,
     /// The interactions in the transcript.
@@ -46,7 +46,7 @@ pub struct Outlook {
     blocks: Vec<usize>,
 }
 
-impl Outlook {
+impl RollingView {
     /// How many interactions there were in all.
     #[must_use]
     pub const fn seen(&self) -> usize {
@@ -71,18 +71,18 @@ impl Processor for RollingSummary {
         "summarize"
     }
 
-    fn on_summary(&self, hear: &Hear) {
+    fn on_summary(&self, on_summary: &OnSummary) {
         // Whoever asked first is told.
-        let _ = self.heard.set(Arc::clone(hear));
+        let _ = self.on_summary.set(Arc::clone(on_summary));
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
-        let mut outlook = self.outlook(view.messages, None);
-        let due = self.due(&outlook);
-        let fresh = self.summarize(view.messages, &outlook, &due)?;
-        let seen = outlook.seen();
-        outlook.memory.advance(self.rolling, seen, fresh);
-        Ok(self.plan(view, &outlook))
+        let mut rolling = self.rolling_view(view.messages, None);
+        let due = self.due(&rolling);
+        let fresh = self.summarize(view.messages, &rolling, &due)?;
+        let seen = rolling.seen();
+        rolling.memory.advance(self.rolling, seen, fresh);
+        Ok(self.plan(view, &rolling))
     }
 }
 
@@ -90,7 +90,7 @@ impl RollingSummary {
     /// What `messages` are to this memory. Without a memory and the number of the first interaction, the transcript's own
     /// block of summaries is asked, if it has one.
     #[must_use]
-    pub fn outlook(&self, messages: &[Message<'_>], given: Option<(Memory, usize)>) -> Outlook {
+    pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
         let mut found = None;
         let mut blocks = Vec::new();
         for (at, message) in messages.iter().enumerate() {
@@ -104,53 +104,63 @@ impl RollingSummary {
         let told = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
         memory.seen = memory.seen.max(told);
         let interactions = interactions(messages, self.counted, &|at| blocks.contains(&at));
-        Outlook { memory, first: first.max(1), interactions, blocks }
+        RollingView { memory, first: first.max(1), interactions, blocks }
     }
 
     /// What is to be summarized.
     #[must_use]
-    pub fn due(&self, outlook: &Outlook) -> Vec<Span> {
-        let mut due = outlook.memory.due(self.rolling, outlook.seen());
+    pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
+        let mut due = rolling.memory.due(self.rolling, rolling.seen());
         // A window that was widened since reaches back to where the transcript begins.
         for span in &mut due {
-            span.start = span.start.max(outlook.first);
+            span.start = span.start.max(rolling.first);
         }
         due
     }
 
     /// What is told of the interactions `span`: all that came after what was told last, calls and results included.
     #[must_use]
-    pub fn told<'m>(&self, messages: &'m [Message<'_>], outlook: &Outlook, span: Span) -> Vec<Utterance<'m>> {
-        let Range { start, end } = self.covered(outlook, span);
+    pub fn told<'m>(
+        &self,
+        messages: &'m [Message<'_>],
+        rolling: &RollingView,
+        span: InteractionRange,
+    ) -> Vec<Utterance<'m>> {
+        let Range { start, end } = self.covered(rolling, span);
         let mut told = utterances(messages, &Pairs::find(messages), start, end);
         told.retain(|said| !said.text.is_empty());
         told
     }
 
-    fn covered(&self, outlook: &Outlook, span: Span) -> Range<usize> {
-        let before = outlook.interaction(span.start - 1).filter(|_| self.rolling.due(span.start - 1).is_some());
+    fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
+        let before = rolling.interaction(span.start - 1).filter(|_| self.rolling.due(span.start - 1).is_some());
         let start = before.map_or_else(
-            || outlook.interaction(span.start).map_or(0, |interaction| interaction.start),
+            || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
             |before| before.arrived,
         );
-        start..outlook.interaction(span.end).map_or(start, |interaction| interaction.arrived)
+        start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
     }
 
     /// The summaries of `due`, each made on a thread of its own: a model takes seconds for one.
     ///
     /// # Errors
     /// Why the first of them could not be made, and of what it was.
-    pub fn summarize(&self, messages: &[Message<'_>], outlook: &Outlook, due: &[Span]) -> Result<Vec<Summary>, String> {
-        let told: Vec<Vec<Utterance<'_>>> = due.iter().map(|span| self.told(messages, outlook, *span)).collect();
+    pub fn summarize(
+        &self,
+        messages: &[Message<'_>],
+        rolling: &RollingView,
+        due: &[InteractionRange],
+    ) -> Result<Vec<Summary>, String> {
+        let told: Vec<Vec<Utterance<'_>>> = due.iter().map(|span| self.told(messages, rolling, *span)).collect();
         let made: Vec<Result<String, String>> = std::thread::scope(|scope| {
             let makers: Vec<_> = told.iter().map(|told| scope.spawn(|| self.one(told))).collect();
             let panicked = || Err(String::from("the summarizer panicked"));
             makers.into_iter().map(|maker| maker.join().unwrap_or_else(|_| panicked())).collect()
         });
-        let summary = |(span, text): (&Span, Result<String, String>)| {
-            let Span { start, end } = *span;
+        let summary = |(span, text): (&InteractionRange, Result<String, String>)| {
+            let InteractionRange { start, end } = *span;
             let text = text.map_err(|why| format!("cannot summarize messages {start} to {end}: {why}"))?;
-            Ok(Summary { range: named(messages, outlook, *span), text, ts: None })
+            Ok(Summary { range: named(messages, rolling, *span), text, ts: None })
         };
         due.iter().zip(made).map(summary).collect()
     }
@@ -159,34 +169,34 @@ impl RollingSummary {
         let count = |text: &str| self.tokenizer.count(text);
         let budget = Budget { tokens: self.tokens, count: &count };
         let made = self.summarizer.summarize(told, &budget).map_err(|failure| failure.to_string())?;
-        if let Some(hear) = self.heard.get() {
-            hear();
+        if let Some(on_summary) = self.on_summary.get() {
+            on_summary();
         }
         Ok(made)
     }
 
     /// What a model should get: instructions, summaries, the window.
     #[must_use]
-    pub fn plan(&self, view: &View<'_, '_>, outlook: &Outlook) -> Plan {
+    pub fn plan(&self, view: &View<'_, '_>, rolling: &RollingView) -> Plan {
         let messages = view.messages;
-        let next = self.rolling.held(outlook.seen()).start;
-        let begin = outlook.interaction(next).map_or(0, |interaction| interaction.start);
+        let next = self.rolling.held(rolling.seen()).start;
+        let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
         // Instructions and summaries of before stand in front of the window, wherever the interaction begins.
-        let front = |at: &usize| messages.get(*at).is_some_and(|m| m.role.instructs()) || outlook.is_block(*at);
+        let front = |at: &usize| messages.get(*at).is_some_and(|m| m.role.instructs()) || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(front).count();
         let pairs = Pairs::find(messages);
-        let mut leaving = Leaving::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs);
         let window = self.rolling.window;
         let reason = Reason::Owned(format!("before the last {window} interactions"));
         for (at, message) in messages.iter().enumerate().take(start) {
-            if !message.role.instructs() && !outlook.is_block(at) {
-                leaving.drop_message(at, reason.clone());
+            if !message.role.instructs() && !rolling.is_block(at) {
+                drops.drop_message(at, reason.clone());
             }
         }
-        let mut plan = leaving.into_plan();
-        if !outlook.memory.summaries.is_empty() {
-            let text = summary_block::write(&outlook.memory, next.max(outlook.first));
-            place(&mut plan, messages, outlook, start, text);
+        let mut plan = drops.into_plan();
+        if !rolling.memory.summaries.is_empty() {
+            let text = summary_block::write(&rolling.memory, next.max(rolling.first));
+            place(&mut plan, messages, rolling, start, text);
         }
         plan
     }
@@ -194,14 +204,14 @@ impl RollingSummary {
 
 /// Puts the block of summaries before the window, in place of the ones that were there. One that stays as it is stays
 /// where it is.
-fn place(plan: &mut Plan, messages: &[Message<'_>], outlook: &Outlook, start: usize, text: String) {
-    if let [at] = outlook.blocks[..]
+fn place(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView, start: usize, text: String) {
+    if let [at] = rolling.blocks[..]
         && *at_text(&messages[at]) == text
         && plan.is_identity()
     {
         return;
     }
-    for &at in &outlook.blocks {
+    for &at in &rolling.blocks {
         plan.decisions[at] = Decision::Drop(Reason::Borrowed("newer summaries stand in its place"));
     }
     let reason = Reason::Borrowed("summaries of what came before");
@@ -218,9 +228,9 @@ fn at_text(message: &Message<'_>) -> String {
 }
 
 /// `span` with the ids of its first message and of the last one that speaks.
-fn named(messages: &[Message<'_>], outlook: &Outlook, span: Span) -> Covered {
+fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> Covered {
     let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
-    let said = |number| outlook.interaction(number).map(|interaction: &Interaction| &interaction.said);
+    let said = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.said);
     Covered {
         span,
         start_id: id(said(span.start).and_then(|said| said.first().copied())),

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::closure::Leaving;
-use super::{Keep, Plan, Processor, Reason, Unit, View};
+use super::cascade::DropSet;
+use super::{Keep, Plan, Processor, Reason, View, WindowUnit};
 use crate::transcript::{Pairs, PartRef};
 
 /// Keeps at most `size` units: those that `keep` preserves wherever they stand, and the last of the others.
@@ -12,7 +12,7 @@ pub struct SlidingWindow {
     /// How many units, 1 or more.
     pub size: usize,
     /// What is counted; a preserved message counts as one unit.
-    pub unit: Unit,
+    pub unit: WindowUnit,
     /// What is kept besides; it counts.
     pub keep: Keep,
 }
@@ -28,17 +28,17 @@ impl Processor for SlidingWindow {
             return Ok(Plan::keep(view.messages.len()));
         }
         let pairs = Pairs::find(view.messages);
-        let mut leaving = Leaving::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs);
         let head = self.keep.head(&runs);
         let start = self.keep.front(view, self.start(view, &runs, head));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
             if !self.keep.preserves(message) {
-                leaving.drop_message(at, reason.clone());
+                drops.drop_message(at, reason.clone());
             }
         }
-        drop_leading_orphans(view, &pairs, start, self.keep, &mut leaving);
-        Ok(leaving.into_plan())
+        drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
+        Ok(drops.into_plan())
     }
 }
 
@@ -61,10 +61,10 @@ impl SlidingWindow {
 }
 
 /// Results at the start of what follows the cut whose call is not kept, be it that it never was there.
-fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, leaving: &mut Leaving<'_, '_>) {
+fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
     for (at, message) in view.messages.iter().enumerate().skip(start) {
         let answers_only = message.has_tools() && message.calls().next().is_none();
-        if leaving.is_gone(at) || keep.preserves(message) {
+        if drops.is_gone(at) || keep.preserves(message) {
             continue;
         }
         if !answers_only {
@@ -72,11 +72,11 @@ fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: 
         }
         for (nth, _) in message.results() {
             let result = PartRef { message: at, part: nth };
-            if pairs.other_half(result).is_none_or(|call| leaving.is_part_gone(call)) {
-                leaving.drop_part(result, Reason::Borrowed("an orphan result at the start of the window"));
+            if pairs.other_half(result).is_none_or(|call| drops.is_part_gone(call)) {
+                drops.drop_part(result, Reason::Borrowed("an orphan result at the start of the window"));
             }
         }
-        if !leaving.is_gone(at) {
+        if !drops.is_gone(at) {
             break;
         }
     }

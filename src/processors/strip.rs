@@ -1,6 +1,6 @@
 //! Parts of one kind go from every message, where the wire lets them.
 
-use super::closure::Leaving;
+use super::cascade::DropSet;
 use super::{Decision, Plan, Processor, Reason, View};
 use crate::transcript::{Content, Pairs, PartRef, Role};
 
@@ -32,12 +32,12 @@ impl Processor for Strip {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
         let pairs = Pairs::find(view.messages);
-        let mut leaving = Leaving::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs);
         let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {
-                leaving.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
+                drops.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
                 continue;
             }
             if message.is_bound_thought() && self.kinds.contains(&StripKind::Reasoning) {
@@ -52,11 +52,11 @@ impl Processor for Strip {
             for (nth, part) in message.parts.iter().enumerate() {
                 let needed = at >= open_turn && message.has_tools();
                 if let Some(reason) = self.strips(&part.content, needed) {
-                    leaving.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
+                    drops.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
                 }
             }
         }
-        let mut plan = leaving.into_plan();
+        let mut plan = drops.into_plan();
         for at in lone_reasoning {
             plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
         }

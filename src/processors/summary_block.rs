@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::summarizers::rolling::{Memory, Range, Span, Summary};
+use crate::summarizers::rolling::{InteractionRange, Range, RollingState, Summary};
 use crate::transcript::{Content, Message};
 
 const OPEN: &str = "<conversation_summaries next=\"";
@@ -16,10 +16,10 @@ const NOTE: &str =
 /// The text of the block: the summaries of `memory`, the newest first. The messages behind it begin with interaction
 /// number `next`.
 #[must_use]
-pub(super) fn write(memory: &Memory, next: usize) -> String {
+pub(super) fn write(memory: &RollingState, next: usize) -> String {
     let mut text = format!("{OPEN}{next}\">\n{NOTE}");
     for summary in memory.summaries.iter().rev() {
-        let Span { start, end } = summary.range.span;
+        let InteractionRange { start, end } = summary.range.span;
         let said = escape(&summary.text);
         // Writing to a string cannot fail.
         let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{said}\n</summary>");
@@ -29,7 +29,7 @@ pub(super) fn write(memory: &Memory, next: usize) -> String {
 
 /// What a message says that is such a block and nothing else: the memory, and the number of the first interaction after it.
 #[must_use]
-pub(super) fn read(message: &Message<'_>) -> Option<(Memory, usize)> {
+pub(super) fn read(message: &Message<'_>) -> Option<(RollingState, usize)> {
     let mut texts = message.parts.iter().filter_map(|part| match &part.content {
         Content::Text(text) => Some(text),
         _ => None,
@@ -44,13 +44,13 @@ pub(super) fn read(message: &Message<'_>) -> Option<(Memory, usize)> {
     (blocks.next()? == NOTE).then_some(())?;
     let mut summaries = blocks.map(summary).collect::<Option<Vec<_>>>()?;
     summaries.reverse();
-    Some((Memory { seen: 0, summaries }, next.parse().ok()?))
+    Some((RollingState { seen: 0, summaries }, next.parse().ok()?))
 }
 
 fn summary(block: &str) -> Option<Summary> {
     let (range, said) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
-    let span = Span { start: start.parse().ok()?, end: end.parse().ok()? };
+    let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
     Some(Summary { range: Range::from(span), text: unescape(said), ts: None })
 }
 

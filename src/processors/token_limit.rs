@@ -1,6 +1,6 @@
 //! The newest complete segments that fit a budget of tokens.
 
-use super::closure::Leaving;
+use super::cascade::DropSet;
 use super::shorten::shorten;
 use super::{Change, Counting, Decision, Keep, Plan, Processor, Reason, View};
 use crate::transcript::{Message, Pairs, PartRef, segments};
@@ -101,14 +101,14 @@ impl TokenLimit {
     }
 
     fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
-        let mut leaving = Leaving::none(view, pairs);
+        let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
         for (at, message) in view.messages.iter().enumerate().take(start) {
             if !self.preserves(message) {
-                leaving.drop_message(at, reason.clone());
+                drops.drop_message(at, reason.clone());
             }
         }
-        leaving.into_plan()
+        drops.into_plan()
     }
 
     /// Not even the newest segment, which begins at `start`, fits the `left` tokens.

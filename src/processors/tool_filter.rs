@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::closure::Leaving;
+use super::cascade::DropSet;
 use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
 use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 
@@ -57,23 +57,23 @@ impl Processor for ToolFilter {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
         let pairs = Pairs::find(view.messages);
-        let mut leaving = Leaving::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs);
         let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
         for &call in pairs.calls() {
             let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
             let name = content.name.decode();
             if self.tools.goes(&name) {
-                leaving.drop_part(call, Reason::Owned(format!("calls tool {name}")));
+                drops.drop_part(call, Reason::Owned(format!("calls tool {name}")));
                 if !used[call.message].iter().any(|known| *known == name) {
                     used[call.message].push(name.into_owned());
                 }
             }
         }
         for &result in pairs.results() {
-            self.drop_lonely(view, &pairs, result, &mut leaving);
+            self.drop_lonely(view, &pairs, result, &mut drops);
         }
-        drop_stranded(view, &pairs, &mut leaving);
-        let mut plan = leaving.into_plan();
+        drop_stranded(view, &pairs, &mut drops);
+        let mut plan = drops.into_plan();
         if self.persist_results {
             leave_notes(view, &pairs, &used, &mut plan);
         }
@@ -83,7 +83,7 @@ impl Processor for ToolFilter {
 
 impl ToolFilter {
     /// A result without a call goes by the name it has itself; without one only where all tools go.
-    fn drop_lonely(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, leaving: &mut Leaving<'_, '_>) {
+    fn drop_lonely(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
         let content = view.messages[result.message].parts[result.part].content.result();
         let (None, Some(content)) = (pairs.other_half(result), content) else { return };
         let goes = match &content.name {
@@ -91,13 +91,13 @@ impl ToolFilter {
             None => matches!(self.tools, ToolGlobs::All),
         };
         if goes {
-            leaving.drop_part(result, Reason::Borrowed("answers a tool that was filtered"));
+            drops.drop_part(result, Reason::Borrowed("answers a tool that was filtered"));
         }
     }
 }
 
 /// Drops the pending calls whose round is over without the calls that left: nobody waits for their results any more.
-fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, leaving: &mut Leaving<'_, '_>) {
+fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("its round is over without the calls that left");
     let thread = |call: &PartRef| view.messages[call.message].thread;
     let is_hosted =
@@ -106,18 +106,18 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, leaving: &mut Leaving<'_, '
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
     let rounds = |left: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
-        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.manners, left))).collect()
+        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.pairing_rules, left))).collect()
     };
     let before = rounds(&|_| true);
     pending.retain(|call| call.message >= before[&thread(call)]);
     loop {
-        let after = rounds(&|part| !leaving.is_part_gone(part));
-        let is_stranded = |call: &&PartRef| !leaving.is_part_gone(**call) && call.message < after[&thread(call)];
+        let after = rounds(&|part| !drops.is_part_gone(part));
+        let is_stranded = |call: &&PartRef| !drops.is_part_gone(**call) && call.message < after[&thread(call)];
         let stranded: Vec<PartRef> = pending.iter().filter(is_stranded).copied().collect();
         if stranded.is_empty() {
             return;
         }
-        stranded.into_iter().for_each(|call| leaving.drop_part(call, STRANDED));
+        stranded.into_iter().for_each(|call| drops.drop_part(call, STRANDED));
     }
 }
 

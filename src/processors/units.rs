@@ -7,7 +7,7 @@ use crate::transcript::{Message, Pairs, Role, segments, turns};
 
 /// What a window's size counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unit {
+pub enum WindowUnit {
     /// Items, as they lie in the transcript.
     #[default]
     Items,
@@ -19,7 +19,7 @@ pub enum Unit {
     Segments,
 }
 
-impl Unit {
+impl WindowUnit {
     /// `messages` as runs, one a unit.
     pub(super) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
         match self {

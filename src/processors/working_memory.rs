@@ -12,7 +12,7 @@ use crate::transcript::{Content, Draft, Message, Part, Role};
 #[derive(Clone)]
 pub struct WorkingMemory {
     /// Where the state comes from.
-    pub source: Source,
+    pub source: StateSource,
     /// What an object has to look like.
     pub schema: Option<Arc<Schema>>,
     /// Whether updates in the transcript are left unheard.
@@ -25,7 +25,7 @@ pub struct WorkingMemory {
 
 /// Where the state comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Source {
+pub enum StateSource {
     /// It is known.
     Given(State),
     /// From this one on, the updates in the transcript make it.
@@ -90,11 +90,11 @@ impl Processor for WorkingMemory {
             (None, Some(at)) => plan.decisions[at] = Decision::Drop(Reason::Borrowed("the working memory is empty")),
             (Some(block), Some(at)) => {
                 note(&block, self.budget, &mut plan);
-                plan.decisions[at] = replaced(&view.messages[at], block.text, view.manners.developer);
+                plan.decisions[at] = replaced(&view.messages[at], block.text, view.pairing_rules.developer);
             }
             (Some(block), None) => {
                 note(&block, self.budget, &mut plan);
-                let what = Insertion::Draft(draft(block.text, view.manners.developer));
+                let what = Insertion::Draft(draft(block.text, view.pairing_rules.developer));
                 let reason = Reason::Borrowed("the working memory");
                 plan.inserts.push(Insert { before: front, what, reason });
             }
@@ -107,8 +107,8 @@ impl WorkingMemory {
     /// The state; `None` where neither the caller nor the transcript says anything of one.
     fn state(&self, view: &View<'_, '_>, plan: &mut Plan) -> Option<State> {
         let from = match &self.source {
-            Source::Given(state) => return Some(state.clone()),
-            Source::Replayed(from) => from,
+            StateSource::Given(state) => return Some(state.clone()),
+            StateSource::Replayed(from) => from,
         };
         let updates = updates(view.messages);
         if updates.is_empty() && from.is_empty() {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Outcome;
-use crate::checks::{Level, Place};
+use crate::checks::{FindingPlace, Level};
 
 /// Raised when a member changes its meaning or goes; new members come without.
 const VERSION: u32 = 1;
@@ -27,9 +27,9 @@ struct One<'o> {
     help: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_answer: Option<&'static str>,
-    at: &'o Place,
+    at: &'o FindingPlace,
     #[serde(skip_serializing_if = "Option::is_none")]
-    other_half: Option<&'o Place>,
+    other_half: Option<&'o FindingPlace>,
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Outcome;
-use crate::checks::{ALL, Finding, Level, Place, Rule};
+use crate::checks::{ALL, Finding, FindingPlace, Level, Rule};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -157,7 +157,7 @@ fn hit<'o>(file: &str, finding: &'o Finding) -> Hit<'o> {
     }
 }
 
-fn location<'o>(file: &str, place: &'o Place, words: Option<&'static str>) -> Location<'o> {
+fn location<'o>(file: &str, place: &'o FindingPlace, words: Option<&'static str>) -> Location<'o> {
     let region = Region {
         start_line: place.line,
         start_column: place.column,

@@ -11,13 +11,13 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Reads a growing file, or standard input until it ends.
 #[derive(Debug)]
 pub struct Follow {
-    source: Source,
+    source: FollowSource,
     /// Bytes of a line that is not whole yet.
     rest: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum Source {
+enum FollowSource {
     File { path: PathBuf, read: u64 },
     Stdin,
 }
@@ -35,7 +35,7 @@ impl Follow {
     /// Follows the file at `path`, or standard input.
     #[must_use]
     pub fn new(path: Option<&Path>) -> Self {
-        let source = path.map_or(Source::Stdin, |path| Source::File { path: path.to_owned(), read: 0 });
+        let source = path.map_or(FollowSource::Stdin, |path| FollowSource::File { path: path.to_owned(), read: 0 });
         Self { source, rest: Vec::new() }
     }
 
@@ -60,13 +60,13 @@ impl Follow {
     /// Reads what is there; pauses if that is nothing. Whether it was the end.
     fn read(&mut self) -> io::Result<bool> {
         match &mut self.source {
-            Source::Stdin => {
+            FollowSource::Stdin => {
                 let mut chunk = [0; 1 << 13];
                 let count = io::stdin().lock().read(&mut chunk)?;
                 self.rest.extend_from_slice(&chunk[..count]);
                 Ok(count == 0)
             }
-            Source::File { path, read } => {
+            FollowSource::File { path, read } => {
                 let grown = grown(path, read, &mut self.rest)?;
                 if !grown {
                     std::thread::sleep(PAUSE);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::json::{Text, quote};
-use crate::processors::{Interaction, Outlook};
+use crate::processors::{Interaction, RollingView};
 use crate::summarizers::rolling::{Rolling, Summary};
 use crate::transcript::{Message, Role};
 
@@ -15,18 +15,18 @@ use crate::transcript::{Message, Role};
 #[must_use]
 pub fn state(
     messages: &[Message<'_>],
-    outlook: &Outlook,
+    view: &RollingView,
     rolling: Rolling,
     time: &dyn Fn(usize) -> Option<String>,
 ) -> String {
-    let held = rolling.held(outlook.seen());
-    let lines: Vec<String> = (held.start..=held.end).filter_map(|n| line(messages, outlook, n, time)).collect();
+    let held = rolling.held(view.seen());
+    let lines: Vec<String> = (held.start..=held.end).filter_map(|n| line(messages, view, n, time)).collect();
     let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", lines.join(","));
-    let summaries: Vec<String> = outlook.memory.summaries.iter().map(summary).collect();
+    let summaries: Vec<String> = view.memory.summaries.iter().map(summary).collect();
     text.push_str(&summaries.join(","));
     text.push(']');
-    let last = outlook.interactions.last().map_or(0, end_of_last);
-    let pending: Vec<String> = told(messages, last..messages.len(), &|at| outlook.is_block(at));
+    let last = view.interactions.last().map_or(0, end_of_last);
+    let pending: Vec<String> = told(messages, last..messages.len(), &|at| view.is_block(at));
     if !pending.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, ",\"pending\":[{}]", pending.join(","));
@@ -37,19 +37,19 @@ pub fn state(
 
 fn line(
     messages: &[Message<'_>],
-    outlook: &Outlook,
+    view: &RollingView,
     number: usize,
     time: &dyn Fn(usize) -> Option<String>,
 ) -> Option<String> {
-    let interaction = outlook.interaction(number)?;
-    let end = outlook.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
+    let interaction = view.interaction(number)?;
+    let end = view.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
     let side = |role| interaction.said.iter().copied().filter(move |&at| messages[at].role == role);
     let request = side(Role::User).next();
     let response = side(Role::Assistant).next_back();
     let mut members: Vec<String> = Vec::new();
     members.extend(request.map(|at| format!("\"userRequest\":{}", raw(&messages[at]))));
     members.extend(response.map(|at| format!("\"aiResponse\":{}", raw(&messages[at]))));
-    let named = |at: usize| request == Some(at) || response == Some(at) || outlook.is_block(at);
+    let named = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
     let rest = told(messages, interaction.start..end, &named);
     if !rest.is_empty() {
         members.push(format!("\"rest\":[{}]", rest.join(",")));

@@ -9,9 +9,9 @@ use crate::batch::Reading;
 use crate::dialects::{self, Dialect, Framing};
 use crate::edit::apply;
 use crate::json::{Document, Text};
-use crate::processors::{RollingSummary, View, fold};
-use crate::store::{self, Key, Scope, Shelf, Store};
-use crate::summarizers::rolling::Memory;
+use crate::processors::{RollingSummary, View, apply_plan};
+use crate::store::{self, RecordKey, Scope, Shelf, Store};
+use crate::summarizers::rolling::RollingState;
 use crate::transcript::{Message, Transcript};
 
 /// The version of the form in which a thread is kept.
@@ -32,7 +32,7 @@ pub struct Thread {
     taken: usize,
     /// The number of the first interaction among `items`.
     first: usize,
-    memory: Memory,
+    memory: RollingState,
     items: Vec<Item>,
 }
 
@@ -73,7 +73,7 @@ pub enum ThreadError {
     /// What came in does not go with what is there, or cannot be summarized.
     Thread(String),
     /// The store cannot be read or written.
-    Store(store::Error),
+    Store(store::StoreError),
 }
 
 impl fmt::Display for ThreadError {
@@ -87,8 +87,8 @@ impl fmt::Display for ThreadError {
 
 impl std::error::Error for ThreadError {}
 
-impl From<store::Error> for ThreadError {
-    fn from(error: store::Error) -> Self {
+impl From<store::StoreError> for ThreadError {
+    fn from(error: store::StoreError) -> Self {
         Self::Store(error)
     }
 }
@@ -101,9 +101,9 @@ impl From<store::Error> for ThreadError {
 /// # Errors
 /// [`ThreadError`]; the thread is as it was.
 pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
-    let key = Key { shelf: Shelf::Summary, scope: Scope::Thread, id };
+    let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
     loop {
-        let (before, marks) = store.update(key, |record| -> Result<_, store::Error> {
+        let (before, marks) = store.update(key, |record| -> Result<_, store::StoreError> {
             Ok((record.body().map(str::to_owned), record.marks()?))
         })?;
         let old = before.as_deref().map(Thread::read).transpose()?;
@@ -112,7 +112,7 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
         if before.as_deref() == Some(&body) {
             return Ok(new);
         }
-        let done = store.update(key, |record| -> Result<_, store::Error> {
+        let done = store.update(key, |record| -> Result<_, store::StoreError> {
             if record.body() != before.as_deref() {
                 return Ok(false);
             }
@@ -133,14 +133,14 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
 /// # Errors
 /// [`ThreadError`] where it cannot be read.
 pub fn current(store: &Store, id: &str) -> Result<Option<Thread>, ThreadError> {
-    let body = store.read(Key { shelf: Shelf::Summary, scope: Scope::Thread, id })?;
+    let body = store.read(RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id })?;
     body.as_deref().map(Thread::read).transpose()
 }
 
 impl Default for Thread {
     /// A thread in which nothing was said; it takes on the unit of what comes in first.
     fn default() -> Self {
-        let (unit, memory) = (String::new(), Memory::default());
+        let (unit, memory) = (String::new(), RollingState::default());
         Self { version: VERSION, unit, dialect: None, taken: 0, first: 1, memory, items: Vec::new() }
     }
 }
@@ -265,20 +265,20 @@ impl Thread {
             let name = dialect.name();
             return Err(ThreadError::Thread(format!("messages of `{name}` cannot be kept one by one")));
         }
-        let mut outlook = summary.outlook(messages, Some((self.memory.clone(), self.first)));
-        let due = summary.due(&outlook);
-        let mut fresh = summary.summarize(messages, &outlook, &due).map_err(ThreadError::Thread)?;
+        let mut rolling = summary.rolling_view(messages, Some((self.memory.clone(), self.first)));
+        let due = summary.due(&rolling);
+        let mut fresh = summary.summarize(messages, &rolling, &due).map_err(ThreadError::Thread)?;
         for made in &mut fresh {
-            let last = outlook.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
+            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
             made.ts = last.and_then(|&at| self.items.get(at)).map(|item| item.ts.clone());
         }
-        let seen = outlook.seen();
-        outlook.memory.advance(summary.rolling, seen, fresh);
+        let seen = rolling.seen();
+        rolling.memory.advance(summary.rolling, seen, fresh);
         let next = summary.rolling.held(seen).start.max(self.first);
-        let start = outlook.interaction(next).map_or(0, |interaction| interaction.start);
+        let start = rolling.interaction(next).map_or(0, |interaction| interaction.start);
         let kept: Vec<bool> =
             messages.iter().enumerate().map(|(at, message)| at >= start || message.role.instructs()).collect();
-        (self.first, self.memory) = (next, outlook.memory);
+        (self.first, self.memory) = (next, rolling.memory);
         let mut kept = kept.into_iter();
         self.items.retain(|_| kept.next().unwrap_or(true));
         Ok(())
@@ -295,18 +295,19 @@ impl Thread {
         let text = if framing == Framing::Lines { self.lines() } else { self.list() };
         let document = document(&text)?;
         let (dialect, mut transcript) = self.transcript(&document)?;
-        let outlook = summary.outlook(&transcript.messages, Some((self.memory.clone(), self.first)));
+        let rolling = summary.rolling_view(&transcript.messages, Some((self.memory.clone(), self.first)));
         if shown == Shown::State {
             let time = |at: usize| self.items.get(at).map(|item| item.ts.clone());
-            return Ok(state(&transcript.messages, &outlook, summary.rolling, &time) + "\n");
+            return Ok(state(&transcript.messages, &rolling, summary.rolling, &time) + "\n");
         }
         let messages = std::mem::take(&mut transcript.messages);
-        let view = View { messages: &messages, preamble: &transcript.preamble, manners: transcript.manners };
-        let plan = summary.plan(&view, &outlook);
+        let view =
+            View { messages: &messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
+        let plan = summary.plan(&view, &rolling);
         if plan.is_identity() {
             return Ok(text);
         }
-        let left = fold(messages, &plan);
+        let left = apply_plan(messages, &plan);
         let mut out = String::new();
         apply(&transcript, dialect, &left, &mut out);
         Ok(out)

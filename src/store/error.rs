@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 
 /// Why a store could not be opened, read or written.
 #[derive(Debug)]
-pub enum Error {
+pub enum StoreError {
     /// The file is not one to work with. It was left as it was.
     Refused {
         /// The file.
@@ -69,29 +69,29 @@ pub enum Refusal {
     ReadOnly,
 }
 
-impl Error {
+impl StoreError {
     /// Puts the file's name to what `SQLite` said, and gives the frequent cases their own words.
-    pub(super) fn database(path: &Path, source: rusqlite::Error) -> Error {
+    pub(super) fn database(path: &Path, source: rusqlite::Error) -> StoreError {
         let why = match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Refusal::NotSqlite,
             Some(ErrorCode::DatabaseCorrupt) => Refusal::Damaged,
             Some(ErrorCode::ReadOnly) => Refusal::ReadOnly,
             _ => {
                 let path = path.to_owned();
-                return Error::Database { path, source };
+                return StoreError::Database { path, source };
             }
         };
-        Error::refused(path, why)
+        StoreError::refused(path, why)
     }
 
-    pub(super) fn refused(path: &Path, why: Refusal) -> Error {
+    pub(super) fn refused(path: &Path, why: Refusal) -> StoreError {
         let path = path.to_owned();
-        Error::Refused { path, why }
+        StoreError::Refused { path, why }
     }
 
-    pub(super) fn system(path: &Path, source: io::Error) -> Error {
+    pub(super) fn system(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
-        Error::System { path, source }
+        StoreError::System { path, source }
     }
 }
 
@@ -101,19 +101,21 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
-            Error::System { path, source } => write!(f, "store {}: {}", path.display(), words(source)),
-            Error::Database { path, source } if is_busy(source) => {
+            StoreError::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
+            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), words(source)),
+            StoreError::Database { path, source } if is_busy(source) => {
                 write!(f, "store {}: another process holds it; try again", path.display())
             }
-            Error::Database { path, source } => write!(f, "store {}: {source}", path.display()),
-            Error::Import { line: 0, reason } => write!(f, "import: {reason}"),
-            Error::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
-            Error::Export(source) => write!(f, "export: {}", words(source)),
-            Error::NoPlace => f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME"),
+            StoreError::Database { path, source } => write!(f, "store {}: {source}", path.display()),
+            StoreError::Import { line: 0, reason } => write!(f, "import: {reason}"),
+            StoreError::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
+            StoreError::Export(source) => write!(f, "export: {}", words(source)),
+            StoreError::NoPlace => {
+                f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME")
+            }
         }
     }
 }
@@ -139,7 +141,7 @@ impl fmt::Display for Refusal {
 }
 
 // The words say the cause already; a chain of causes would say it twice.
-impl std::error::Error for Error {}
+impl std::error::Error for StoreError {}
 
 /// The system's words without its number, and without the temporary file that nobody named.
 fn words(source: &io::Error) -> String {

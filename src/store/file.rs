@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{Error, PATIENCE, Refusal, Store, patiently, versions};
+use super::{PATIENCE, Refusal, Store, StoreError, patiently, versions};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
@@ -23,22 +23,22 @@ pub(super) enum Access {
 }
 
 /// Whether something lies at `path`.
-pub(super) fn exists(path: &Path) -> Result<bool, Error> {
-    path.try_exists().map_err(|source| Error::system(path, source))
+pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(|source| StoreError::system(path, source))
 }
 
 /// Makes an empty store beside `path` and links it there in one step, so that a file with no bytes or half a
 /// header is never the trace of a process that was killed, and two processes may start at once.
-pub(super) fn make_if_missing(path: &Path) -> Result<(), Error> {
+pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     if exists(path)? {
         return Ok(());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    let system = |source| Error::system(path, source);
-    make_folder(folder).map_err(|source| Error::system(folder, source))?;
+    let system = |source| StoreError::system(path, source);
+    make_folder(folder).map_err(|source| StoreError::system(folder, source))?;
     let blank = tempfile::Builder::new().prefix(".curtail-").suffix(".db").tempfile_in(folder).map_err(system)?;
-    fill(blank.path()).map_err(|source| Error::database(path, source))?;
+    fill(blank.path()).map_err(|source| StoreError::database(path, source))?;
     blank.as_file().sync_all().map_err(system)?;
     match blank.persist_noclobber(path) {
         Err(lost) if lost.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -76,19 +76,19 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 
 /// Opens what is there, after a look at its header with plain reads: `SQLite` itself would roll a journal back
 /// or make side files beside a database that is none of ours.
-pub(super) fn open(path: &Path, access: Access) -> Result<Store, Error> {
+pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
     let (header, writable) = look(path)?;
     if access == Access::Change && !writable {
-        return Err(Error::refused(path, Refusal::ReadOnly));
+        return Err(StoreError::refused(path, Refusal::ReadOnly));
     }
-    let database = |source| Error::database(path, source);
+    let database = |source| StoreError::database(path, source);
     // Writable files are opened so even for reading: a journal left by a killed process must be rolled back.
     let flags = if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     // SQLite takes some names for more than names (`:memory:`), but never absolute ones.
-    let absolute = std::path::absolute(path).map_err(|source| Error::system(path, source))?;
+    let absolute = std::path::absolute(path).map_err(|source| StoreError::system(path, source))?;
     let connection = connect(&absolute, flags).map_err(database)?;
     if !is_whole(&connection, &header).map_err(database)? {
-        return Err(Error::refused(path, Refusal::Truncated));
+        return Err(StoreError::refused(path, Refusal::Truncated));
     }
     if versions::version(&connection).map_err(database)? < versions::NEWEST {
         patiently(|| upgrade(&connection)).map_err(database)?;
@@ -98,18 +98,18 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, Error> {
 }
 
 /// The open file, and whether it may be written. The mode is asked for because root may write to anything.
-fn look(path: &Path) -> Result<(File, bool), Error> {
-    let system = |source| Error::system(path, source);
+fn look(path: &Path) -> Result<(File, bool), StoreError> {
+    let system = |source| StoreError::system(path, source);
     let metadata = fs::metadata(path).map_err(system)?;
     if !metadata.is_file() {
-        return Err(Error::refused(path, Refusal::NotAFile));
+        return Err(StoreError::refused(path, Refusal::NotAFile));
     }
     let mut file = File::open(path).map_err(system)?;
     let mut head = Vec::with_capacity(HEADER);
     let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
     (&mut file).take(limit).read_to_end(&mut head).map_err(system)?;
     match judge(&head) {
-        Some(why) => Err(Error::refused(path, why)),
+        Some(why) => Err(StoreError::refused(path, why)),
         None => Ok((file, !metadata.permissions().readonly())),
     }
 }

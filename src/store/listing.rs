@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, Row, params};
 
-use super::{Error, Key, Scope, Shelf, Store, record};
+use super::{RecordKey, Scope, Shelf, Store, StoreError, record};
 
 /// Which entries: all, unless a field says less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Filter {
 
 /// One entry, as a listing shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct StoreEntry {
     /// Whose it is.
     pub shelf: Shelf,
     /// What the id names.
@@ -41,45 +41,47 @@ impl Store {
     /// The entries that `filter` lets through, by shelf, scope and id.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be read.
-    pub fn list(&self, filter: Filter) -> Result<Vec<Entry>, Error> {
-        list(&self.connection, filter).map_err(|source| Error::database(&self.path, source))
+    /// [`StoreError`] where the file cannot be read.
+    pub fn list(&self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
+        list(&self.connection, filter).map_err(|source| StoreError::database(&self.path, source))
     }
 
     /// Takes out the entry at `key` with its marks and what was set aside: `true` if there was one.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        self.transact(|transaction, path| remove(transaction, key).map_err(|source| Error::database(path, source)))
+    /// [`StoreError`] where the file cannot be written.
+    pub fn remove(&mut self, key: RecordKey<'_>) -> Result<bool, StoreError> {
+        self.transact(|transaction, path| remove(transaction, key).map_err(|source| StoreError::database(path, source)))
     }
 
     /// Takes out every entry that [`Store::list`] would show for `filter`, and says which.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn prune(&mut self, filter: Filter) -> Result<Vec<Entry>, Error> {
-        self.transact(|transaction, path| prune(transaction, filter).map_err(|source| Error::database(path, source)))
+    /// [`StoreError`] where the file cannot be written.
+    pub fn prune(&mut self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
+        self.transact(|transaction, path| {
+            prune(transaction, filter).map_err(|source| StoreError::database(path, source))
+        })
     }
 }
 
-fn prune(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<Entry>> {
+fn prune(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<StoreEntry>> {
     let entries = list(connection, filter)?;
     for entry in &entries {
         let (shelf, scope, id) = (entry.shelf, entry.scope, entry.id.as_str());
-        remove(connection, Key { shelf, scope, id })?;
+        remove(connection, RecordKey { shelf, scope, id })?;
     }
     Ok(entries)
 }
 
 /// Takes out one entry; marks and set-aside bodies go with it by foreign key.
-pub(super) fn remove(connection: &Connection, key: Key<'_>) -> rusqlite::Result<bool> {
+pub(super) fn remove(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
     let sql = "DELETE FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
     Ok(connection.execute(sql, at)? > 0)
 }
 
-fn list(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<Entry>> {
+fn list(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<StoreEntry>> {
     let mut statement = connection.prepare(
         "SELECT shelf, scope, id, length(CAST(body AS BLOB)) AS bytes,
                 (SELECT count(*) FROM mark WHERE mark.entry = entry.number) AS marks,
@@ -98,8 +100,8 @@ fn list(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<Entry>>
     rows.collect()
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    Ok(Entry {
+fn entry(row: &Row<'_>) -> rusqlite::Result<StoreEntry> {
+    Ok(StoreEntry {
         shelf: row.get("shelf")?,
         scope: row.get("scope")?,
         id: row.get("id")?,

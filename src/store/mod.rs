@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use error::{Error, Refusal};
-pub use listing::{Entry, Filter};
+pub use error::{Refusal, StoreError};
+pub use listing::{Filter, StoreEntry};
 pub use place::{default_path, locate};
 pub use record::{Aside, Record};
 pub use transfer::Clash;
@@ -87,7 +87,7 @@ impl Scope {
 
 /// Where one body lies. The id is any text, the empty text included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key<'a> {
+pub struct RecordKey<'a> {
     /// Whose it is.
     pub shelf: Shelf,
     /// What the id names.
@@ -111,7 +111,7 @@ impl Store {
     ///
     /// # Errors
     /// Refuses, untouched, a file that is no store, is damaged, is read-only or is of a newer version.
-    pub fn open(path: &Path) -> Result<Store, Error> {
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
         file::make_if_missing(path)?;
         file::open(path, file::Access::Change)
     }
@@ -120,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`], but for the read-only file.
-    pub fn open_existing(path: &Path) -> Result<Option<Store>, Error> {
+    pub fn open_existing(path: &Path) -> Result<Option<Store>, StoreError> {
         if !file::exists(path)? {
             return Ok(None);
         }
@@ -137,10 +137,10 @@ impl Store {
     /// disk; when `change` or the disk fails, nothing happened. No other process comes in between.
     ///
     /// # Errors
-    /// What `change` returns, and [`Error`] where the file cannot be read or written.
-    pub fn update<T, E: From<Error>>(
+    /// What `change` returns, and [`StoreError`] where the file cannot be read or written.
+    pub fn update<T, E: From<StoreError>>(
         &mut self,
-        key: Key<'_>,
+        key: RecordKey<'_>,
         change: impl FnOnce(&mut Record<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.transact(|transaction, path| change(&mut Record::find(transaction, path, key)?))
@@ -149,26 +149,26 @@ impl Store {
     /// The body at `key`, without changing anything.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be read.
-    pub fn read(&self, key: Key<'_>) -> Result<Option<String>, Error> {
-        record::body(&self.connection, key).map_err(|source| Error::database(&self.path, source))
+    /// [`StoreError`] where the file cannot be read.
+    pub fn read(&self, key: RecordKey<'_>) -> Result<Option<String>, StoreError> {
+        record::body(&self.connection, key).map_err(|source| StoreError::database(&self.path, source))
     }
 
     /// What was set aside at `key`, oldest first.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be read.
-    pub fn set_aside(&self, key: Key<'_>) -> Result<Vec<Aside>, Error> {
-        record::asides(&self.connection, key).map_err(|source| Error::database(&self.path, source))
+    /// [`StoreError`] where the file cannot be read.
+    pub fn set_aside(&self, key: RecordKey<'_>) -> Result<Vec<Aside>, StoreError> {
+        record::asides(&self.connection, key).map_err(|source| StoreError::database(&self.path, source))
     }
 
     /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. The write lock is taken at the start, so
     /// `change` runs once, however often the lock has to be asked for.
-    fn transact<T, E: From<Error>>(
+    fn transact<T, E: From<StoreError>>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
-        let at = |source| Error::database(&self.path, source);
+        let at = |source| StoreError::database(&self.path, source);
         let transaction =
             patiently(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)).map_err(at)?;
         let result = change(&transaction, &self.path)?;

@@ -4,15 +4,15 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::Error;
+use super::StoreError;
 
 /// The store's path: `flag`, else `CURTAIL_STORE`, else the XDG state folder, from this process's environment.
 ///
 /// # Errors
-/// [`Error::NoPlace`] where none of them is set.
-pub fn default_path(flag: Option<&Path>) -> Result<PathBuf, Error> {
+/// [`StoreError::NoPlace`] where none of them is set.
+pub fn default_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
     let state_home = env::var_os("XDG_STATE_HOME");
-    locate(flag, env::var_os("CURTAIL_STORE"), state_home, env::home_dir()).ok_or(Error::NoPlace)
+    locate(flag, env::var_os("CURTAIL_STORE"), state_home, env::home_dir()).ok_or(StoreError::NoPlace)
 }
 
 /// The same from given values: `flag`, `CURTAIL_STORE`, `XDG_STATE_HOME`, the home folder. Empty values count as

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Result, Transaction, params};
 
-use super::{Error, Key};
+use super::{RecordKey, StoreError};
 
 /// A body that could not be used, kept for inspection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,14 +24,18 @@ pub struct Aside {
 pub struct Record<'t> {
     transaction: &'t Transaction<'t>,
     path: &'t Path,
-    key: Key<'t>,
+    key: RecordKey<'t>,
     number: Option<i64>,
     body: Option<String>,
 }
 
 impl<'t> Record<'t> {
-    pub(super) fn find(transaction: &'t Transaction<'t>, path: &'t Path, key: Key<'t>) -> Result<Record<'t>, Error> {
-        let row = row(transaction, key).map_err(|source| Error::database(path, source))?;
+    pub(super) fn find(
+        transaction: &'t Transaction<'t>,
+        path: &'t Path,
+        key: RecordKey<'t>,
+    ) -> Result<Record<'t>, StoreError> {
+        let row = row(transaction, key).map_err(|source| StoreError::database(path, source))?;
         let (number, body) = row.map_or((None, None), |(number, body)| (Some(number), body));
         Ok(Record { transaction, path, key, number, body })
     }
@@ -45,8 +49,8 @@ impl<'t> Record<'t> {
     /// Puts `body` in the place of what is there.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn write(&mut self, body: &str) -> Result<(), Error> {
+    /// [`StoreError`] where the file cannot be written.
+    pub fn write(&mut self, body: &str) -> Result<(), StoreError> {
         self.put(Some(body)).map_err(|source| self.at(source))?;
         self.body = Some(body.to_owned());
         Ok(())
@@ -55,8 +59,8 @@ impl<'t> Record<'t> {
     /// Takes the body away; the marks stay, so that what is known stays known.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    /// [`StoreError`] where the file cannot be written.
+    pub fn clear(&mut self) -> Result<(), StoreError> {
         if self.body.is_none() {
             return Ok(());
         }
@@ -68,8 +72,8 @@ impl<'t> Record<'t> {
     /// Takes the body away and keeps it for inspection.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn set_aside(&mut self, reason: &str) -> Result<(), Error> {
+    /// [`StoreError`] where the file cannot be written.
+    pub fn set_aside(&mut self, reason: &str) -> Result<(), StoreError> {
         let Some(body) = self.body.take() else {
             return Ok(());
         };
@@ -87,8 +91,8 @@ impl<'t> Record<'t> {
     /// Notes that something is in the body: `true` if it was not noted before.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be written.
-    pub fn mark(&mut self, mark: &str) -> Result<bool, Error> {
+    /// [`StoreError`] where the file cannot be written.
+    pub fn mark(&mut self, mark: &str) -> Result<bool, StoreError> {
         let note = |record: &mut Self| {
             let number = record.number()?;
             let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
@@ -101,8 +105,8 @@ impl<'t> Record<'t> {
     /// All marks.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be read.
-    pub fn marks(&self) -> Result<HashSet<String>, Error> {
+    /// [`StoreError`] where the file cannot be read.
+    pub fn marks(&self) -> Result<HashSet<String>, StoreError> {
         let list = || {
             let mut statement = self.transaction.prepare("SELECT mark FROM mark WHERE entry = ?1")?;
             let rows = statement.query_map([self.number], |row| row.get(0))?;
@@ -131,24 +135,24 @@ impl<'t> Record<'t> {
         Ok(number)
     }
 
-    fn at(&self, source: rusqlite::Error) -> Error {
-        Error::database(self.path, source)
+    fn at(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::database(self.path, source)
     }
 }
 
 /// The body at `key`.
-pub(super) fn body(connection: &Connection, key: Key<'_>) -> Result<Option<String>> {
+pub(super) fn body(connection: &Connection, key: RecordKey<'_>) -> Result<Option<String>> {
     Ok(row(connection, key)?.and_then(|(_, body)| body))
 }
 
-fn row(connection: &Connection, key: Key<'_>) -> Result<Option<(i64, Option<String>)>> {
+fn row(connection: &Connection, key: RecordKey<'_>) -> Result<Option<(i64, Option<String>)>> {
     let sql = "SELECT number, body FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
     connection.query_row(sql, at, |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
 /// What was set aside at `key`, oldest first.
-pub(super) fn asides(connection: &Connection, key: Key<'_>) -> Result<Vec<Aside>> {
+pub(super) fn asides(connection: &Connection, key: RecordKey<'_>) -> Result<Vec<Aside>> {
     let mut statement = connection.prepare(
         "SELECT aside.body, aside.reason, aside.at FROM aside JOIN entry ON entry.number = aside.entry
          WHERE shelf = ?1 AND scope = ?2 AND id = ?3 ORDER BY aside.number",

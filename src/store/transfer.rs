@@ -5,7 +5,7 @@ use std::io::{BufRead, Write};
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Aside, Error, Key, Scope, Shelf, Store, listing, record, versions};
+use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, listing, record, versions};
 
 /// What an import does about an entry that is there already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,9 +51,9 @@ impl Store {
     /// All lines are of one moment.
     ///
     /// # Errors
-    /// [`Error`] where the file cannot be read, or `out` not written.
-    pub fn export(&self, out: &mut dyn Write) -> Result<usize, Error> {
-        let at = |source| Error::database(&self.path, source);
+    /// [`StoreError`] where the file cannot be read, or `out` not written.
+    pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
+        let at = |source| StoreError::database(&self.path, source);
         let reading = self.connection.unchecked_transaction().map_err(at)?;
         let version = versions::NEWEST;
         write_line(out, &Head { version })?;
@@ -61,22 +61,22 @@ impl Store {
         for number in &numbers {
             write_line(out, &line(&reading, *number).map_err(at)?)?;
         }
-        out.flush().map_err(Error::Export)?;
+        out.flush().map_err(StoreError::Export)?;
         Ok(numbers.len())
     }
 
     /// Takes in what [`Store::export`] wrote, all of it or nothing, and says how many entries were written.
     ///
     /// # Errors
-    /// [`Error::Import`] with the line that is malformed or clashes; [`Error`] where the file cannot be written.
-    pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, Error> {
+    /// [`StoreError::Import`] with the line that is malformed or clashes; [`StoreError`] where the file cannot be written.
+    pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
-            let mut lines = Lines { input, number: 0 };
+            let mut lines = TransferLines { input, number: 0 };
             let head: Option<Head> = lines.next()?;
             check_head(head.as_ref())?;
             let mut written = 0;
             while let Some(line) = lines.next::<Line>()? {
-                let at = |source| Error::database(path, source);
+                let at = |source| StoreError::database(path, source);
                 let taken = take(transaction, &line, clash).map_err(at)?;
                 written += usize::from(taken.map_err(|reason| lines.fault(reason))?);
             }
@@ -85,9 +85,9 @@ impl Store {
     }
 }
 
-fn write_line(out: &mut dyn Write, line: &impl Serialize) -> Result<(), Error> {
-    let text = serde_json::to_string(line).map_err(|error| Error::Export(error.into()))?;
-    writeln!(out, "{text}").map_err(Error::Export)
+fn write_line(out: &mut dyn Write, line: &impl Serialize) -> Result<(), StoreError> {
+    let text = serde_json::to_string(line).map_err(|error| StoreError::Export(error.into()))?;
+    writeln!(out, "{text}").map_err(StoreError::Export)
 }
 
 fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
@@ -114,7 +114,7 @@ fn line(connection: &Connection, number: i64) -> rusqlite::Result<Line> {
     let (shelf, scope) = (Shelf::named(&line.shelf), Scope::named(&line.scope));
     if let (Some(shelf), Some(scope)) = (shelf, scope) {
         let id = line.id.as_str();
-        let asides = record::asides(connection, Key { shelf, scope, id })?;
+        let asides = record::asides(connection, RecordKey { shelf, scope, id })?;
         line.aside = asides.into_iter().map(AsideLine::from).collect();
     }
     Ok(line)
@@ -127,14 +127,14 @@ impl From<Aside> for AsideLine {
     }
 }
 
-/// Lines of an import, one at a time, blank ones left out.
-struct Lines<'r> {
+/// TransferLines of an import, one at a time, blank ones left out.
+struct TransferLines<'r> {
     input: &'r mut dyn BufRead,
     number: usize,
 }
 
-impl Lines<'_> {
-    fn next<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, Error> {
+impl TransferLines<'_> {
+    fn next<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, StoreError> {
         loop {
             let mut text = String::new();
             self.number += 1;
@@ -149,19 +149,19 @@ impl Lines<'_> {
         }
     }
 
-    fn fault(&self, reason: String) -> Error {
+    fn fault(&self, reason: String) -> StoreError {
         let line = self.number;
-        Error::Import { line, reason }
+        StoreError::Import { line, reason }
     }
 }
 
-fn check_head(head: Option<&Head>) -> Result<(), Error> {
+fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     let reason = match head {
         Some(head) if head.version <= versions::NEWEST => return Ok(()),
         Some(head) => format!("version {} is of a newer curtail; upgrade it", head.version),
         None => "nothing there; the first line of an export says its version".to_owned(),
     };
-    Err(Error::Import { line: 0, reason })
+    Err(StoreError::Import { line: 0, reason })
 }
 
 /// Writes one entry: `Ok(Ok(true))` if it did, `Ok(Err(reason))` if the line is not to be had.
@@ -173,7 +173,7 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
         )));
     };
     let id = line.id.as_str();
-    let key = Key { shelf, scope, id };
+    let key = RecordKey { shelf, scope, id };
     let there = exists(transaction, key)?;
     match clash {
         Clash::Refuse if there => {
@@ -188,7 +188,7 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
     Ok(Ok(true))
 }
 
-fn exists(connection: &Connection, key: Key<'_>) -> rusqlite::Result<bool> {
+fn exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3)";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
     connection.query_row(sql, at, |row| row.get(0))

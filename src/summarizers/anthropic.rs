@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure::quote;
 use super::openai::{after_thinking, merge};
-use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
+use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The version of the wire format that is spoken here.
 const VERSION: &str = "2023-06-01";
@@ -21,7 +21,7 @@ pub struct Anthropic {
     /// The model's name.
     pub model: String,
     /// Sent as `x-api-key`.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
     /// Members merged over the request's own.

@@ -21,7 +21,7 @@ pub struct Cached<S> {
 
 /// What a file holds. The request is kept whole and compared: a name that two requests share is no answer.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct CacheEntry {
     to: String,
     tokens: usize,
     request: String,
@@ -42,7 +42,7 @@ impl<S: Summarizer> Summarizer for Cached<S> {
             return Ok(summary);
         }
         let summary = self.inner.summarize(utterances, budget)?;
-        let entry = Entry { to: request.to, tokens: budget.tokens, request: request.body, summary };
+        let entry = CacheEntry { to: request.to, tokens: budget.tokens, request: request.body, summary };
         keep(&path, &entry).map_err(|error| unwritable(&path, &error))?;
         Ok(entry.summary)
     }
@@ -60,13 +60,13 @@ fn file_name(request: &Request, tokens: usize) -> String {
 
 /// An entry that cannot be read, that answers something else, or that another tokenizer counts longer, is none.
 fn kept(path: &Path, request: &Request, budget: &Budget<'_>) -> Option<String> {
-    let entry: Entry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let entry: CacheEntry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let same = entry.to == request.to && entry.tokens == budget.tokens && entry.request == request.body;
     (same && budget.holds(&entry.summary)).then_some(entry.summary)
 }
 
 /// Written beside and moved into place, so that a reader finds all of it or nothing.
-fn keep(path: &Path, entry: &Entry) -> io::Result<()> {
+fn keep(path: &Path, entry: &CacheEntry) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

@@ -7,15 +7,15 @@ use super::Failure;
 
 /// A key that shows itself to nobody.
 #[derive(Clone)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
+        f.write_str("ApiKey(…)")
     }
 }
 
-impl Key {
+impl ApiKey {
     /// The key in `file` if there is one, else that in the first of the environment's `variables` that is set.
     ///
     /// # Errors
@@ -57,14 +57,14 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
-    use super::Key;
+    use super::ApiKey;
 
     #[test]
     fn keys_are_one_visible_word() {
         for bad in ["", " \n", "two words", "line\nline", "schlüssel"] {
-            assert!(Key::new(bad, "here").is_err(), "{bad:?}");
+            assert!(ApiKey::new(bad, "here").is_err(), "{bad:?}");
         }
-        let key = Key::new(" sk-1 \n", "here");
+        let key = ApiKey::new(" sk-1 \n", "here");
         assert!(matches!(&key, Ok(key) if key.secret() == "sk-1"));
         assert!(!format!("{key:?}").contains("sk-1"));
     }

@@ -27,7 +27,7 @@ pub use extractive::Extractive;
 pub use failure::Failure;
 pub use fallback::Fallback;
 pub use http::{Http, Patience};
-pub use key::Key;
+pub use key::ApiKey;
 pub use openai::OpenAi;
 pub use prompt::{Prompt, digest};
 

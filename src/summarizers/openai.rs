@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::failure::quote;
-use super::{Budget, Failure, Http, Key, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
+use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// Asks a model behind an OpenAI-compatible server.
 pub struct OpenAi {
@@ -13,7 +13,7 @@ pub struct OpenAi {
     /// The model's name there.
     pub model: String,
     /// Sent as a bearer token; many local servers need none.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
     /// Members merged over the request's own, such as `{"reasoning_effort": "none"}`.

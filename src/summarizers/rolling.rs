@@ -17,7 +17,7 @@ pub struct Rolling {
 
 /// Interactions from `start` to `end`, counted from 1, both included; none where `end` is before `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct InteractionRange {
     /// The first interaction.
     #[serde(rename = "startIndex")]
     pub start: usize,
@@ -26,7 +26,7 @@ pub struct Span {
     pub end: usize,
 }
 
-impl Span {
+impl InteractionRange {
     /// How many interactions these are.
     #[must_use]
     pub fn len(self) -> usize {
@@ -44,20 +44,20 @@ impl Rolling {
     /// What the arrival of interaction `n` makes due: the latest `window` interactions, when `n` is the first that the
     /// window cannot hold, and after every `window` further.
     #[must_use]
-    pub fn due(self, n: usize) -> Option<Span> {
+    pub fn due(self, n: usize) -> Option<InteractionRange> {
         let window = self.window.get();
-        (n > window && (n - 1).is_multiple_of(window)).then(|| Span { start: n + 1 - window, end: n })
+        (n > window && (n - 1).is_multiple_of(window)).then(|| InteractionRange { start: n + 1 - window, end: n })
     }
 
     /// What the window holds after `seen` interactions.
     #[must_use]
-    pub fn held(self, seen: usize) -> Span {
-        Span { start: seen.saturating_sub(self.window.get()) + 1, end: seen }
+    pub fn held(self, seen: usize) -> InteractionRange {
+        InteractionRange { start: seen.saturating_sub(self.window.get()) + 1, end: seen }
     }
 
     /// What the summaries cover that are kept after `seen` interactions, the oldest first.
     #[must_use]
-    pub fn kept(self, seen: usize) -> Vec<Span> {
+    pub fn kept(self, seen: usize) -> Vec<InteractionRange> {
         let window = self.window.get();
         let made = seen.saturating_sub(1) / window;
         let first = made.saturating_sub(self.max_summaries.get()) + 1;
@@ -82,7 +82,7 @@ pub struct Summary {
 pub struct Range {
     /// By number.
     #[serde(flatten)]
-    pub span: Span,
+    pub span: InteractionRange,
     /// The id of the first message.
     #[serde(default, rename = "startId", skip_serializing_if = "Option::is_none")]
     pub start_id: Option<String>,
@@ -91,26 +91,26 @@ pub struct Range {
     pub end_id: Option<String>,
 }
 
-impl From<Span> for Range {
-    fn from(span: Span) -> Self {
+impl From<InteractionRange> for Range {
+    fn from(span: InteractionRange) -> Self {
         Self { span, start_id: None, end_id: None }
     }
 }
 
 /// The memory after some interactions: it takes further ones, one or many at a time, to the same end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct RollingState {
     /// How many interactions there were.
     pub seen: usize,
     /// The summaries that are kept, the oldest first.
     pub summaries: Vec<Summary>,
 }
 
-impl Memory {
+impl RollingState {
     /// What is to be summarized when there are `seen` interactions in all: what is due on the way there and still kept at
     /// its end. A summary that would be dropped again within the same step is not made: it would be paid for in vain.
     #[must_use]
-    pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<Span> {
+    pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<InteractionRange> {
         let mut spans = rolling.kept(seen);
         spans.retain(|span| span.end > self.seen);
         spans

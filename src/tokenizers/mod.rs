@@ -140,6 +140,6 @@ fn nearest(name: &str) -> String {
 /// Words that name the nearest of some names, if one is near.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near = names.map(|other| (strsim::jaro_winkler(&name.to_lowercase(), other), other));
-    let best = near.filter(|(likeness, _)| *likeness > 0.8).max_by(|one, other| one.0.total_cmp(&other.0));
+    let best = near.filter(|(similarity, _)| *similarity > 0.8).max_by(|one, other| one.0.total_cmp(&other.0));
     best.map_or_else(String::new, |(_, name)| format!(", did you mean {name:?}?"))
 }

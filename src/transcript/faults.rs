@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::pairing::Blame;
-use super::{Manners, Message, Pairs, PartRef, ResultPlace, Role};
+use super::pairing::Mismatch;
+use super::{Message, PairingRules, Pairs, PartRef, ResultPlace, Role};
 
 /// A pairing fault, and the half that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +57,11 @@ impl FaultKind {
 impl Fault {
     /// Finds the faults of `messages`, in the order of the parts they are about.
     #[must_use]
-    pub fn find(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Self> {
-        let mut faults = duplicate_ids(messages, pairs, manners);
+    pub fn find(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
+        let mut faults = duplicate_ids(messages, pairs, pairing_rules);
         faults.extend(lonely_results(pairs));
-        faults.extend(lonely_calls(messages, pairs, manners));
-        faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, manners)));
+        faults.extend(lonely_calls(messages, pairs, pairing_rules));
+        faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, pairing_rules)));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
     }
@@ -70,8 +70,8 @@ impl Fault {
 impl Fault {
     /// Whether this detached result would be detached under other manners, too.
     #[must_use]
-    pub fn persists(&self, messages: &[Message<'_>], manners: Manners) -> bool {
-        self.other.is_some_and(|call| detached(messages, (call, self.at), manners).is_some())
+    pub fn persists(&self, messages: &[Message<'_>], pairing_rules: PairingRules) -> bool {
+        self.other.is_some_and(|call| detached(messages, (call, self.at), pairing_rules).is_some())
     }
 }
 
@@ -88,31 +88,31 @@ fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {
 }
 
 fn lonely_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
-    let lonely = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
-    lonely.map(|&at| {
-        let blame = pairs.blame(at);
-        let kind = match blame {
-            Some(Blame::OtherFamily(_)) => FaultKind::FamilyMismatch,
-            Some(Blame::Answered(_)) => FaultKind::DuplicateResult,
-            Some(Blame::Later(_)) => FaultKind::ResultBeforeCall,
+    let unpaired = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
+    unpaired.map(|&at| {
+        let mismatch = pairs.mismatch(at);
+        let kind = match mismatch {
+            Some(Mismatch::OtherFamily(_)) => FaultKind::FamilyMismatch,
+            Some(Mismatch::Answered(_)) => FaultKind::DuplicateResult,
+            Some(Mismatch::Later(_)) => FaultKind::ResultBeforeCall,
             None => FaultKind::OrphanResult,
         };
-        Fault { kind, at, other: blame.map(Blame::call) }
+        Fault { kind, at, other: mismatch.map(Mismatch::call) }
     })
 }
 
 fn lonely_calls<'m>(
     messages: &'m [Message<'_>],
     pairs: &'m Pairs,
-    manners: Manners,
+    pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
-    let lonely = pairs.calls().iter().filter(|&&call| pairs.other_half(call).is_none());
+    let unpaired = pairs.calls().iter().filter(|&&call| pairs.other_half(call).is_none());
     let wanted =
-        lonely.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
+        unpaired.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
     let mut rounds: HashMap<u32, usize> = HashMap::new();
     wanted.map(move |&at| {
         let thread = messages[at.message].thread;
-        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, manners, |_| true));
+        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, pairing_rules, |_| true));
         let kind = if at.message >= round { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
     })
@@ -123,8 +123,13 @@ fn lonely_calls<'m>(
 ///
 /// Formats that answer message by message have one calling message a round; others lay parallel calls side by side.
 #[must_use]
-pub fn last_round(messages: &[Message<'_>], thread: u32, manners: Manners, left: impl Fn(PartRef) -> bool) -> usize {
-    let side_by_side = matches!(manners.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
+pub fn last_round(
+    messages: &[Message<'_>],
+    thread: u32,
+    pairing_rules: PairingRules,
+    left: impl Fn(PartRef) -> bool,
+) -> usize {
+    let side_by_side = matches!(pairing_rules.results, ResultPlace::Anywhere | ResultPlace::RightAfterTurn);
     let is_left = |at: usize, part: usize| left(PartRef { message: at, part });
     let there = |at: usize, message: &Message<'_>| {
         message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
@@ -162,7 +167,7 @@ fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
 }
 
 /// Calls whose id is taken: by a call still open, or by any earlier call where the format wants ids to be unique.
-fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> Vec<Fault> {
+fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
     let mut last: HashMap<Id, PartRef> = HashMap::new();
     let mut faults = Vec::new();
     let mut barriers = (0..messages.len()).filter(|&at| messages[at].barrier).peekable();
@@ -173,7 +178,7 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> V
         let Some(id) = id_of(messages, call) else { continue };
         if let Some(earlier) = last.insert(id, call) {
             let open = pairs.other_half(earlier).is_none_or(|result| result > call);
-            if open || manners.unique_ids {
+            if open || pairing_rules.unique_ids {
                 faults.push(Fault { kind: FaultKind::DuplicateCallId, at: call, other: Some(earlier) });
             }
         }
@@ -181,7 +186,11 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, manners: Manners) -> V
     faults
 }
 
-fn detached(messages: &[Message<'_>], (call, result): (PartRef, PartRef), manners: Manners) -> Option<Fault> {
+fn detached(
+    messages: &[Message<'_>],
+    (call, result): (PartRef, PartRef),
+    pairing_rules: PairingRules,
+) -> Option<Fault> {
     let (calling, answering) = (&messages[call.message], &messages[result.message]);
     let hosted = answering.parts[result.part].content.result()?.same_message;
     let attached = if call.message == result.message {
@@ -189,7 +198,7 @@ fn detached(messages: &[Message<'_>], (call, result): (PartRef, PartRef), manner
     } else {
         let between = &messages[call.message + 1..result.message];
         let mut between = between.iter().filter(|message| message.thread == calling.thread);
-        match manners.results {
+        match pairing_rules.results {
             // A tool that the provider runs is answered in its message, or at the head of the reply after that.
             _ if hosted => {
                 is_same_reply(calling, answering) || calling.role == answering.role && is_next(between, calling)

@@ -1,6 +1,6 @@
 //! A message as a borrowed view: who speaks, and the parts, each with its place in the bytes.
 
-use crate::json::{Document, Fault, Span, Text, Value};
+use crate::json::{Document, ParseError, Span, Text, Value};
 
 /// Who a message is from. What has none of these roles is metadata and no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,7 +62,7 @@ pub struct Message<'a> {
     /// The value that the message was read from; `None` for a draft.
     pub value: Option<Value<'a>>,
     /// For what we wrote: the message that it stands for or next to, whose envelope it takes.
-    pub near: Option<Value<'a>>,
+    pub anchor: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
     /// Whether the format wants it before whatever follows it: reasoning and what it led to.
@@ -88,7 +88,7 @@ impl<'a> Message<'a> {
             parts: Vec::new(),
             cut: Vec::new(),
             value: Some(value),
-            near: None,
+            anchor: None,
             id: None,
             accompanies_next: false,
             binds_next: false,
@@ -128,7 +128,7 @@ impl<'a> Message<'a> {
     }
 
     /// The other parts that the bytes of the part with index `part` hold: a result that is written into its call, for one.
-    pub fn twins(&self, part: usize) -> impl Iterator<Item = usize> {
+    pub fn same_element(&self, part: usize) -> impl Iterator<Item = usize> {
         let element = self.parts[part].place().map(|place| place.element);
         let same = move |other: &Part<'a>| element.is_some() && other.place().map(|place| place.element) == element;
         (0..self.parts.len()).filter(move |&nth| nth != part && same(&self.parts[nth]))
@@ -156,7 +156,7 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// A part that stands at `place`.
     #[must_use]
-    pub const fn read(content: Content<'a>, place: Place<'a>) -> Self {
+    pub const fn read(content: Content<'a>, place: PartPlace<'a>) -> Self {
         Self { content, origin: PartOrigin::Source(place) }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Part<'a> {
 
     /// Where the part stands in its message's bytes.
     #[must_use]
-    pub const fn place(&self) -> Option<&Place<'a>> {
+    pub const fn place(&self) -> Option<&PartPlace<'a>> {
         match &self.origin {
             PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => Some(place),
             PartOrigin::Draft(_) => None,
@@ -181,18 +181,18 @@ impl<'a> Part<'a> {
 #[derive(Debug, Clone)]
 pub enum PartOrigin<'a> {
     /// It stands in its message as it was read.
-    Source(Place<'a>),
+    Source(PartPlace<'a>),
     /// It stands in its message, its text spelt anew.
-    Rewritten(Place<'a>),
+    Rewritten(PartPlace<'a>),
     /// It was taken from another message.
-    Moved(Place<'a>),
+    Moved(PartPlace<'a>),
     /// We wrote it.
     Draft(super::DraftPart),
 }
 
 /// The bytes of a part, and what goes with them.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct PartPlace<'a> {
     /// The element of a list or the value of a member that goes when the part goes.
     pub element: Value<'a>,
     /// Copies of the same thing elsewhere in the message, which go too, and also when the text is spelt anew.
@@ -204,7 +204,7 @@ pub struct Place<'a> {
     pub rewrite: Option<Rewrite>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PartPlace<'a> {
     /// The place of a part that is one element and nothing more.
     #[must_use]
     pub const fn element(element: Value<'a>) -> Self {
@@ -309,7 +309,7 @@ pub struct ToolCall<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentFault {
     /// They are no JSON.
-    NotJson(Fault),
+    NotJson(ParseError),
     /// They are JSON, but not an object.
     NotAnObject,
 }

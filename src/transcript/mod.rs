@@ -3,22 +3,22 @@
 //! A transcript is its bytes: slots with the separators that stood before them. This layer knows no key of any wire format
 //! and cuts nothing.
 
-mod demands;
 mod draft;
 mod faults;
 mod message;
 mod outline;
 mod pairing;
+mod provider_rules;
 mod segment;
 
-pub use demands::{Demands, IdFormat, Turns};
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{
-    ArgumentFault, Content, Family, Message, Origin, Part, PartOrigin, Place, Rewrite, Role, ToolCall, ToolResult,
+    ArgumentFault, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
-pub use pairing::{Blame, Pairs, PartRef};
+pub use pairing::{Mismatch, Pairs, PartRef};
+pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
 
 use crate::json::{Span, Text, Value};
@@ -44,22 +44,22 @@ pub struct Transcript<'a> {
     /// The messages, in order.
     pub messages: Vec<Message<'a>>,
     /// How the first message is spelt, for what is written in its likeness when no message is left.
-    pub likeness: Option<Value<'a>>,
+    pub template: Option<Value<'a>>,
     /// Items that are no message: kept with the message before them.
-    pub strays: Vec<Stray<'a>>,
+    pub non_messages: Vec<NonMessage<'a>>,
     /// The values of all slots but the seams, in order: links are mended in them when messages are long gone.
     pub elements: Vec<Value<'a>>,
     /// Instructions and tool definitions that stand outside the list: counted, never cut.
     pub preamble: Vec<Text<'a>>,
     /// How the wire format wants its messages.
-    pub manners: Manners,
+    pub pairing_rules: PairingRules,
 }
 
 /// Some bytes of a transcript, and the separator that stood before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The separator before the slot, white space included.
-    pub lead: Span,
+    pub separator: Span,
     /// The slot itself.
     pub span: Span,
     /// What the slot is.
@@ -76,7 +76,7 @@ pub enum SlotKind {
     /// An element that always stays, such as a session header.
     Pinned,
     /// Bytes around the elements: always written.
-    Seam {
+    Frame {
         /// How the elements after it are kept apart.
         style: Style,
         /// Whether a row begins after it, whose first element has no separator.
@@ -86,7 +86,7 @@ pub enum SlotKind {
 
 /// An item that is no message.
 #[derive(Debug, Clone)]
-pub struct Stray<'a> {
+pub struct NonMessage<'a> {
     /// The item.
     pub value: Value<'a>,
     /// Its role or type if the dialect does not know it, or nothing for known metadata.
@@ -95,7 +95,7 @@ pub struct Stray<'a> {
     pub after: usize,
 }
 
-impl Stray<'_> {
+impl NonMessage<'_> {
     /// Whether the item says neither who speaks nor what it is. Dialects call that `no role`, `neither this nor that`.
     #[must_use]
     pub fn lacks_role(&self) -> bool {
@@ -105,7 +105,7 @@ impl Stray<'_> {
 
 /// Facts of a wire format that pairing, repair and rules need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manners {
+pub struct PairingRules {
     /// Where results must stand.
     pub results: ResultPlace,
     /// Whether a call id may not come back later in the transcript, even after its call was answered.

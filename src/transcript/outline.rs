@@ -104,7 +104,7 @@ pub struct OutlinePart {
 pub struct OutlineOrigin {
     /// Bytes before it.
     pub offset: usize,
-    /// Lines before it.
+    /// LineCounter before it.
     pub lines: usize,
 }
 
@@ -118,13 +118,13 @@ impl Outline {
             turns: numbers(messages.len(), &turns(messages)),
             segments: numbers(messages.len(), &segments(messages, &pairs)),
         };
-        let mut lines = Lines { text: transcript.source, at: 0, line: origin.lines + 1 };
-        let strays = transcript.strays.iter();
+        let mut lines = LineCounter { text: transcript.source, at: 0, line: origin.lines + 1 };
+        let non_messages = transcript.non_messages.iter();
         let unknown: HashMap<u32, String> =
-            strays.filter_map(|stray| Some((stray.value.span().start, stray.unknown.clone()?))).collect();
+            non_messages.filter_map(|stray| Some((stray.value.span().start, stray.unknown.clone()?))).collect();
         let slots = transcript.slots.iter().filter_map(|slot| {
             let what = match slot.what {
-                SlotKind::Seam { .. } => return None,
+                SlotKind::Frame { .. } => return None,
                 SlotKind::Message(index) => {
                     OutlineKind::Message(message(&messages[index], index, &pairs, &groups, origin))
                 }
@@ -188,13 +188,13 @@ fn numbers(count: usize, groups: &[Range<usize>]) -> Vec<usize> {
 }
 
 /// Line numbers of ascending offsets.
-struct Lines<'a> {
+struct LineCounter<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl Lines<'_> {
+impl LineCounter<'_> {
     fn of(&mut self, offset: u32) -> usize {
         let offset = offset as usize;
         self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..offset]).count();

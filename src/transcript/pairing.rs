@@ -20,7 +20,7 @@ pub struct PartRef {
 
 /// Why a result has no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blame {
+pub enum Mismatch {
     /// The nearest earlier call with its id is of another family.
     OtherFamily(PartRef),
     /// The nearest earlier call with its id is answered already.
@@ -29,7 +29,7 @@ pub enum Blame {
     Later(PartRef),
 }
 
-impl Blame {
+impl Mismatch {
     /// The call that is to blame.
     #[must_use]
     pub const fn call(self) -> PartRef {
@@ -46,8 +46,8 @@ pub struct Pairs {
     before: Vec<usize>,
     /// For every part of every message, in order.
     halves: Vec<Option<PartRef>>,
-    blames: HashMap<PartRef, Blame>,
-    claims: HashMap<PartRef, Vec<PartRef>>,
+    mismatches: HashMap<PartRef, Mismatch>,
+    claimants: HashMap<PartRef, Vec<PartRef>>,
     calls: Vec<PartRef>,
     results: Vec<PartRef>,
 }
@@ -76,7 +76,7 @@ impl Pairs {
                 }
             }
         }
-        pairs.blame_lonely(messages);
+        pairs.find_mismatches(messages);
         pairs
     }
 
@@ -98,9 +98,9 @@ impl Pairs {
         }
     }
 
-    fn blame_lonely(&mut self, messages: &[Message<'_>]) {
-        let lonely: Vec<PartRef> = self.results.iter().copied().filter(|at| self.other_half(*at).is_none()).collect();
-        if lonely.is_empty() {
+    fn find_mismatches(&mut self, messages: &[Message<'_>]) {
+        let unpaired: Vec<PartRef> = self.results.iter().copied().filter(|at| self.other_half(*at).is_none()).collect();
+        if unpaired.is_empty() {
             return;
         }
         let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
@@ -110,34 +110,34 @@ impl Pairs {
                 by_id.entry((messages[at.message].thread, id.decode())).or_default().push(at);
             }
         }
-        for at in lonely {
+        for at in unpaired {
             let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
             let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
             let calls = id.and_then(|id| by_id.get(&id)).map_or(&[][..], Vec::as_slice);
             let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
             let later = calls.iter().copied().find(|call| *call > at && self.other_half(*call).is_none());
-            let blame = match (earlier, later) {
-                (Some(call), _) if family(call) != Some(result.family) => Blame::OtherFamily(call),
-                (Some(call), _) if self.other_half(call).is_some() => Blame::Answered(call),
-                (_, Some(call)) => Blame::Later(call),
+            let mismatch = match (earlier, later) {
+                (Some(call), _) if family(call) != Some(result.family) => Mismatch::OtherFamily(call),
+                (Some(call), _) if self.other_half(call).is_some() => Mismatch::Answered(call),
+                (_, Some(call)) => Mismatch::Later(call),
                 _ => continue,
             };
-            self.blames.insert(at, blame);
-            self.claims.entry(blame.call()).or_default().push(at);
+            self.mismatches.insert(at, mismatch);
+            self.claimants.entry(mismatch.call()).or_default().push(at);
         }
     }
 
     /// Why a result without a pair has none, where a call with its id is to blame.
     #[must_use]
-    pub fn blame(&self, result: PartRef) -> Option<Blame> {
-        self.blames.get(&result).copied()
+    pub fn mismatch(&self, result: PartRef) -> Option<Mismatch> {
+        self.mismatches.get(&result).copied()
     }
 
     /// Results without a pair that this call is to blame for.
     #[must_use]
-    pub fn claims(&self, call: PartRef) -> &[PartRef] {
-        self.claims.get(&call).map_or(&[], Vec::as_slice)
+    pub fn claimants(&self, call: PartRef) -> &[PartRef] {
+        self.claimants.get(&call).map_or(&[], Vec::as_slice)
     }
 
     /// The other half of a call or result; `None` if it has none.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail::batch::{Reading, Trouble};
+use curtail::batch::{ReadError, Reading};
 use curtail::dialects::{Dialect, Framing, detect};
 use curtail::json::Document;
 use curtail::transcript::Transcript;
@@ -44,12 +44,12 @@ pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
 }
 
 /// Reads every transcript of `text` and hands it to `see`.
-pub(crate) fn read(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, Trouble> {
+pub(crate) fn read(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, ReadError> {
     let framing = detect(text, None);
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
     for piece in pieces(text, framing) {
-        let document =
-            Document::read_log(piece).map_err(|fault| Trouble { offset: fault.offset, what: fault.what.to_owned() })?;
+        let document = Document::read_log(piece)
+            .map_err(|fault| ReadError { offset: fault.offset, what: fault.what.to_owned() })?;
         for (dialect, transcript) in reading.transcripts(&document)? {
             see(dialect, &transcript);
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use curtail::memory::State;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, RollingSummary, SlidingWindow, Source,
-    Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, Unit, WorkingMemory,
+    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, RollingSummary, SlidingWindow,
+    StateSource, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit, WorkingMemory,
 };
 use curtail::summarizers::Extractive;
 use curtail::summarizers::rolling::Rolling;
@@ -25,7 +25,7 @@ pub fn tokenizer() -> Arc<dyn Tokenizer> {
     curtail::tokenizers::find("o200k_base").expect("the default is there")
 }
 
-pub fn history(size: usize, unit: Unit, keep: Keep) -> HistoryWindow {
+pub fn history(size: usize, unit: WindowUnit, keep: Keep) -> HistoryWindow {
     HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep }
 }
 
@@ -44,7 +44,7 @@ pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
 }
 
 pub fn memory(state: &str) -> WorkingMemory {
-    let (schema, source) = (None, Source::Given(State::given(state)));
+    let (schema, source) = (None, StateSource::Given(State::given(state)));
     WorkingMemory { source, schema, read_only: false, budget: 200, tokenizer: tokenizer() }
 }
 
@@ -56,7 +56,7 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
         summarizer: Arc::new(Extractive),
         tokens: 60,
         tokenizer: tokenizer(),
-        heard: OnceLock::new(),
+        on_summary: OnceLock::new(),
     }
 }
 
@@ -67,55 +67,55 @@ pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
 pub const CASES: &[Case] = &[
     Case {
         name: "history 3",
-        chain: || Chain::default().then(history(3, Unit::Items, keep(true, 0, false))),
+        chain: || Chain::default().then(history(3, WindowUnit::Items, keep(true, 0, false))),
         writes: false,
     },
     Case {
         name: "history 5 bare",
-        chain: || Chain::default().then(history(5, Unit::Items, keep(false, 0, false))),
+        chain: || Chain::default().then(history(5, WindowUnit::Items, keep(false, 0, false))),
         writes: false,
     },
     Case {
         name: "history 2 head",
-        chain: || Chain::default().then(history(2, Unit::Items, keep(true, 2, true))),
+        chain: || Chain::default().then(history(2, WindowUnit::Items, keep(true, 2, true))),
         writes: false,
     },
     Case {
         name: "history turns",
-        chain: || Chain::default().then(history(1, Unit::Turns, keep(true, 0, false))),
+        chain: || Chain::default().then(history(1, WindowUnit::Turns, keep(true, 0, false))),
         writes: false,
     },
     Case {
         name: "history segments",
-        chain: || Chain::default().then(history(2, Unit::Segments, keep(true, 1, false))),
+        chain: || Chain::default().then(history(2, WindowUnit::Segments, keep(true, 1, false))),
         writes: false,
     },
     Case {
         name: "history messages",
-        chain: || Chain::default().then(history(3, Unit::Messages, keep(false, 0, true))),
+        chain: || Chain::default().then(history(3, WindowUnit::Messages, keep(false, 0, true))),
         writes: false,
     },
     Case {
         name: "history bounded",
         chain: || {
-            let window = history(2, Unit::Items, keep(true, 0, false));
+            let window = history(2, WindowUnit::Items, keep(true, 0, false));
             Chain::default().then(HistoryWindow { max_expansion: Some(2), cap_in_flight: true, ..window })
         },
         writes: false,
     },
     Case {
         name: "sliding 4",
-        chain: || Chain::default().then(SlidingWindow { size: 4, unit: Unit::Items, keep: keep(true, 0, false) }),
+        chain: || Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep: keep(true, 0, false) }),
         writes: false,
     },
     Case {
         name: "sliding turns",
-        chain: || Chain::default().then(SlidingWindow { size: 2, unit: Unit::Turns, keep: keep(false, 0, true) }),
+        chain: || Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: keep(false, 0, true) }),
         writes: false,
     },
     Case {
         name: "sliding head",
-        chain: || Chain::default().then(SlidingWindow { size: 6, unit: Unit::Items, keep: keep(true, 2, false) }),
+        chain: || Chain::default().then(SlidingWindow { size: 6, unit: WindowUnit::Items, keep: keep(true, 2, false) }),
         writes: false,
     },
     Case {

@@ -37,13 +37,13 @@ pub fn read(dialect: Option<&str>, framing: Framing, text: &str) -> (Vec<String>
         let messages = &transcript.messages;
         items.extend(messages.iter().filter_map(|message| message.value).map(unlinked));
         let pairs = Pairs::find(messages);
-        for fault in Fault::find(messages, &pairs, transcript.manners) {
+        for fault in Fault::find(messages, &pairs, transcript.pairing_rules) {
             let content = &messages[fault.at.message].parts[fault.at.part].content;
             let id =
                 content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
             faults.push((fault.kind, id.map_or_else(String::new, |id| id.decode().into_owned())));
         }
-        let view = View { messages, preamble: &transcript.preamble, manners: transcript.manners };
+        let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
         tokens += counting.total_until(&view, usize::MAX).unwrap_or(usize::MAX);
     }
     (items, faults, tokens)
@@ -92,9 +92,9 @@ pub fn check_laws(case: &Case, dialect: Option<&str>, framing: Framing, text: &s
     // Law 3: no pair is broken by us.
     for fault in &faults_after {
         // A call without a result is named by the worst that can be said of it: that may get milder.
-        let lonely = [FaultKind::DuplicateCallId, FaultKind::UnansweredCall, FaultKind::PendingCall];
+        let unpaired = [FaultKind::DuplicateCallId, FaultKind::UnansweredCall, FaultKind::PendingCall];
         let milder = |(kind, id): &(FaultKind, String)| {
-            let rank = |kind| lonely.iter().position(|known| *known == kind);
+            let rank = |kind| unpaired.iter().position(|known| *known == kind);
             *id == fault.1 && rank(*kind).zip(rank(fault.0)).is_some_and(|(before, after)| before <= after)
         };
         let known = faults_before.contains(fault) || faults_before.iter().any(milder);

@@ -6,7 +6,7 @@ use curtail::batch::Reading;
 use curtail::dialects::{Framing, detect};
 use curtail::json::Document;
 use curtail::pipeline::Chain;
-use curtail::processors::{Keep, Overflow, SlidingWindow, ToolFilter, ToolGlobs, Unit};
+use curtail::processors::{Keep, Overflow, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 
 use super::cases::{CASES, globs, history, limit};
 use super::check::{check_laws, cut_with};
@@ -60,8 +60,8 @@ fn hold_laws(folder: &Path, step: usize) -> usize {
 
 fn idle() -> [Chain; 4] {
     [
-        Chain::default().then(history(100_000, Unit::Items, Keep::default())),
-        Chain::default().then(SlidingWindow { size: 100_000, unit: Unit::Turns, keep: Keep::default() }),
+        Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
+        Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default() }),
         Chain::default().then(limit(100_000_000, Overflow::Error)),
         Chain::default()
             .then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),

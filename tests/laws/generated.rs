@@ -2,7 +2,7 @@
 
 use curtail::dialects::Framing;
 use curtail::pipeline::Chain;
-use curtail::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, Unit};
+use curtail::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use proptest::prelude::*;
 
 use super::cases::{CASES, Case, globs, history, keep, limit};
@@ -30,7 +30,7 @@ fn speller() -> impl Strategy<Value = Speller> {
 fn check_chain(dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
     let stages: [fn() -> Chain; 3] = [
         || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: true }),
-        || Chain::default().then(history(6, Unit::Items, keep(true, 0, false))),
+        || Chain::default().then(history(6, WindowUnit::Items, keep(true, 0, false))),
         || Chain::default().then(limit(80, Overflow::Truncate)),
     ];
     let mut piped = text.to_owned();
@@ -88,8 +88,8 @@ proptest! {
     fn nothing_to_do_is_the_identity(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
         let text = frame(&(speller.1)(&script), framing, seed);
         let idle: [fn() -> Chain; 4] = [
-            || Chain::default().then(history(100_000, Unit::Items, Keep::default())),
-            || Chain::default().then(SlidingWindow { size: 100_000, unit: Unit::Turns, keep: Keep::default() }),
+            || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
+            || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default() }),
             || Chain::default().then(limit(100_000_000, Overflow::Error)),
             || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
         ];

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use curtail::cli::KINDS;
-use curtail::pipeline::options::Kind;
+use curtail::cli::PROCESSOR_SPECS;
+use curtail::pipeline::options::ProcessorSpec;
 use curtail::pipeline::schema;
 use serde_json::{Value, json};
 
@@ -20,11 +20,11 @@ fn flags(command: &str) -> BTreeSet<String> {
 }
 
 /// The command of a processor: its own name, but for the one that recalls what `memory` keeps.
-fn command(kind: &Kind) -> &'static str {
+fn command(kind: &ProcessorSpec) -> &'static str {
     if kind.name == "memory" { "memory recall" } else { kind.name }
 }
 
-fn keys(kind: &Kind) -> BTreeSet<String> {
+fn keys(kind: &ProcessorSpec) -> BTreeSet<String> {
     let keys = kind.keys();
     keys.into_iter().flat_map(|key| std::iter::once(key.name).chain(key.aliases)).collect()
 }
@@ -38,7 +38,7 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
     }
     // What `summarize` does besides cutting: other outputs, and a memory that it keeps by itself.
     shared.extend(["emit", "print-prompt", "thread", "store", "from", "follow"].map(str::to_owned));
-    for kind in KINDS {
+    for kind in PROCESSOR_SPECS {
         let mut shared = shared.clone();
         if kind.name == "memory" {
             shared.retain(|own| !["thread", "store"].contains(&own.as_str()));
@@ -82,8 +82,8 @@ fn the_schema_and_the_program_agree() {
 
 #[test]
 fn the_schema_knows_the_keys() {
-    let schema = schema(KINDS, &json!({"type": "object"}));
-    for kind in KINDS {
+    let schema = schema(PROCESSOR_SPECS, &json!({"type": "object"}));
+    for kind in PROCESSOR_SPECS {
         let properties = schema["$defs"][kind.name]["properties"].as_object().expect("an object");
         let mut known: BTreeSet<String> = properties.keys().cloned().collect();
         assert!(known.remove("type"));

@@ -1,7 +1,7 @@
 //! `curtail count`: how much there is, in tokens, messages and calls.
 
+mod counts;
 mod print;
-mod tally;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -10,11 +10,11 @@ use clap::ValueEnum;
 
 use super::input::{Global, Input};
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, Trouble, Unit, Work};
-use crate::error::Kind;
+use crate::batch::{Batch, Event, Flow, OnError, ReadError, Unit, Work};
+use crate::error::ErrorKind;
 use crate::pipeline::options::CountingOptions;
 use crate::processors::Counting;
-use tally::{Sum, Tally};
+use counts::{Counts, Sum};
 
 /// Count tokens, messages and calls
 ///
@@ -66,7 +66,7 @@ struct Counter(Counting);
 impl Work for Counter {
     type Out = Vec<Sum>;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), ReadError> {
         let document = unit.read()?;
         let sums = unit.transcripts(&document)?.into_iter().map(|(_, transcript)| {
             let line = unit.place(transcript.span.start as usize).line;
@@ -87,15 +87,20 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     if let Some(note) = args.counting.note() {
         anstream::eprintln!("curtail: {note}");
     }
-    let mut tally = Tally::new(args.by, counting.tokenizer.name(), counting.tokenizer.exact());
+    let mut counts = Counts::new(args.by, counting.tokenizer.name(), counting.tokenizer.exact());
     let (sources, missing) = args.input.sources(None)?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let batch = Batch { jobs: global.jobs, wish: args.input.wish()?, on_error: OnError::Skip, ..Batch::default() };
+    let batch = Batch {
+        jobs: global.jobs,
+        input_options: args.input.input_options()?,
+        on_error: OnError::Skip,
+        ..Batch::default()
+    };
     batch.run(sources, &Counter(counting), |event| {
         match event {
-            Event::Opened(opened) => tally.open(&opened.source.name),
-            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| tally.add(&opened.source.name, sum)),
+            Event::Opened(opened) => counts.open(&opened.source.name),
+            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| counts.add(&opened.source.name, sum)),
             Event::Failed(failure) => {
                 report::error(&failure.error);
                 status = ExitCode::from(2);
@@ -104,9 +109,9 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         }
         Flow::Continue
     });
-    let text = print::print(&tally, args.output_format);
+    let text = print::print(&counts, args.output_format);
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if crate::error::Error::system("stdout", &error).kind != Kind::BrokenPipe => Err(error.into()),
+        Err(error) if crate::error::Error::system("stdout", &error).kind != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(status),
     }
 }

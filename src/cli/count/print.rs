@@ -2,17 +2,17 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::tally::{Amount, Tally};
+use super::counts::{Amount, Counts};
 use super::{By, Format};
 
 const PERCENTILES: [usize; 4] = [50, 90, 99, 100];
 
 /// The counts in that format, with a line end.
-pub(super) fn print(tally: &Tally, format: Format) -> String {
+pub(super) fn print(counts: &Counts, format: Format) -> String {
     match format {
-        Format::Table => table(tally),
-        Format::Json => format!("{}\n", json(tally)),
-        Format::Csv => csv(tally),
+        Format::Table => table(counts),
+        Format::Json => format!("{}\n", json(counts)),
+        Format::Csv => csv(counts),
     }
 }
 
@@ -39,74 +39,74 @@ const fn title(by: By) -> &'static str {
     }
 }
 
-fn table(tally: &Tally) -> String {
-    let columns = columns(tally.by);
+fn table(counts: &Counts) -> String {
+    let columns = columns(counts.by);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(std::iter::once(title(tally.by)).chain(columns.iter().map(|(name, _)| *name)));
+    table.set_header(std::iter::once(title(counts.by)).chain(columns.iter().map(|(name, _)| *name)));
     let row = |name: &str, amount: &Amount| {
         let cells: Vec<String> = columns.iter().map(|(_, of)| of(amount).to_string()).collect();
         std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
     };
-    for (name, amount) in &tally.rows {
+    for (name, amount) in &counts.rows {
         table.add_row(row(name, amount));
     }
     // Tools are but a part of all that is counted: a total below them would be no sum.
-    if tally.rows.len() != 1 && tally.by != By::Tool {
-        table.add_row(row("total", &tally.total));
+    if counts.rows.len() != 1 && counts.by != By::Tool {
+        table.add_row(row("total", &counts.total));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-    format!("{}\n{}\n", lines.join("\n"), footer(tally))
+    format!("{}\n{}\n", lines.join("\n"), footer(counts))
 }
 
-fn footer(tally: &Tally) -> String {
-    let about = if tally.exact { "" } else { ", an estimate" };
-    let counted = format!("counted with {}{about}", tally.tokenizer);
-    let Some(longest) = tally.longest.as_ref().filter(|_| tally.total.transcripts > 1) else { return counted };
-    let [half, most, nearly, _] = PERCENTILES.map(|percent| tally.percentile(percent));
+fn footer(counts: &Counts) -> String {
+    let about = if counts.exact { "" } else { ", an estimate" };
+    let counted = format!("counted with {}{about}", counts.tokenizer);
+    let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
+    let [half, most, nearly, _] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
         "tokens a transcript: {half} at most in half of them, {most} in 90 %, {nearly} in 99 %; the longest, {}:{}, has {}\n{counted}",
         longest.file, longest.line, longest.tokens
     )
 }
 
-fn json(tally: &Tally) -> serde_json::Value {
+fn json(counts: &Counts) -> serde_json::Value {
     let amount = |amount: &Amount| {
-        let cells = columns(tally.by).iter().map(|(name, of)| ((*name).to_owned(), of(amount).into()));
+        let cells = columns(counts.by).iter().map(|(name, of)| ((*name).to_owned(), of(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
-    let rows = tally.rows.iter().map(|(name, own)| {
-        let mut row = serde_json::Map::from_iter([(title(tally.by).to_owned(), name.as_str().into())]);
+    let rows = counts.rows.iter().map(|(name, own)| {
+        let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
         row.extend(amount(own));
         serde_json::Value::Object(row)
     });
-    let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), tally.percentile(percent).into()));
-    let longest = tally
+    let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
+    let longest = counts
         .longest
         .as_ref()
         .map(|longest| serde_json::json!({"file": longest.file, "line": longest.line, "tokens": longest.tokens}));
     serde_json::json!({
-        "tokenizer": tally.tokenizer,
-        "exact": tally.exact,
-        "transcripts": tally.total.transcripts,
-        "messages": tally.total.messages,
-        "calls": tally.total.calls,
-        "tokens": tally.total.tokens,
+        "tokenizer": counts.tokenizer,
+        "exact": counts.exact,
+        "transcripts": counts.total.transcripts,
+        "messages": counts.total.messages,
+        "calls": counts.total.calls,
+        "tokens": counts.total.tokens,
         "percentiles": serde_json::Map::from_iter(percentiles),
         "longest": longest,
-        "by": title(tally.by),
+        "by": title(counts.by),
         "rows": rows.collect::<Vec<_>>(),
     })
 }
 
-fn csv(tally: &Tally) -> String {
-    let columns = columns(tally.by);
-    let header = std::iter::once(title(tally.by)).chain(columns.iter().map(|(name, _)| *name));
+fn csv(counts: &Counts) -> String {
+    let columns = columns(counts.by);
+    let header = std::iter::once(title(counts.by)).chain(columns.iter().map(|(name, _)| *name));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
-    for (name, amount) in &tally.rows {
+    for (name, amount) in &counts.rows {
         let cells = columns.iter().map(|(_, of)| of(amount).to_string());
         text.push_str(&std::iter::once(quoted(name)).chain(cells).collect::<Vec<_>>().join(","));
         text.push('\n');

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
-use crate::batch::{Batch, Event, Flow, Trouble, Unit, Wish, Work};
+use crate::batch::{Batch, Event, Flow, InputOptions, ReadError, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::out::print;
 use crate::error::Error;
@@ -63,13 +63,13 @@ impl Args {
         let wanted =
             Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
         let (sources, mut failures) = find(&wanted)?;
-        let wish = Wish {
+        let input_options = InputOptions {
             framing: self.input.framing.framing(),
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
             messages_key: self.input.messages_key.clone(),
         };
         let mut done = Ok(());
-        Batch { wish, ..Batch::default() }.run(sources, &Search, |event| match event {
+        Batch { input_options, ..Batch::default() }.run(sources, &Search, |event| match event {
             Event::Done { opened, out, .. } => {
                 done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
                 if done.is_ok() { Flow::Continue } else { Flow::Stop }
@@ -179,7 +179,7 @@ struct Search;
 impl Work for Search {
     type Out = Vec<Vec<Found>>;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.read()?;
         for (_, transcript) in unit.transcripts(&document)? {
             let messages = &transcript.messages;

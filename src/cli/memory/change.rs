@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::flags::{Output, RuleFlags, Whose};
 use crate::cli::out::print;
-use crate::memory::{self, Error, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
+use crate::memory::{self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
 use crate::store::Scope;
 
 /// Merge an object into the state, and write the state
@@ -97,7 +97,7 @@ impl Set {
         let state = State::given(&argument(&self.state)?);
         match set(&mut self.whose.place.open()?, self.whose.owner(), rules.rules(), &state) {
             Ok(()) => Ok(ExitCode::SUCCESS),
-            Err(Error::Refused(reason)) => Ok(refused(&reason)),
+            Err(MemoryError::Refused(reason)) => Ok(refused(&reason)),
             Err(error) => Err(error.into()),
         }
     }

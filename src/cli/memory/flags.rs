@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
-use crate::cli::store::Place;
+use crate::cli::store::StoreFlag;
 use crate::memory::{Owner, Rules, Schema, State};
 use crate::store::Scope;
 
@@ -13,7 +13,7 @@ use crate::store::Scope;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Whose {
     #[command(flatten)]
-    pub(super) place: Place,
+    pub(super) place: StoreFlag,
 
     /// The conversation
     #[arg(long, value_name = "ID", help_heading = "Store")]

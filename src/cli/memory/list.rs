@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::flags::{Format, ScopeFlag};
 use crate::cli::out::print;
-use crate::cli::store::Place;
-use crate::store::{Entry, Filter, Scope, Shelf};
+use crate::cli::store::StoreFlag;
+use crate::store::{Filter, Scope, Shelf, StoreEntry};
 
 /// List the states that are kept
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ struct Which {
 #[derive(Debug, Clone, clap::Args)]
 struct Chosen {
     #[command(flatten)]
-    place: Place,
+    place: StoreFlag,
 
     /// Only of this scope
     #[arg(long, value_enum, value_name = "SCOPE")]
@@ -92,7 +92,7 @@ impl Prune {
     }
 }
 
-fn table(entries: &[Entry], format: Format) -> String {
+fn table(entries: &[StoreEntry], format: Format) -> String {
     if format == Format::Json {
         return entries.iter().map(|entry| line(entry) + "\n").collect();
     }
@@ -112,8 +112,8 @@ fn table(entries: &[Entry], format: Format) -> String {
     lines.collect()
 }
 
-fn line(entry: &Entry) -> String {
-    let Entry { scope, id, bytes, marks, set_aside, updated, .. } = entry;
+fn line(entry: &StoreEntry) -> String {
+    let StoreEntry { scope, id, bytes, marks, set_aside, updated, .. } = entry;
     json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": marks, "set_aside": set_aside,
         "changed": updated})
     .to_string()

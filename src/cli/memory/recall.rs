@@ -12,7 +12,7 @@ use crate::cli::input::{Cutting, Global};
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Processors;
 use crate::pipeline::options::{Options, Tokens};
-use crate::processors::{Source, WorkingMemory};
+use crate::processors::{StateSource, WorkingMemory};
 use crate::tokenizers::{DEFAULT, find};
 
 /// Write the transcript with the state as a block behind the leading instructions
@@ -72,14 +72,14 @@ impl Options for RecallOptions {
 }
 
 impl RecallOptions {
-    fn source(&self, rules: &LoadedRules) -> anyhow::Result<Source> {
+    fn source(&self, rules: &LoadedRules) -> anyhow::Result<StateSource> {
         if let Some(path) = &self.state {
-            return Ok(Source::Given(state(path, rules.schema.as_ref())?));
+            return Ok(StateSource::Given(state(path, rules.schema.as_ref())?));
         }
         if self.whose.is_given() {
-            return self.kept(rules).map(Source::Given);
+            return self.kept(rules).map(StateSource::Given);
         }
-        Ok(Source::Replayed(rules.rules().initial()))
+        Ok(StateSource::Replayed(rules.rules().initial()))
     }
 
     /// The state in the store. One that cannot be used is set aside, unless it is not to be touched.

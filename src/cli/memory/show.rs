@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::flags::{Output, RuleFlags, Whose};
 use crate::cli::out::print;
 use crate::memory::{Loaded, load};
-use crate::store::{Key, Store};
+use crate::store::{RecordKey, Store};
 
 /// Write the state that is kept; change nothing
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ impl Args {
     }
 }
 
-fn aside(store: Option<&Store>, key: Key<'_>) -> anyhow::Result<ExitCode> {
+fn aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<ExitCode> {
     let asides = store.map(|store| store.set_aside(key)).transpose()?.unwrap_or_default();
     for aside in asides {
         let line = serde_json::json!({"at": aside.at, "reason": aside.reason, "body": aside.body});

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::super::out::print;
 use crate::summarizers::{
-    Anthropic, Bounded, Cached, Command, Extractive, Fallback, Http, Key, OpenAi, Patience, Prompt, Summarizer,
+    Anthropic, ApiKey, Bounded, Cached, Command, Extractive, Fallback, Http, OpenAi, Patience, Prompt, Summarizer,
 };
 
 /// How long one request, or one run of a program, may take unless it is said, in seconds.
@@ -21,7 +21,7 @@ const TIMEOUT: f64 = 120.0;
 pub(super) struct AskFlags {
     /// Who makes the summaries [default: extractive; command with --summarizer-cmd]
     #[arg(long, value_enum, value_name = "NAME")]
-    summarizer: Option<Kind>,
+    summarizer: Option<SummarizerKind>,
 
     /// The server's address, up to and without `/chat/completions` or `/v1/messages`
     #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT")]
@@ -70,7 +70,7 @@ pub(super) struct AskFlags {
 
 /// `--summarizer`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum SummarizerKind {
     /// The transcript's own sentences; offline
     Extractive,
     /// A server that speaks Chat Completions
@@ -102,7 +102,7 @@ impl AskFlags {
     pub(super) fn summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
         let kind = self.kind();
         self.agree(kind)?;
-        if kind == Kind::Extractive {
+        if kind == SummarizerKind::Extractive {
             return Ok(Box::new(Extractive));
         }
         let asked = Bounded::new(self.asked(kind)?, self.concurrency.unwrap_or(4));
@@ -119,21 +119,21 @@ impl AskFlags {
         })
     }
 
-    fn kind(&self) -> Kind {
-        let default = if self.summarizer_cmd.is_some() { Kind::Command } else { Kind::Extractive };
+    fn kind(&self) -> SummarizerKind {
+        let default = if self.summarizer_cmd.is_some() { SummarizerKind::Command } else { SummarizerKind::Extractive };
         self.summarizer.unwrap_or(default)
     }
 
     /// A flag that could do nothing is a mistake.
-    fn agree(&self, kind: Kind) -> anyhow::Result<()> {
-        let model = matches!(kind, Kind::Openai | Kind::Anthropic);
-        let outside = kind != Kind::Extractive;
+    fn agree(&self, kind: SummarizerKind) -> anyhow::Result<()> {
+        let model = matches!(kind, SummarizerKind::Openai | SummarizerKind::Anthropic);
+        let outside = kind != SummarizerKind::Extractive;
         let flags = [
             ("--api-key-file", self.api_key_file.is_some(), model, "openai or anthropic"),
             ("--extra-body", self.extra_body.is_some(), model, "openai or anthropic"),
             ("--prompt", self.prompt.is_some(), model, "openai or anthropic"),
             ("--retries", self.retries.is_some(), model, "openai or anthropic"),
-            ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == Kind::Command, "command"),
+            ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == SummarizerKind::Command, "command"),
             ("--timeout", self.timeout.is_some(), outside, "openai, anthropic or command"),
             ("--concurrency", self.concurrency.is_some(), outside, "openai, anthropic or command"),
             ("--cache", self.cache.is_some(), outside, "openai, anthropic or command"),
@@ -145,19 +145,19 @@ impl AskFlags {
         }
     }
 
-    fn asked(&self, kind: Kind) -> anyhow::Result<Box<dyn Summarizer>> {
+    fn asked(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
         let timeout = Duration::from_secs_f64(self.timeout.unwrap_or(TIMEOUT));
-        if kind == Kind::Command {
+        if kind == SummarizerKind::Command {
             let line = self.summarizer_cmd.as_deref().context("--summarizer command wants --summarizer-cmd")?;
             return Ok(Box::new(Command::new(line, timeout)?));
         }
         let defaults = Patience::default();
         let retries = self.retries.unwrap_or(defaults.retries);
         let http = Http::new(Patience { total: timeout, retries, ..defaults });
-        let name = if kind == Kind::Openai { "openai" } else { "anthropic" };
+        let name = if kind == SummarizerKind::Openai { "openai" } else { "anthropic" };
         let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} wants --summary-model"))?;
         let (prompt, extra) = (self.prompt()?, self.extra_body.clone().unwrap_or_default());
-        if kind == Kind::Openai {
+        if kind == SummarizerKind::Openai {
             let key = self.key("OPENAI_API_KEY", OpenAi::ENDPOINT)?;
             let endpoint = self.endpoint.clone().unwrap_or_else(|| OpenAi::ENDPOINT.to_owned());
             return Ok(Box::new(OpenAi { endpoint, model, key, prompt, extra, http }));
@@ -168,8 +168,8 @@ impl AskFlags {
     }
 
     /// The key; a server of one's own may need none.
-    fn key(&self, variable: &str, default: &str) -> anyhow::Result<Option<Key>> {
-        let key = Key::find(self.api_key_file.as_deref(), &["CURTAIL_API_KEY", variable])?;
+    fn key(&self, variable: &str, default: &str) -> anyhow::Result<Option<ApiKey>> {
+        let key = ApiKey::find(self.api_key_file.as_deref(), &["CURTAIL_API_KEY", variable])?;
         if key.is_none() && self.endpoint.as_deref().is_none_or(|endpoint| endpoint.starts_with(default)) {
             bail!("{default} wants a key: set {variable}, or name a file that holds it with --api-key-file");
         }

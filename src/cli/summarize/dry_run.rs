@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::super::input::{Cutting, Global};
 use super::super::report;
-use crate::batch::{Batch, Event, Flow, Trouble, Unit, Work};
-use crate::error::{Error, Kind};
+use crate::batch::{Batch, Event, Flow, ReadError, Unit, Work};
+use crate::error::{Error, ErrorKind};
 use crate::io::Progress;
-use crate::processors::{Hear, Processor as _, RollingSummary};
+use crate::processors::{OnSummary, Processor as _, RollingSummary};
 use crate::summarizers::{Budget, Request};
 use crate::transcript::Transcript;
 
@@ -26,7 +26,7 @@ struct Requests<'s> {
 impl Work for Requests<'_> {
     type Out = String;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.read()?;
         for (_, transcript) in unit.transcripts(&document)? {
             let line = unit.place(transcript.span.start as usize).line;
@@ -39,16 +39,16 @@ impl Work for Requests<'_> {
 impl Requests<'_> {
     fn transcript(&self, place: &str, transcript: &Transcript<'_>, out: &mut String) {
         let (summary, messages) = (self.summary, &transcript.messages);
-        let outlook = summary.outlook(messages, None);
+        let rolling = summary.rolling_view(messages, None);
         let count = |text: &str| summary.tokenizer.count(text);
         let budget = Budget { tokens: summary.tokens, count: &count };
-        let due = summary.due(&outlook);
+        let due = summary.due(&rolling);
         if due.is_empty() {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "{place}: nothing to summarize, {} interactions", outlook.seen());
+            let _ = writeln!(out, "{place}: nothing to summarize, {} interactions", rolling.seen());
         }
         for span in due {
-            let told = summary.told(messages, &outlook, span);
+            let told = summary.told(messages, &rolling, span);
             let (name, words) = (summary.summarizer.name(), told.iter().map(|said| count(&said.text)).sum::<usize>());
             let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
             let _ = match summary.summarizer.request(&told, &budget) {
@@ -71,12 +71,13 @@ pub(super) fn write<W: Work<Out = String>>(
     let (sources, missing) = flags.input.sources(None)?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let (wish, on_error) = (flags.input.wish()?, flags.output.on_error.policy());
+    let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error.policy());
     let progress = Arc::new(Progress::new(global.show(true), &sources));
     let counted = Arc::clone(&progress);
-    summary.on_summary(&(Arc::new(move || counted.summary()) as Hear));
+    summary.on_summary(&(Arc::new(move || counted.summary()) as OnSummary));
     let mut stdout = std::io::stdout().lock();
-    let batch = Batch { jobs: global.jobs, wish, on_error, progress: Arc::clone(&progress), ..Batch::default() };
+    let batch =
+        Batch { jobs: global.jobs, input_options, on_error, progress: Arc::clone(&progress), ..Batch::default() };
     batch.run(sources, work, |event| {
         let trouble = match event {
             Event::Done { out, .. } => {
@@ -88,7 +89,7 @@ pub(super) fn write<W: Work<Out = String>>(
         };
         match trouble {
             None => Flow::Continue,
-            Some(error) if error.kind == Kind::BrokenPipe => Flow::Stop,
+            Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
             Some(error) => {
                 progress.aside(|| report::error(&error));
                 status = ExitCode::from(2);

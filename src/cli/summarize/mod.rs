@@ -150,7 +150,7 @@ impl SummarizeOptions {
             summarizer: Arc::from(self.ask.summarizer()?),
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::find(&self.tokenizer)?,
-            heard: OnceLock::new(),
+            on_summary: OnceLock::new(),
         })
     }
 }

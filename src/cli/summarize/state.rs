@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
-use crate::batch::{Trouble, Unit, Work};
+use crate::batch::{ReadError, Unit, Work};
 use crate::processors::RollingSummary;
 use crate::rolling::{now, state};
 use crate::transcript::Message;
@@ -21,7 +21,7 @@ struct States<'s> {
 impl Work for States<'_> {
     type Out = String;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), Trouble> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.read()?;
         let mut lines = String::new();
         for (dialect, transcript) in unit.transcripts(&document)? {
@@ -31,7 +31,7 @@ impl Work for States<'_> {
                 Some(dialect.time(value).unwrap_or_else(|| self.now.clone()))
             };
             let line = self.state(messages, &time);
-            lines += &line.map_err(|what| Trouble { offset: transcript.span.start as usize, what })?;
+            lines += &line.map_err(|what| ReadError { offset: transcript.span.start as usize, what })?;
             lines.push('\n');
         }
         out.push_str(&lines);
@@ -41,15 +41,15 @@ impl Work for States<'_> {
 
 impl States<'_> {
     fn state(&self, messages: &[Message<'_>], time: &dyn Fn(usize) -> Option<String>) -> Result<String, String> {
-        let mut outlook = self.summary.outlook(messages, None);
-        let due = self.summary.due(&outlook);
-        let mut fresh = self.summary.summarize(messages, &outlook, &due)?;
+        let mut rolling = self.summary.rolling_view(messages, None);
+        let due = self.summary.due(&rolling);
+        let mut fresh = self.summary.summarize(messages, &rolling, &due)?;
         for made in &mut fresh {
-            let last = outlook.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
+            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
             made.ts = last.and_then(|&at| time(at));
         }
-        let seen = outlook.seen();
-        outlook.memory.advance(self.summary.rolling, seen, fresh);
-        Ok(state(messages, &outlook, self.summary.rolling, time))
+        let seen = rolling.seen();
+        rolling.memory.advance(self.summary.rolling, seen, fresh);
+        Ok(state(messages, &rolling, self.summary.rolling, time))
     }
 }

@@ -11,7 +11,7 @@ use super::super::out::print;
 use super::{Args, Emit};
 use crate::batch::Reading;
 use crate::dialects::{self, Framing, detect};
-use crate::error::Place;
+use crate::error::TextPlace;
 use crate::processors::RollingSummary;
 use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
 use crate::store::{Store, default_path};
@@ -44,7 +44,7 @@ impl ThreadFlags {
 
     pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
         // A dialect that nothing has is an error before anything is read.
-        args.cutting.input.wish()?;
+        args.cutting.input.input_options()?;
         let mut memory = Kept::open(self)?;
         let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
         let from = self.from.map(usize::try_from).transpose()?;
@@ -111,7 +111,7 @@ fn read(input: &Input) -> anyhow::Result<Option<(String, String)>> {
         _ => bail!("a thread takes one transcript at a time; name one file"),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
-        let place = Place::of(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
+        let place = TextPlace::of(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
         anyhow!("{name}:{}:{}: not UTF-8", place.line, place.column)
     })?;
     Ok(Some((name, text)))
@@ -135,7 +135,7 @@ pub(super) fn reading(input: &Input, text: &str) -> Reading {
 pub(super) fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
     match error {
         ThreadError::Input(offset, what) => {
-            let Place { line, column } = Place::of(text.as_bytes(), offset, 1);
+            let TextPlace { line, column } = TextPlace::of(text.as_bytes(), offset, 1);
             anyhow!("{name}:{line}:{column}: {what}")
         }
         ThreadError::Thread(what) => anyhow!("{name}: {what}"),

@@ -4,9 +4,9 @@
 mod model;
 mod ui;
 
-use super::{Dialect, Fit, Item, Patch, pieces};
+use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Demands, Draft, DraftPart, Family, Manners, Message, ResultPlace, Role};
+use crate::transcript::{Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role};
 
 /// The dialect `ai-sdk`.
 pub(super) struct AiSdk;
@@ -16,7 +16,7 @@ impl Dialect for AiSdk {
         "ai-sdk"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, each with `type`: `text`, `tool-…`, `dynamic-tool`"
     }
 
@@ -33,12 +33,12 @@ impl Dialect for AiSdk {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
     }
 
-    fn demands(&self) -> Demands {
-        Demands { provider: "ai-sdk", ..Demands::default() }
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { provider: "ai-sdk", ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -60,18 +60,18 @@ impl Dialect for AiSdk {
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "instructions", "tools"])
+        blocks::preamble(record, &["system", "instructions", "tools"])
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let parts = parts.join(",");
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        if near.is_some_and(|near| near.get("parts").is_some()) {
+        if anchor.is_some_and(|anchor| anchor.get("parts").is_some()) {
             return format!("{{\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
         }
         match draft.parts.as_slice() {
-            [DraftPart::Text(text)] => pieces::role_and_content(role.name(), text),
+            [DraftPart::Text(text)] => blocks::role_and_content(role.name(), text),
             _ => format!("{{\"role\":{},\"content\":[{parts}]}}", quote(role.name())),
         }
     }
@@ -94,8 +94,8 @@ impl Dialect for AiSdk {
         }
     }
 
-    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let list = message.get("content").or_else(|| message.get("parts"))?;
-        pieces::admit(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
     }
 }

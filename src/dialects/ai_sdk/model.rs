@@ -1,8 +1,8 @@
 //! `ModelMessage`: what the AI SDK hands to a provider.
 
-use crate::dialects::pieces;
+use crate::dialects::blocks;
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Family, Part, Place, Rewrite, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
 
 /// Whether a part is one that no other dialect has.
 pub(super) fn is_own_part(part: Value<'_>) -> bool {
@@ -21,7 +21,7 @@ pub(super) fn is_own_part(part: Value<'_>) -> bool {
 pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
     match content {
         Some(list) if list.is_array() => list.items().map(|part| read_part(list, part)).collect(),
-        said => pieces::content(said, pieces::plain_block),
+        said => blocks::content(said, blocks::plain_block),
     }
 }
 
@@ -34,9 +34,9 @@ fn read_part<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
         Some("tool-approval-response") => return read_response(part),
         Some("reasoning") => Content::Reasoning(part.get_text("text").unwrap_or(Text::Escaped(""))),
         Some("reasoning-file") => Content::Reasoning(Text::Escaped("")),
-        _ => return pieces::part(part, pieces::plain_block(part)),
+        _ => return blocks::part(part, blocks::plain_block(part)),
     };
-    Part::read(content, Place::element(part))
+    Part::read(content, PartPlace::element(part))
 }
 
 fn read_call(part: Value<'_>) -> ToolCall<'_> {
@@ -44,7 +44,7 @@ fn read_call(part: Value<'_>) -> ToolCall<'_> {
         id: part.get_text("toolCallId"),
         name: part.get_text("toolName").unwrap_or(Text::Escaped("")),
         // Version 4 of the SDK called them `args`.
-        arguments: pieces::arguments(part.get("input").or_else(|| part.get("args"))),
+        arguments: blocks::arguments(part.get("input").or_else(|| part.get("args"))),
         family: Family::Function,
         hosted: part.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
     }
@@ -78,14 +78,14 @@ fn read_response(part: Value<'_>) -> Part<'_> {
         family: Family::Approval,
         same_message: false,
     };
-    Part::read(Content::ToolResult(answer), Place::element(part).with_text(reason))
+    Part::read(Content::ToolResult(answer), PartPlace::element(part).with_text(reason))
 }
 
 fn read_result(part: Value<'_>) -> Part<'_> {
     // Version 4 of the SDK had a bare `result`.
     let (content, media, rewrite) = match part.get("output") {
         Some(output) => read_output(output),
-        None => (pieces::texts(part.get("result")), 0, part.get("result").map(plainly)),
+        None => (blocks::texts(part.get("result")), 0, part.get("result").map(plainly)),
     };
     let answer = ToolResult {
         id: part.get_text("toolCallId"),
@@ -95,7 +95,7 @@ fn read_result(part: Value<'_>) -> Part<'_> {
         family: Family::Function,
         same_message: false,
     };
-    Part::read(Content::ToolResult(answer), Place { rewrite, ..Place::element(part) })
+    Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(part) })
 }
 
 fn plainly(value: Value<'_>) -> Rewrite {

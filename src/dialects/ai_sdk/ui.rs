@@ -1,8 +1,8 @@
 //! `UIMessage`: what the AI SDK keeps for the screen. A tool part goes through states; the later ones hold the result.
 
-use crate::dialects::{Fit, pieces};
+use crate::dialects::{Fit, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Family, Part, Place, Rewrite, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
 
 /// How well a list of `parts` fits.
 pub(super) fn fit(parts: Value<'_>) -> Fit {
@@ -30,11 +30,11 @@ pub(super) fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "reasoning" => {
             // Version 4 of the SDK wrote the text under `reasoning`.
             let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
-            vec![Part::read(Content::Reasoning(text), Place::element(part))]
+            vec![Part::read(Content::Reasoning(text), PartPlace::element(part))]
         }
-        "text" => vec![pieces::part(part, pieces::plain_block(part))],
-        "file" => vec![Part::read(Content::Media(Text::Json(part.raw())), Place::element(part))],
-        _ => vec![Part::read(Content::Other, Place::element(part))],
+        "text" => vec![blocks::part(part, blocks::plain_block(part))],
+        "file" => vec![Part::read(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],
+        _ => vec![Part::read(Content::Other, PartPlace::element(part))],
     }
 }
 
@@ -45,17 +45,17 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
     let call = ToolCall {
         id: id.clone(),
         name: name.clone(),
-        arguments: pieces::arguments(tool.some("input").or_else(|| tool.some("args"))),
+        arguments: blocks::arguments(tool.some("input").or_else(|| tool.some("args"))),
         family: Family::Function,
         hosted: tool.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
     };
     let open = if result.is_none() { room_for_result(tool) } else { None };
-    let mut parts = vec![Part::read(Content::ToolCall(call), Place { rewrite: open, ..Place::element(part) })];
+    let mut parts = vec![Part::read(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
     if let Some(said) = result {
-        let content = pieces::texts(said);
+        let content = blocks::texts(said);
         let answer =
             ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
-        parts.push(Part::read(Content::ToolResult(answer), Place::element(part).with_text(said)));
+        parts.push(Part::read(Content::ToolResult(answer), PartPlace::element(part).with_text(said)));
     }
     parts
 }

@@ -7,9 +7,9 @@ mod threads;
 mod writing;
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Left, Patch, anthropic, pieces};
+use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks};
 use crate::json::Value;
-use crate::transcript::{Demands, Draft, DraftPart, Manners, Message, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Transcript};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
@@ -51,7 +51,7 @@ impl Dialect for ClaudeCode {
         "claude-code"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
     }
 
@@ -76,13 +76,13 @@ impl Dialect for ClaudeCode {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn manners(&self) -> Manners {
+    fn pairing_rules(&self) -> PairingRules {
         // The program gathers the records of a message, and its results, before it sends them.
-        Manners { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
     }
 
-    fn demands(&self) -> Demands {
-        Demands { first_speaker: None, ..anthropic::DEMANDS }
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { first_speaker: None, ..anthropic::DEMANDS }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -98,7 +98,7 @@ impl Dialect for ClaudeCode {
         let mut message = Message::read(role, item);
         let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
         message.id = own_id.or_else(|| item.get_text("uuid"));
-        message.parts = pieces::content(said.get("content"), anthropic::read_block);
+        message.parts = blocks::content(said.get("content"), anthropic::read_block);
         if let Some(copy) = item.get("toolUseResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
@@ -113,16 +113,16 @@ impl Dialect for ClaudeCode {
         read
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
-        writing::spell(draft, near)
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        writing::spell(draft, anchor)
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         anthropic::spell_block(part)
     }
 
-    fn mend(&self, transcript: &Transcript<'_>, left: &mut Left<'_>) -> Vec<Patch> {
-        TREE.mend(transcript, left)
+    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(transcript, left)
     }
 }
 

@@ -20,7 +20,7 @@ const ENVELOPE: &[&str] = &[
 ];
 
 /// Spells a record, its links still open.
-pub(super) fn spell(draft: &Draft, near: Option<Value<'_>>) -> String {
+pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
     let content = match draft.parts.as_slice() {
         [DraftPart::Text(text)] if draft.role != Role::Assistant => quote(text),
@@ -32,12 +32,12 @@ pub(super) fn spell(draft: &Draft, near: Option<Value<'_>>) -> String {
         _ => ("user", ""),
     };
     let members = |keys: &[&str]| -> String {
-        let found = keys.iter().filter_map(|key| Some((key, near?.get(key)?)));
+        let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
         found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
     };
     format!(
         "{}{},\"type\":\"{kind}\",\"message\":{{{head}\"role\":\"{kind}\",\"content\":{content}}}{}}}",
-        TREE.begin(draft, near),
+        TREE.begin(draft, anchor),
         members(ENVELOPE),
         members(&["timestamp"])
     )

@@ -4,9 +4,11 @@
 pub(super) mod parts;
 mod recording;
 
-use super::{Dialect, Fit, Item, Patch, pieces};
+use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Demands, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+};
 
 /// The dialect `gemini`.
 pub(super) struct Gemini;
@@ -16,7 +18,7 @@ impl Dialect for Gemini {
         "gemini"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`"
     }
 
@@ -34,17 +36,17 @@ impl Dialect for Gemini {
         record.get("contents").is_some() || record.get("events").is_some() && record.get("app_name").is_some()
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
     }
 
-    fn demands(&self) -> Demands {
-        Demands {
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules {
             provider: "gemini",
             first_speaker: Some(Role::User),
             results_together: true,
             call_signatures: &["thoughtSignature", "thought_signature"],
-            ..Demands::default()
+            ..ProviderRules::default()
         }
     }
 
@@ -78,17 +80,17 @@ impl Dialect for Gemini {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         let instruction = record.some("systemInstruction").or_else(|| record.some("system_instruction"));
         let said = instruction.map(|content| content.get("parts").unwrap_or(content));
-        pieces::texts(said).into_iter().chain(pieces::preamble(record, &["tools"])).collect()
+        blocks::texts(said).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let spelt: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let spelt = spelt.join(",");
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
-        match near {
-            Some(near) if near.get("author").is_some() => event(near, role, &spelt),
-            Some(near) if near.get("role").is_none() && near.get("type").is_some() => {
+        match anchor {
+            Some(anchor) if anchor.get("author").is_some() => event(anchor, role, &spelt),
+            Some(anchor) if anchor.get("role").is_none() && anchor.get("type").is_some() => {
                 let kind = if model { "gemini" } else { "user" };
                 format!("{{\"type\":\"{kind}\",\"content\":[{spelt}]}}")
             }
@@ -100,10 +102,10 @@ impl Dialect for Gemini {
         parts::spell(part)
     }
 
-    fn admit(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let content = message.some("content").filter(|content| content.is_object()).unwrap_or(message);
         let list = content.get("parts").or_else(|| content.get("content"))?;
-        pieces::admit(list, parts, |json| format!("{{\"text\":{json}}}"))
+        blocks::prepend_parts(list, parts, |json| format!("{{\"text\":{json}}}"))
     }
 }
 
@@ -126,10 +128,10 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
-        message.parts.extend(pieces::content(Some(said), parts::plain));
+        message.parts.extend(blocks::content(Some(said), parts::plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
-    message.parts.extend(uses.map(|uses| Part::read(Content::Other, Place::element(uses))));
+    message.parts.extend(uses.map(|uses| Part::read(Content::Other, PartPlace::element(uses))));
     Item::Message(message)
 }
 
@@ -152,7 +154,7 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message.id = item.get_text("id");
     message.parts = recording::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
-    message.parts.extend(pieces::content(list, parts::plain).into_iter().map(parts::with_place));
+    message.parts.extend(blocks::content(list, parts::plain).into_iter().map(parts::with_place));
     message.indivisible = parts::only_first_is_signed(list);
     message.parts.extend(recording::tool_calls(item));
     message
@@ -176,11 +178,11 @@ fn forget_ids(item: &mut Item<'_>) {
 }
 
 /// An event of the session that `near` is an event of.
-fn event(near: Value<'_>, role: &str, parts: &str) -> String {
-    let author = near.get_text("author").filter(|author| !author.is("user"));
+fn event(anchor: Value<'_>, role: &str, parts: &str) -> String {
+    let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
-    let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, near.get(key)?)));
+    let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, anchor.get(key)?)));
     let invocation = invocation.map_or_else(String::new, |(key, id)| format!("\"{key}\":{},", id.raw()));
     format!("{{{invocation}\"author\":{},\"content\":{{\"parts\":[{parts}],\"role\":\"{role}\"}}}}", quote(&author))
 }

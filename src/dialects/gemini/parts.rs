@@ -1,8 +1,8 @@
 //! The parts of a content: what they are, where their text may be spelt anew, and whether they are signed.
 
-use crate::dialects::pieces;
-use crate::json::{Kind, Text, Value, quote};
-use crate::transcript::{Content, DraftPart, Family, Part, PartOrigin, Place, Rewrite, ToolCall, ToolResult};
+use crate::dialects::blocks;
+use crate::json::{Text, Value, ValueKind, quote};
+use crate::transcript::{Content, DraftPart, Family, Part, PartOrigin, PartPlace, Rewrite, ToolCall, ToolResult};
 
 /// Keys that make an object a part.
 const KEYS: &[&str] = &[
@@ -66,7 +66,7 @@ fn read_call(call: Value<'_>) -> ToolCall<'_> {
     ToolCall {
         id: call.get_text("id"),
         name: call.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(call.some("args")),
+        arguments: blocks::arguments(call.some("args")),
         family: Family::Function,
         hosted: false,
     }
@@ -117,9 +117,9 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
     {
         return (vec![text], Some(Rewrite { span: only.value.span(), before: "", after: "" }));
     }
-    let object = response.kind() == Kind::Object;
+    let object = response.kind() == ValueKind::Object;
     let (before, after) = if object { ("{\"result\":", "}") } else { ("", "") };
-    (pieces::texts(Some(response)), Some(Rewrite { span: response.span(), before, after }))
+    (blocks::texts(Some(response)), Some(Rewrite { span: response.span(), before, after }))
 }
 
 /// The same part, with the place where its result may be spelt anew.
@@ -129,7 +129,8 @@ pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
     {
         let response = either(place.element, "functionResponse", "function_response");
         let code = either(place.element, "codeExecutionResult", "code_execution_result");
-        *place = Place { rewrite: answer(response.and_then(|response| response.some("response"))).1, ..place.clone() };
+        *place =
+            PartPlace { rewrite: answer(response.and_then(|response| response.some("response"))).1, ..place.clone() };
         if let Some(output) = code.and_then(|code| code.some("output")) {
             *place = place.clone().with_text(Some(output));
         }

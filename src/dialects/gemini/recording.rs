@@ -2,9 +2,9 @@
 //! hold a call and its result in one record.
 
 use super::parts;
-use crate::dialects::{Fit, pieces};
+use crate::dialects::{Fit, blocks};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Content, Family, Part, Place, Rewrite, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
 
 /// Whether a line is the header of a recording, or a change to it.
 pub(super) fn is_header(item: Value<'_>) -> bool {
@@ -36,7 +36,9 @@ pub(super) fn fit(item: Value<'_>) -> Fit {
 /// What the model thought, beside the content.
 pub(super) fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
     let thoughts = item.get("thoughts").into_iter().flat_map(Value::items);
-    thoughts.map(|thought| Part::read(Content::Reasoning(thought_text(thought)), Place::in_shell(thought))).collect()
+    thoughts
+        .map(|thought| Part::read(Content::Reasoning(thought_text(thought)), PartPlace::in_shell(thought)))
+        .collect()
 }
 
 fn thought_text(thought: Value<'_>) -> Text<'_> {
@@ -56,11 +58,11 @@ fn read_call(record: Value<'_>) -> Part<'_> {
     let call = ToolCall {
         id: record.get_text("id"),
         name: record.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(record.some("args")),
+        arguments: blocks::arguments(record.some("args")),
         family: Family::Function,
         hosted: false,
     };
-    Part::read(Content::ToolCall(call), Place { rewrite: room_for_result(record), ..Place::in_shell(record) })
+    Part::read(Content::ToolCall(call), PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
 }
 
 /// Where an open call takes its result: the CLI reads a string as the output.
@@ -88,7 +90,7 @@ fn read_result(record: Value<'_>) -> Option<Part<'_>> {
         family: Family::Function,
         same_message: false,
     };
-    Some(Part::read(Content::ToolResult(answer), Place { rewrite, ..Place::in_shell(record) }))
+    Some(Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::in_shell(record) }))
 }
 
 /// A string, or parts: where one response is all, its text is what may be spelt anew.
@@ -100,6 +102,6 @@ fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     }
     let texts = result.items().filter_map(|part| part.get_text("text"));
     let said = responses.iter().flat_map(|response| parts::answer(response.some("response")).0).chain(texts);
-    let content = if result.is_array() { said.collect() } else { pieces::texts(Some(result)) };
+    let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
     (content, Some(Rewrite { span: result.span(), before: "", after: "" }))
 }

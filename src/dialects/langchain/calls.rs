@@ -1,9 +1,9 @@
 //! The calls of a message. LangChain keeps each up to five times over: as a call of its own, as a block of the content, as the
 //! provider spelt it, as chunks, and in the raw reply. All copies go with the call.
 
-use crate::dialects::pieces;
+use crate::dialects::blocks;
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Family, Part, Place, ToolCall};
+use crate::transcript::{Content, Family, Part, PartPlace, ToolCall};
 
 /// Whether a block of the content is a call.
 pub(super) fn is_call(block: Value<'_>) -> bool {
@@ -84,11 +84,11 @@ fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
     let content = Content::ToolCall(ToolCall {
         id: id_of(call),
         name: name_of(call).unwrap_or(Text::Escaped("")),
-        arguments: pieces::arguments(arguments),
+        arguments: blocks::arguments(arguments),
         family: Family::Function,
         hosted: false,
     });
-    Part::read(content, Place { copies, ..Place::in_shell(call) })
+    Part::read(content, PartPlace { copies, ..PartPlace::in_shell(call) })
 }
 
 /// What the model thought, where the content does not hold it: a summary in blocks, or a text.
@@ -102,5 +102,5 @@ pub(super) fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
             blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
         Text::Owned(texts.join("\n"))
     });
-    vec![Part::read(Content::Reasoning(text), Place::element(thought))]
+    vec![Part::read(Content::Reasoning(text), PartPlace::element(thought))]
 }

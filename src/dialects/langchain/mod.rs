@@ -3,10 +3,10 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Manners, Message, Part, Place, ResultPlace, Role, ToolResult,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult,
 };
 
 /// The dialect `langchain`.
@@ -17,7 +17,7 @@ impl Dialect for LangChain {
         "langchain"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; `tool` with `tool_call_id`; LangGraph events"
     }
 
@@ -44,8 +44,8 @@ impl Dialect for LangChain {
         }
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -70,7 +70,7 @@ impl Dialect for LangChain {
         read.collect()
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, class) = match draft.role {
             Role::System | Role::Developer => ("system", "SystemMessage"),
             Role::User => ("human", "HumanMessage"),
@@ -78,16 +78,16 @@ impl Dialect for LangChain {
             Role::Tool => ("tool", "ToolMessage"),
         };
         let members = spell_members(draft);
-        match near {
-            Some(near) if near.get("kwargs").is_some() => {
+        match anchor {
+            Some(anchor) if anchor.get("kwargs").is_some() => {
                 let class = quote(class);
-                let mut path = near.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
+                let mut path = anchor.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
                 path.pop();
                 path.push(&class);
                 let id = format!("[{}]", path.join(","));
                 format!("{{\"lc\":1,\"type\":\"constructor\",\"id\":{id},\"kwargs\":{{{members}}}}}")
             }
-            Some(near) if near.get("data").is_some() => {
+            Some(anchor) if anchor.get("data").is_some() => {
                 format!("{{\"type\":\"{kind}\",\"data\":{{{members},\"type\":\"{kind}\"}}}}")
             }
             _ => format!("{{\"type\":\"{kind}\",{members}}}"),
@@ -153,14 +153,14 @@ fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a>
     message.id = body.get_text("id");
     let content = body.get("content");
     if role == Role::Tool {
-        message.parts = vec![Part::read(read_result(body, content), Place::element(item).with_text(content))];
+        message.parts = vec![Part::read(read_result(body, content), PartPlace::element(item).with_text(content))];
         return message;
     }
     message.parts = calls::reasoning(body);
     let said = content.map(|content| content.items().filter(|block| !calls::is_call(*block)).collect::<Vec<_>>());
     message.parts.extend(match (content, said) {
         (Some(list), Some(blocks)) if list.is_array() => blocks.into_iter().map(read_block).collect(),
-        (text, _) => pieces::content(text, pieces::plain_block),
+        (text, _) => blocks::content(text, blocks::plain_block),
     });
     message.parts.extend(calls::read(body));
     message
@@ -170,9 +170,9 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     match block.get_text("type") {
         Some(kind) if kind.is("reasoning") || kind.is("thinking") || kind.is("redacted_thinking") => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
-            Part::read(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), Place::element(block))
+            Part::read(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
         }
-        _ => pieces::part(block, pieces::plain_block(block)),
+        _ => blocks::part(block, blocks::plain_block(block)),
     }
 }
 
@@ -180,8 +180,8 @@ fn read_result<'a>(body: Value<'a>, content: Option<Value<'a>>) -> Content<'a> {
     Content::ToolResult(ToolResult {
         id: body.get_text("tool_call_id"),
         name: body.get_text("name"),
-        content: pieces::texts(content),
-        media: pieces::count_media(content),
+        content: blocks::texts(content),
+        media: blocks::count_media(content),
         family: Family::Function,
         same_message: false,
     })

@@ -1,8 +1,8 @@
 //! Calls that are a JSON text inside a string, and results that answer them by position, sometimes all at once.
 
-use crate::dialects::{Item, pieces};
+use crate::dialects::{Item, blocks};
 use crate::json::{Document, Text, Value};
-use crate::transcript::{Content, Family, Message, Part, Place, Role, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Message, Part, PartPlace, Role, ToolCall, ToolResult};
 
 /// Reads the calls that `said` spells; they all stand and fall with `element`.
 pub(super) fn read<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
@@ -11,7 +11,7 @@ pub(super) fn read<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<
         Some(said) => spelt(&said.text().map(|text| text.decode().into_owned()).unwrap_or_default()),
         None => vec![call(String::new(), String::new())],
     };
-    calls.into_iter().map(|call| Part::read(Content::ToolCall(call), Place::element(element))).collect()
+    calls.into_iter().map(|call| Part::read(Content::ToolCall(call), PartPlace::element(element))).collect()
 }
 
 /// `{"name": …, "arguments": …}`, a list of these, or a text that names its function in a tag.
@@ -33,7 +33,7 @@ fn each(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
     let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
     let name = inner.get_text("name").map(|name| name.decode().into_owned());
-    let arguments = pieces::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
+    let arguments = blocks::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
     call(name.unwrap_or_default(), arguments.decode().into_owned())
 }
 
@@ -50,7 +50,7 @@ fn tagged(text: &str) -> &str {
 
 /// Reads a message that answers a call.
 pub(super) fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    Part::read(Content::ToolResult(result(pieces::texts(said))), Place::element(item).with_text(said))
+    Part::read(Content::ToolResult(result(blocks::texts(said))), PartPlace::element(item).with_text(said))
 }
 
 fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
@@ -84,7 +84,7 @@ fn share(items: &mut [Item<'_>], asked: usize, answered: usize, calls: usize) {
     if let Item::Message(message) = &mut items[answered]
         && let Some(element) = message.parts.first().and_then(Part::place).map(|place| place.element)
     {
-        let more = (1..calls).map(|_| Part::read(Content::ToolResult(result(Vec::new())), Place::element(element)));
+        let more = (1..calls).map(|_| Part::read(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
         message.parts.extend(more);
     }
 }

@@ -3,9 +3,11 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, pieces};
+use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Demands, Draft, DraftPart, Manners, Message, Part, Place, ResultPlace, Role, Turns};
+use crate::transcript::{
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
+};
 
 /// The dialect `sharegpt`.
 pub(super) struct ShareGpt;
@@ -15,7 +17,7 @@ impl Dialect for ShareGpt {
         "sharegpt"
     }
 
-    fn marks(&self) -> &'static str {
+    fn signature(&self) -> &'static str {
         "`from` and `value`; `role` and `content` blocks with `type` and `value`; `history` of pairs beside `instruction`"
     }
 
@@ -30,17 +32,17 @@ impl Dialect for ShareGpt {
         record.get("instruction").is_some() && record.get("history").is_some()
     }
 
-    fn manners(&self) -> Manners {
-        Manners { results: ResultPlace::RightAfter, unique_ids: false, ids: false, developer: false }
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: false, developer: false }
     }
 
-    fn demands(&self) -> Demands {
+    fn provider_rules(&self) -> ProviderRules {
         // Trainers read it by position: the user's side in the odd places, the assistant's in the even ones.
-        Demands {
+        ProviderRules {
             provider: "llama-factory",
             first_speaker: Some(Role::User),
             turns: Turns::Alternate,
-            ..Demands::default()
+            ..ProviderRules::default()
         }
     }
 
@@ -58,7 +60,7 @@ impl Dialect for ShareGpt {
         message.parts = match (&*name, role) {
             ("function_call" | "tool_call", _) => calls::read(said, item),
             (_, Role::Tool) => vec![calls::read_result(item, said.map(text_value))],
-            _ => blocks(item).map_or_else(|| pieces::content(said, pieces::plain_block), read_blocks),
+            _ => blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
         };
         message.indivisible = message.calls().count() > 1 && blocks(item).is_none();
         Item::Message(message)
@@ -72,15 +74,15 @@ impl Dialect for ShareGpt {
 
     /// Beside a history of pairs stands the exchange that it leads to.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
-        pieces::preamble(record, &["system", "instruction", "input", "output", "tools"])
+        blocks::preamble(record, &["system", "instruction", "input", "output", "tools"])
     }
 
-    fn spell(&self, draft: &Draft, near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let words = quote(&spoken(draft));
-        if near.is_some_and(Value::is_array) {
+        if anchor.is_some_and(Value::is_array) {
             return if draft.role == Role::Assistant { format!("[\"\",{words}]") } else { format!("[{words},\"\"]") };
         }
-        if near.is_some_and(|near| near.get("from").is_none()) {
+        if anchor.is_some_and(|anchor| anchor.get("from").is_none()) {
             return format!(
                 "{{\"role\":{},\"content\":[{{\"type\":\"text\",\"value\":{words}}}]}}",
                 quote(draft.role.name())
@@ -149,7 +151,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         }
         _ => (Content::Other, None),
     };
-    vec![Part::read(content, Place::element(block).with_text(said))]
+    vec![Part::read(content, PartPlace::element(block).with_text(said))]
 }
 
 /// Where a message says what it says: the string itself, or the value of its first block.
@@ -168,7 +170,7 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
         return Item::Unknown(String::from("no pair of texts"));
     }
     let mut message = Message::read(Role::User, item);
-    message.parts = pieces::content(Some(item), pieces::plain_block);
+    message.parts = blocks::content(Some(item), blocks::plain_block);
     message.parts.retain(|part| part.content.speaks());
     Item::Message(message)
 }

@@ -1,7 +1,7 @@
 //! Which processors hold for a network and an agent, in the order history, network, agent.
 
-use super::fault::unknown;
-use super::{Config, Entry, Fault, Named, Network};
+use super::error::unknown;
+use super::{Config, ConfigError, Named, Network, ProcessorEntry};
 use crate::pipeline::Chain;
 
 /// A processor at its level.
@@ -10,7 +10,7 @@ pub struct Step<'c> {
     /// `history`, `network support`, `agent greeter`.
     pub level: String,
     /// The processor.
-    pub entry: &'c Entry,
+    pub entry: &'c ProcessorEntry,
 }
 
 impl Config {
@@ -20,7 +20,7 @@ impl Config {
     ///
     /// # Errors
     /// A name that the file does not have.
-    pub fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, Fault> {
+    pub fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, ConfigError> {
         let network = network.map(|name| self.network(name)).transpose()?;
         let agent = agent.map(|name| self.agent(network, name)).transpose()?;
         let mut steps = at("history", &self.history);
@@ -50,27 +50,27 @@ impl Config {
     ///
     /// # Errors
     /// What a processor needs and cannot have, with the place of its table.
-    pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, Fault> {
+    pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
         let mut chain = Chain { told: told(steps), ..Chain::default() };
         for Step { level, entry } in steps {
-            let processors = entry.kind.processors(&entry.flags).map_err(|error| Fault {
+            let processors = entry.spec.processors(&entry.flags).map_err(|error| ConfigError {
                 file: self.file.clone(),
                 place: Some(entry.place),
-                what: format!("{} at {level}: {error:#}", entry.kind.name),
+                what: format!("{} at {level}: {error:#}", entry.spec.name),
             })?;
             chain = chain.at(level, processors);
         }
         Ok(chain)
     }
 
-    fn network(&self, name: &str) -> Result<&Network, Fault> {
+    fn network(&self, name: &str) -> Result<&Network, ConfigError> {
         self.networks.iter().find(|network| network.own.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.networks.iter().map(|network| network.own.name.as_str()).collect();
             self.fault(unknown("there is no network", name, &known))
         })
     }
 
-    fn agent<'c>(&'c self, network: Option<&'c Network>, name: &str) -> Result<&'c Named, Fault> {
+    fn agent<'c>(&'c self, network: Option<&'c Network>, name: &str) -> Result<&'c Named, ConfigError> {
         let own = network.map_or(&[][..], |network| &network.agents);
         let mut agents = own.iter().chain(&self.agents);
         agents.clone().find(|agent| agent.name == name).ok_or_else(|| {
@@ -90,12 +90,12 @@ impl Config {
         self.networks.iter().filter(has).map(|network| network.own.name.as_str())
     }
 
-    fn fault(&self, what: String) -> Fault {
-        Fault { file: self.file.clone(), place: None, what }
+    fn fault(&self, what: String) -> ConfigError {
+        ConfigError { file: self.file.clone(), place: None, what }
     }
 }
 
-fn at<'c>(level: &str, entries: &'c [Entry]) -> Vec<Step<'c>> {
+fn at<'c>(level: &str, entries: &'c [ProcessorEntry]) -> Vec<Step<'c>> {
     entries.iter().map(|entry| Step { level: level.to_owned(), entry }).collect()
 }
 
@@ -103,7 +103,7 @@ fn at<'c>(level: &str, entries: &'c [Entry]) -> Vec<Step<'c>> {
 fn told(steps: &[Step<'_>]) -> String {
     let stages = steps.iter().map(|Step { level, entry }| {
         let values = entry.values().into_iter().map(|value| format!(" {}={}", value.name, value.value));
-        format!("{level}: {}{}", entry.kind.name, values.collect::<String>())
+        format!("{level}: {}{}", entry.spec.name, values.collect::<String>())
     });
     stages.collect::<Vec<_>>().join("; ")
 }

@@ -2,7 +2,7 @@
 //!
 //! It knows no processor by name, and leaves the tables of other commands to them.
 
-mod fault;
+mod error;
 mod levels;
 mod read;
 mod schema;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-pub use fault::Fault;
+pub use error::ConfigError;
 pub use levels::Step;
 pub use schema::schema;
-pub use table::Entry;
+pub use table::ProcessorEntry;
 pub use value::{Origin, Value};
 
-use super::options::Kind;
-use fault::Page;
+use super::options::ProcessorSpec;
+use error::Page;
 
 /// The names that a configuration goes by in a folder, the first that exists counts.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
@@ -31,7 +31,7 @@ pub struct Config {
     /// The file, as messages call it.
     pub file: String,
     text: String,
-    history: Vec<Entry>,
+    history: Vec<ProcessorEntry>,
     networks: Vec<Network>,
     agents: Vec<Named>,
 }
@@ -47,7 +47,7 @@ struct Network {
 #[derive(Debug, Clone)]
 struct Named {
     name: String,
-    processors: Vec<Entry>,
+    processors: Vec<ProcessorEntry>,
 }
 
 impl Config {
@@ -55,22 +55,27 @@ impl Config {
     ///
     /// # Errors
     /// What cannot be read, or says what is not understood.
-    pub fn read(path: &Path, kinds: &'static [Kind]) -> Result<Self, Fault> {
+    pub fn read(path: &Path, specs: &'static [ProcessorSpec]) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Fault {
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
             file: file.clone(),
             place: None,
-            what: fault::words(&error),
+            what: error::words(&error),
         })?;
-        Self::parse(file, path.parent().unwrap_or(Path::new("")), text, kinds)
+        Self::parse(file, path.parent().unwrap_or(Path::new("")), text, specs)
     }
 
     /// Reads `text`, which messages call `file` and whose paths are meant from `folder`.
     ///
     /// # Errors
     /// What is not understood.
-    pub fn parse(file: String, folder: &Path, text: String, kinds: &'static [Kind]) -> Result<Self, Fault> {
-        let (history, networks, agents) = read::levels(Page { file: &file, text: &text }, folder, kinds)?;
+    pub fn parse(
+        file: String,
+        folder: &Path,
+        text: String,
+        specs: &'static [ProcessorSpec],
+    ) -> Result<Self, ConfigError> {
+        let (history, networks, agents) = read::levels(Page { file: &file, text: &text }, folder, specs)?;
         Ok(Self { file, text, history, networks, agents })
     }
 
@@ -92,7 +97,7 @@ impl Config {
     ///
     /// # Errors
     /// What is not understood, with its place.
-    pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, Fault> {
+    pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
         read::section(Page { file: &self.file, text: &self.text }, name)
     }
 }
@@ -100,12 +105,12 @@ impl Config {
 impl Config {
     /// What the owner of a table says is wrong, at the first place of the text that it quotes as `so`.
     #[must_use]
-    pub fn wrong(&self, what: String) -> Fault {
+    pub fn wrong(&self, what: String) -> ConfigError {
         let page = Page { file: &self.file, text: &self.text };
         let quoted = what.split('`').nth(1).and_then(|name| self.text.find(name));
         match quoted {
             Some(at) => page.fault(at..at, what),
-            None => Fault { file: self.file.clone(), place: None, what },
+            None => ConfigError { file: self.file.clone(), place: None, what },
         }
     }
 }

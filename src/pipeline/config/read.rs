@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, Page, unknown};
-use super::table::{self, Entry, found};
+use super::error::{ConfigError, Page, unknown};
+use super::table::{self, ProcessorEntry, found};
 use super::{Named, Network};
-use crate::pipeline::options::Kind;
+use crate::pipeline::options::ProcessorSpec;
 
 /// The tables that a file may hold.
 pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
@@ -23,17 +23,17 @@ type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
 pub(super) struct Reader<'r> {
     pub(super) page: Page<'r>,
     pub(super) folder: &'r Path,
-    pub(super) kinds: &'static [Kind],
+    pub(super) specs: &'static [ProcessorSpec],
 }
 
 /// The processors at every level.
 pub(super) fn levels(
     page: Page<'_>,
     folder: &Path,
-    kinds: &'static [Kind],
-) -> Result<(Vec<Entry>, Vec<Network>, Vec<Named>), Fault> {
+    specs: &'static [ProcessorSpec],
+) -> Result<(Vec<ProcessorEntry>, Vec<Network>, Vec<Named>), ConfigError> {
     let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
-    let reader = Reader { page, folder, kinds };
+    let reader = Reader { page, folder, specs };
     let (mut history, mut networks, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
@@ -48,7 +48,7 @@ pub(super) fn levels(
 }
 
 /// One table of the file, as its owner understands it.
-pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<T, Fault> {
+pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<T, ConfigError> {
     let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
     let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
     let read = toml::de::ValueDeserializer::from(value.clone());
@@ -59,7 +59,7 @@ pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str)
 }
 
 impl Reader<'_> {
-    fn network(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Network, Fault> {
+    fn network(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
         let mut own = Named { name: name.get_ref().to_string(), processors: Vec::new() };
         let mut agents = Vec::new();
         for (key, value) in self.members(name, value)? {
@@ -75,7 +75,7 @@ impl Reader<'_> {
         Ok(Network { own, agents })
     }
 
-    fn named(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Named, Fault> {
+    fn named(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Named, ConfigError> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
@@ -92,8 +92,8 @@ impl Reader<'_> {
         self,
         name: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-        read: impl Fn(Self, &Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
+        read: impl Fn(Self, &Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>) -> Result<T, ConfigError>,
+    ) -> Result<Vec<T>, ConfigError> {
         self.members(name, value)?.into_iter().map(|(name, value)| read(self, name, value)).collect()
     }
 
@@ -101,14 +101,14 @@ impl Reader<'_> {
         self,
         name: &Spanned<Cow<'_, str>>,
         value: &'m Spanned<DeValue<'i>>,
-    ) -> Result<Vec<Member<'m, 'i>>, Fault> {
+    ) -> Result<Vec<Member<'m, 'i>>, ConfigError> {
         match value.get_ref() {
             DeValue::Table(members) => Ok(members.iter().collect()),
             other => Err(self.expected(value.span(), name.get_ref(), "a table", other)),
         }
     }
 
-    fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<Entry>, Fault> {
+    fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<ProcessorEntry>, ConfigError> {
         match value.get_ref() {
             DeValue::Array(tables) => tables.iter().map(|table| table::read(self, table)).collect(),
             other => {
@@ -118,12 +118,12 @@ impl Reader<'_> {
         }
     }
 
-    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> Fault {
+    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> ConfigError {
         self.page.fault(span, format!("`{name}` takes {wanted}, found {}", found(other)))
     }
 }
 
 /// What the reader of TOML says.
-fn syntax(page: Page<'_>, error: &toml::de::Error) -> Fault {
+fn syntax(page: Page<'_>, error: &toml::de::Error) -> ConfigError {
     page.fault(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
 }

@@ -2,20 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::pipeline::options::{Key, Kind, Shape};
+use crate::pipeline::options::{OptionKey, ProcessorSpec, Shape};
 
 /// The schema (draft 2020-12) of a file that may hold processors of these kinds; `check` is that of the table of `curtail check`.
 #[must_use]
-pub fn schema(kinds: &[Kind], check: &Value) -> Value {
+pub fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});
     let agents = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/level"}});
     let mut definitions = Map::new();
     definitions.insert(String::from("level"), level);
-    let names: Vec<Value> = kinds.iter().map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name)})).collect();
-    let types: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let names: Vec<Value> = specs.iter().map(|spec| json!({"$ref": format!("#/$defs/{}", spec.name)})).collect();
+    let types: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     definitions.insert(String::from("processor"), one_of_types(&types, &names));
-    definitions.extend(kinds.iter().map(|kind| (kind.name.to_owned(), processor(kind))));
+    definitions.extend(specs.iter().map(|spec| (spec.name.to_owned(), processor(spec))));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "curtail.toml",
@@ -57,10 +57,10 @@ fn described(words: &str, definition: &str) -> Value {
     json!({"description": words, "$ref": format!("#/$defs/{definition}")})
 }
 
-fn processor(kind: &Kind) -> Value {
-    let keys = kind.keys();
+fn processor(spec: &ProcessorSpec) -> Value {
+    let keys = spec.keys();
     let mut properties = Map::new();
-    properties.insert(String::from("type"), json!({"const": kind.name}));
+    properties.insert(String::from("type"), json!({"const": spec.name}));
     for key in &keys {
         for name in std::iter::once(&key.name).chain(&key.aliases) {
             properties.insert(name.clone(), property(key));
@@ -69,7 +69,7 @@ fn processor(kind: &Kind) -> Value {
     let required: Vec<&str> =
         std::iter::once("type").chain(keys.iter().filter(|key| key.is_required).map(|key| key.name.as_str())).collect();
     let mut processor = json!({
-        "description": kind.about(),
+        "description": spec.about(),
         "type": "object",
         "additionalProperties": false,
         "required": required,
@@ -84,7 +84,7 @@ fn processor(kind: &Kind) -> Value {
 }
 
 /// What cannot stand together: keys that contradict each other, and two names of one key.
-fn apart(keys: &[Key]) -> Vec<Value> {
+fn apart(keys: &[OptionKey]) -> Vec<Value> {
     let mut pairs = Vec::new();
     for key in keys {
         let names: Vec<&String> = std::iter::once(&key.name).chain(&key.aliases).collect();
@@ -96,7 +96,7 @@ fn apart(keys: &[Key]) -> Vec<Value> {
     pairs.into_iter().map(|(one, other)| json!({"not": {"required": [one, other]}})).collect()
 }
 
-fn property(key: &Key) -> Value {
+fn property(key: &OptionKey) -> Value {
     let one = match &key.shape {
         Shape::Switch => json!({"type": "boolean"}),
         Shape::Whole => json!({"type": "integer", "minimum": key.least}),

@@ -10,16 +10,16 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, Page, nearest, unknown};
+use super::error::{ConfigError, Page, nearest, unknown};
 use super::read::Reader;
 use super::value::shown;
-use crate::pipeline::options::{self, Key, Kind, Shape};
+use crate::pipeline::options::{self, OptionKey, ProcessorSpec, Shape};
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ProcessorEntry {
     /// Which processor.
-    pub kind: &'static Kind,
+    pub spec: &'static ProcessorSpec,
     /// What is given.
     pub(super) given: Vec<Given>,
     /// Line and column of its table, from 1.
@@ -31,7 +31,7 @@ pub struct Entry {
 /// A key that a file gives.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
-    pub(super) key: Key,
+    pub(super) key: OptionKey,
     /// How the file calls it.
     pub(super) name: String,
     /// Its value on one line.
@@ -42,17 +42,17 @@ pub(super) struct Given {
 }
 
 /// Reads the table of a processor.
-pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<Entry, Fault> {
-    let Reader { page, folder, kinds } = reader;
+pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
+    let Reader { page, folder, specs } = reader;
     let DeValue::Table(members) = table.get_ref() else {
         return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
-    let kind = kind(page, kinds, table.span(), members)?;
-    let keys = kind.keys();
+    let spec = spec(page, specs, table.span(), members)?;
+    let keys = spec.keys();
     let mut given: Vec<Given> = Vec::new();
     let mut flags = Vec::new();
     for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
-        let key = key(reader, kind, &keys, name)?;
+        let key = key(reader, spec, &keys, name)?;
         twice(page, &given, key, name)?;
         let words = words(page, name.get_ref(), key, value)?;
         if key.beaten_by().is_none() {
@@ -62,17 +62,17 @@ pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<E
         let (key, name, value, span) = (key.clone(), name.get_ref().to_string(), shown(value.get_ref()), name.span());
         given.push(Given { key, name, value, line, span });
     }
-    let flags = kind.read(&flags).map_err(|error| refused(page, kind, &given, table.span(), &error))?;
-    Ok(Entry { kind, given, place: page.place(table.span().start), flags })
+    let flags = spec.read(&flags).map_err(|error| refused(page, spec, &given, table.span(), &error))?;
+    Ok(ProcessorEntry { spec, given, place: page.place(table.span().start), flags })
 }
 
-fn kind(
+fn spec(
     page: Page<'_>,
-    kinds: &'static [Kind],
+    specs: &'static [ProcessorSpec],
     span: Range<usize>,
     members: &DeTable<'_>,
-) -> Result<&'static Kind, Fault> {
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+) -> Result<&'static ProcessorSpec, ConfigError> {
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     let Some(value) = members.get("type") else {
         return Err(page.fault(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
     };
@@ -80,29 +80,34 @@ fn kind(
         let what = format!("`type` takes a text, found {}", found(value.get_ref()));
         return Err(page.fault(value.span(), what));
     };
-    kinds
+    specs
         .iter()
-        .find(|kind| kind.name == name)
+        .find(|spec| spec.name == name)
         .ok_or_else(|| page.fault(value.span(), unknown("there is no processor", name, &names)))
 }
 
-fn key<'k>(reader: Reader<'_>, kind: &Kind, keys: &'k [Key], name: &Spanned<Cow<'_, str>>) -> Result<&'k Key, Fault> {
+fn key<'k>(
+    reader: Reader<'_>,
+    spec: &ProcessorSpec,
+    keys: &'k [OptionKey],
+    name: &Spanned<Cow<'_, str>>,
+) -> Result<&'k OptionKey, ConfigError> {
     let wanted: &str = name.get_ref();
     if let Some(key) = keys.iter().find(|key| key.is_called(wanted)) {
         return Ok(key);
     }
     let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
-    let mut what = unknown(&format!("a `{}` has no key", kind.name), wanted, &known);
-    let elsewhere = reader.kinds.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
+    let mut what = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
+    let elsewhere = reader.specs.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
     if let Some(other) = elsewhere.filter(|_| nearest(wanted, &known).is_none()) {
-        what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, kind.name, known.join(", "));
+        what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
     }
     Err(reader.page.fault(name.span(), what))
 }
 
 /// Refuses a key that is there under another name, or together with its opposite.
-fn twice(page: Page<'_>, given: &[Given], key: &Key, name: &Spanned<Cow<'_, str>>) -> Result<(), Fault> {
+fn twice(page: Page<'_>, given: &[Given], key: &OptionKey, name: &Spanned<Cow<'_, str>>) -> Result<(), ConfigError> {
     let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
     given.iter().find(same).map_or(Ok(()), |other| {
         let what = format!("`{}` and `{}` say the same thing; give one of them", other.name, name.get_ref());
@@ -111,7 +116,12 @@ fn twice(page: Page<'_>, given: &[Given], key: &Key, name: &Spanned<Cow<'_, str>
 }
 
 /// The values of a key, each as the command line takes it.
-fn words(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Fault> {
+fn words(
+    page: Page<'_>,
+    name: &str,
+    key: &OptionKey,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Vec<String>, ConfigError> {
     let DeValue::Array(values) = value.get_ref() else { return Ok(vec![word(page, name, key, value)?]) };
     if !key.is_list {
         let what = format!("`{name}` takes {}, found an array", key.shape.words());
@@ -124,7 +134,7 @@ fn words(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) ->
     values.iter().map(|value| word(page, name, key, value)).collect()
 }
 
-fn word(page: Page<'_>, name: &str, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<String, Fault> {
+fn word(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
     let word = match (&key.shape, value.get_ref()) {
         (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
         (Shape::Whole | Shape::Tokens | Shape::Any, DeValue::Integer(number)) => whole(number),
@@ -152,7 +162,7 @@ pub(super) fn whole(number: &toml::de::DeInteger<'_>) -> Option<String> {
 }
 
 /// The flag that says `word`; a switch that is off says its opposite, if it has one.
-fn flag(key: &Key, word: &str, folder: &Path) -> Option<OsString> {
+fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
     match (&key.shape, word) {
         (Shape::Switch, "true") => Some(OsString::from(format!("--{}", key.name))),
         (Shape::Switch, _) => key.opposite.as_ref().map(|other| OsString::from(format!("--{other}"))),
@@ -170,7 +180,13 @@ fn flag(key: &Key, word: &str, folder: &Path) -> Option<OsString> {
 }
 
 /// What the command line would refuse, in words that fit a file.
-fn refused(page: Page<'_>, kind: &Kind, given: &[Given], table: Range<usize>, error: &clap::Error) -> Fault {
+fn refused(
+    page: Page<'_>,
+    spec: &ProcessorSpec,
+    given: &[Given],
+    table: Range<usize>,
+    error: &clap::Error,
+) -> ConfigError {
     let named = |which| match error.get(which) {
         Some(ContextValue::String(flag)) => vec![bare(flag)],
         Some(ContextValue::Strings(flags)) => flags.iter().map(|flag| bare(flag)).collect(),
@@ -189,7 +205,7 @@ fn refused(page: Page<'_>, kind: &Kind, given: &[Given], table: Range<usize>, er
         }
         ErrorKind::MissingRequiredArgument => {
             let names: Vec<String> = wrong.iter().map(|name| format!("`{name}`")).collect();
-            format!("this `{}` needs {}", kind.name, names.join(" and "))
+            format!("this `{}` needs {}", spec.name, names.join(" and "))
         }
         _ => {
             let words = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);

@@ -3,8 +3,8 @@
 
 use toml::de::DeValue;
 
-use super::table::{Entry, found, whole};
-use crate::pipeline::options::{Key, Shape};
+use super::table::{ProcessorEntry, found, whole};
+use crate::pipeline::options::{OptionKey, Shape};
 
 /// What a key comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,15 +28,15 @@ pub enum Origin {
     Default,
 }
 
-impl Entry {
+impl ProcessorEntry {
     /// The values of all keys that have one, in the order of the command's help.
     #[must_use]
     pub fn values(&self) -> Vec<Value> {
-        let keys = self.kind.keys();
+        let keys = self.spec.keys();
         keys.iter().filter_map(|key| self.value(key)).collect()
     }
 
-    fn value(&self, key: &Key) -> Option<Value> {
+    fn value(&self, key: &OptionKey) -> Option<Value> {
         let value = |value: String, origin| Some(Value { name: key.name.clone(), value, origin });
         if let Some((variable, text)) = key.variable.as_ref().and_then(|name| Some((name, std::env::var(name).ok()?))) {
             return value(written(key, &text), Origin::Variable(variable.clone()));
@@ -51,7 +51,7 @@ impl Entry {
 }
 
 /// `text`, which the command line takes, as a file says it.
-fn written(key: &Key, text: &str) -> String {
+fn written(key: &OptionKey, text: &str) -> String {
     match key.shape {
         Shape::Whole | Shape::Tokens if text.parse::<u64>().is_ok() => text.to_owned(),
         _ => format!("{text:?}"),

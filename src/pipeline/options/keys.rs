@@ -10,7 +10,7 @@ use super::Tokens;
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct OptionKey {
     /// The flag's long name, without dashes.
     pub name: String,
     /// Other names that say the same.
@@ -82,7 +82,7 @@ impl Shape {
     }
 }
 
-impl Key {
+impl OptionKey {
     /// The keys of `command`, in the order of its help.
     pub(super) fn all(command: &Command) -> Vec<Self> {
         let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());

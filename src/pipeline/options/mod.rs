@@ -15,7 +15,7 @@ use clap::{ArgMatches, Args, Command};
 
 pub use counting::{CountingOptions, Tokens};
 pub use filter::FilterOptions;
-pub use keys::{Key, Path, Shape};
+pub use keys::{OptionKey, Path, Shape};
 pub use limit::LimitOptions;
 pub use repair::{RepairHow, RepairOptions};
 pub use window::WindowOptions;
@@ -42,7 +42,7 @@ pub trait Options: Args {
 
 /// A kind of processor, by the name of its command.
 #[derive(Clone, Copy)]
-pub struct Kind {
+pub struct ProcessorSpec {
     /// The name.
     pub name: &'static str,
     arguments: fn(Command) -> Command,
@@ -50,13 +50,13 @@ pub struct Kind {
     processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
 }
 
-impl std::fmt::Debug for Kind {
+impl std::fmt::Debug for ProcessorSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl Kind {
+impl ProcessorSpec {
     /// The kind whose options are `T`.
     #[must_use]
     pub const fn of<T: Options>(name: &'static str) -> Self {
@@ -76,8 +76,8 @@ impl Kind {
 
     /// The keys of its table, in the order of its command's help.
     #[must_use]
-    pub fn keys(&self) -> Vec<Key> {
-        let mut keys = Key::all(&self.command());
+    pub fn keys(&self) -> Vec<OptionKey> {
+        let mut keys = OptionKey::all(&self.command());
         for key in &mut keys {
             key.least = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
         }
@@ -100,7 +100,7 @@ impl Kind {
         Ok(matches)
     }
 
-    /// The processors that [`Kind::read`] flags describe.
+    /// The processors that [`ProcessorSpec::read`] flags describe.
     ///
     /// # Errors
     /// As [`Options::processors`].

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::{Options, Processors};
-use crate::processors::{HistoryWindow, Keep, SlidingWindow, Unit};
+use crate::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
 /// Keep the last N items, at least one exchange, and no orphan
 #[derive(Debug, Clone, Args)]
@@ -76,10 +76,10 @@ impl Options for WindowOptions {
         let keep =
             Keep { system: !self.no_preserve_system, first: self.keep_first, start_on_user: self.start_on.is_some() };
         let unit = match self.unit {
-            UnitFlag::Items => Unit::Items,
-            UnitFlag::Messages => Unit::Messages,
-            UnitFlag::Turns => Unit::Turns,
-            UnitFlag::Segments => Unit::Segments,
+            UnitFlag::Items => WindowUnit::Items,
+            UnitFlag::Messages => WindowUnit::Messages,
+            UnitFlag::Turns => WindowUnit::Turns,
+            UnitFlag::Segments => WindowUnit::Segments,
         };
         Ok(vec![match self.strategy {
             Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep }),

@@ -2,7 +2,7 @@
 //! Knows the budget; what to offer, and when, is for the choice.
 
 use super::choice::Taken;
-use super::units::Unit;
+use super::units::SummaryUnit;
 use super::{Budget, Told, render};
 
 /// How many offers in a row may not fit before the draft counts as full. Each is counted in tokens, which takes time.
@@ -17,7 +17,7 @@ fn share(tokens: usize) -> usize {
 /// The units that are in, and the budget that they share.
 pub(super) struct Draft<'d> {
     told: &'d [Told<'d>],
-    units: &'d [Unit],
+    units: &'d [SummaryUnit],
     budget: &'d Budget<'d>,
     /// In the order in which they were taken.
     chosen: Vec<usize>,
@@ -33,7 +33,7 @@ pub(super) struct Draft<'d> {
 
 impl<'d> Draft<'d> {
     /// An empty draft.
-    pub(super) fn new(told: &'d [Told<'d>], units: &'d [Unit], budget: &'d Budget<'d>) -> Self {
+    pub(super) fn new(told: &'d [Told<'d>], units: &'d [SummaryUnit], budget: &'d Budget<'d>) -> Self {
         Self {
             told,
             units,

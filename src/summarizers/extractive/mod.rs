@@ -21,7 +21,7 @@ use choice::choose;
 use draft::Draft;
 use language::Language;
 use terms::Terms;
-use units::{Reach, Unit};
+use units::{Reach, SummaryUnit};
 
 /// What is read of something said. Longer texts are pasted logs and files.
 const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };
@@ -76,7 +76,7 @@ impl<'t> Told<'t> {
 }
 
 /// The best summary of `units` within the budget.
-fn within(told: &[Told<'_>], units: &[Unit], budget: &Budget<'_>) -> String {
+fn within(told: &[Told<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
     let spoken = told.iter().filter(|told| told.prose).map(|told| &*told.text);
     let terms = Terms::new(Language::guess(spoken));
     let (candidates, weights) = worth::weigh(told, units, &terms);

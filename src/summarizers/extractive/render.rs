@@ -1,7 +1,7 @@
 //! Chosen units as text: a line for each speaker's turn, in the order of the transcript.
 //! Knows layout and length, not why a unit was chosen.
 
-use super::units::Unit;
+use super::units::SummaryUnit;
 use super::{Budget, Told};
 use crate::summarizers::clip;
 
@@ -10,9 +10,9 @@ const GAP: &str = " … ";
 
 /// The chosen units, which are in order, each utterance behind its speaker's label. What stood between two neighbours stands
 /// between them still, as a space or a line break.
-pub(super) fn text(told: &[Told<'_>], units: &[Unit], chosen: &[usize]) -> String {
+pub(super) fn text(told: &[Told<'_>], units: &[SummaryUnit], chosen: &[usize]) -> String {
     let mut text = String::new();
-    let mut before: Option<&Unit> = None;
+    let mut before: Option<&SummaryUnit> = None;
     for unit in chosen.iter().map(|&index| &units[index]) {
         let source = &told[unit.utterance];
         if let Some(before) = before.filter(|before| before.utterance == unit.utterance) {
@@ -29,7 +29,7 @@ pub(super) fn text(told: &[Told<'_>], units: &[Unit], chosen: &[usize]) -> Strin
 }
 
 /// Where no unit fits whole: the beginning of the best one. Of fenced code nothing.
-pub(super) fn beginning(told: &[Told<'_>], units: &[Unit], unit: usize, budget: &Budget<'_>) -> String {
+pub(super) fn beginning(told: &[Told<'_>], units: &[SummaryUnit], unit: usize, budget: &Budget<'_>) -> String {
     if units[unit].fenced {
         return String::new();
     }
@@ -37,7 +37,7 @@ pub(super) fn beginning(told: &[Told<'_>], units: &[Unit], unit: usize, budget: 
 }
 
 /// What stands between two units of one utterance.
-fn joint<'t>(text: &str, before: &Unit, after: &Unit) -> &'t str {
+fn joint<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t str {
     let between = text.get(before.range.end..after.range.start);
     let neighbours = between.is_some_and(|between| between.trim().is_empty());
     let lines = between.is_some_and(|between| between.contains('\n'));

@@ -8,7 +8,7 @@ use super::sentences;
 
 /// A piece of one utterance that is taken whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(super) struct SummaryUnit {
     /// Which utterance.
     pub(super) utterance: usize,
     /// Which bytes of its text.
@@ -19,10 +19,10 @@ pub(super) struct Unit {
 
 /// The units of an utterance's text. Prose gives sentences across line breaks that only wrap; of tool output every line
 /// stands for itself.
-pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<Unit> {
+pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> {
     let mut units = Vec::new();
     for (range, fenced) in blocks(text, prose) {
-        let unit = |range| Unit { utterance, range, fenced };
+        let unit = |range| SummaryUnit { utterance, range, fenced };
         if fenced {
             units.push(unit(range));
         } else {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::choice::Candidate;
 use super::cues::{Cues, Effect, effect, effect_of_command, is_error_line, is_listing};
 use super::terms::{Terms, is_unspaced};
-use super::units::Unit;
+use super::units::SummaryUnit;
 use super::{Speaker, Told};
 
 /// A term weighs its mentions to this power: often is important, twice as often is not twice as important.
@@ -32,7 +32,7 @@ const LONG: f64 = 2000.0;
 const UPKEEP: f64 = 4.0;
 
 /// What each unit brings, and what each term weighs.
-pub(super) fn weigh(told: &[Told<'_>], units: &[Unit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
+pub(super) fn weigh(told: &[Told<'_>], units: &[SummaryUnit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
     let mut numbers = Numbers::default();
     let places = Places::of(told, units);
     let mut candidates: Vec<Candidate> = Vec::with_capacity(units.len());
@@ -127,7 +127,7 @@ fn voice(speaker: &Speaker, error: bool, fenced: bool) -> f64 {
 
 /// How much of the voice is left at this place of a message: what a long one is about stands at its beginning, and rules, forms
 /// and examples behind.
-fn heard(source: &Told<'_>, unit: &Unit) -> f64 {
+fn heard(source: &Told<'_>, unit: &SummaryUnit) -> f64 {
     if source.prose { 0.3 + 0.7 * (-as_float(unit.range.start) / LONG).exp() } else { 1.0 }
 }
 
@@ -185,11 +185,11 @@ struct Places {
 }
 
 impl Places {
-    fn of(told: &[Told<'_>], units: &[Unit]) -> Self {
-        let says = |speaker: Speaker| move |unit: &&Unit| *told[unit.utterance].speaker == speaker;
-        let at = |unit: &Unit| unit.utterance;
+    fn of(told: &[Told<'_>], units: &[SummaryUnit]) -> Self {
+        let says = |speaker: Speaker| move |unit: &&SummaryUnit| *told[unit.utterance].speaker == speaker;
+        let at = |unit: &SummaryUnit| unit.utterance;
         let first = units.iter().position(|unit| says(Speaker::User)(&unit)).unwrap_or(0);
-        let speaks = |unit: &Unit| *told[unit.utterance].speaker == Speaker::User;
+        let speaks = |unit: &SummaryUnit| *told[unit.utterance].speaker == Speaker::User;
         let answered = units[first..].iter().position(|unit| !speaks(unit)).map_or(units.len(), |next| first + next);
         Self {
             goal: units[..answered].iter().filter(says(Speaker::User)).map(at).collect(),
@@ -200,7 +200,7 @@ impl Places {
     /// What a unit's place is worth. The beginning of a transcript says what it is about, that of a message its point;
     /// the user's first one what is wanted, the last ones what came of it. `before` is the share of units
     /// that stand before this one.
-    fn bonus(&self, source: &Told<'_>, unit: &Unit, before: f64) -> f64 {
+    fn bonus(&self, source: &Told<'_>, unit: &SummaryUnit, before: f64) -> f64 {
         let near = |bytes: f64| (-as_float(unit.range.start) / bytes).exp();
         if !source.prose {
             return 0.0;

@@ -13,9 +13,9 @@ pub(crate) struct Cache {
 
 /// A piece of at most 15 bytes, as an entry with no count.
 #[derive(Clone, Copy)]
-pub(crate) struct Key(pub(crate) [u64; 2]);
+pub(crate) struct PieceKey(pub(crate) [u64; 2]);
 
-impl Key {
+impl PieceKey {
     /// The key of the first `len` of some bytes.
     #[inline]
     pub(crate) fn new(bytes: &[u8; 16], len: usize) -> Self {
@@ -107,20 +107,20 @@ impl Cache {
 
     /// The count of a piece, if it stands in front.
     #[inline]
-    pub(crate) fn get(&self, key: Key) -> Option<usize> {
+    pub(crate) fn get(&self, key: PieceKey) -> Option<usize> {
         let [first, second, ..] = self.places[key.home()];
         key.count_in(first, second)
     }
 
     /// The count of a piece that stands behind, which from now on stands in front.
-    pub(crate) fn advance(&mut self, key: Key) -> Option<usize> {
+    pub(crate) fn advance(&mut self, key: PieceKey) -> Option<usize> {
         let place = &mut self.places[key.home()];
         let count = key.count_in(place[2], place[3])?;
         place.rotate_left(2);
         Some(count)
     }
 
-    pub(crate) fn put(&mut self, key: Key, count: usize) {
+    pub(crate) fn put(&mut self, key: PieceKey, count: usize) {
         let place = &mut self.places[key.home()];
         let at = if place[1] == 0 { 0 } else { 2 };
         place[at] = key.0[0];

@@ -6,7 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::{
     atoms::Cuts,
-    cache::{Cache, Key, LongCache},
+    cache::{Cache, LongCache, PieceKey},
     layout::SHORT,
     merge::Merger,
     pattern::Pattern,
@@ -101,7 +101,7 @@ impl Counter {
     fn short(&mut self, window: &[u8; WIDTH + 16], from: usize, to: usize) -> usize {
         let from = from % WIDTH;
         if let (Some(bytes), true) = (window[from..].first_chunk(), to - from <= SHORT) {
-            let key = Key::new(bytes, to - from);
+            let key = PieceKey::new(bytes, to - from);
             return self.cache.get(key).unwrap_or_else(|| self.miss(&window[from..to], key));
         }
         self.long(&window[from..to], usize::MAX)
@@ -129,9 +129,9 @@ impl Counter {
             || {
                 let mut bytes = [0; 16];
                 bytes[..piece.len()].copy_from_slice(piece);
-                Key::new(&bytes, piece.len())
+                PieceKey::new(&bytes, piece.len())
             },
-            |bytes| Key::new(bytes, piece.len()),
+            |bytes| PieceKey::new(bytes, piece.len()),
         );
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
     }
@@ -165,7 +165,7 @@ impl Counter {
 
     #[cold]
     #[inline(never)]
-    fn miss(&mut self, piece: &[u8], key: Key) -> usize {
+    fn miss(&mut self, piece: &[u8], key: PieceKey) -> usize {
         if let Some(count) = self.cache.advance(key) {
             return count;
         }

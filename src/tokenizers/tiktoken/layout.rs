@@ -1,7 +1,7 @@
 //! How the tables of an encoding are laid out: what the build script writes and the counter reads, byte for byte.
 //! Knows no text and no file.
 #![allow(dead_code, reason = "each side uses its part")]
-#![expect(clippy::cast_possible_truncation, reason = "a few top bits, and ids of 18 bits")]
+#![expect(clippy::cast_possible_truncation, reason = "a small top bits, and ids of 18 bits")]
 
 /// Bits of a token id: the largest is 199,997.
 pub(crate) const ID_BITS: u32 = 18;

@@ -6,8 +6,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
     atoms,
-    few::{self, FEW},
     layout::NONE,
+    small_merge::{self, MAX_UNITS},
     vocabulary::Vocabulary,
 };
 
@@ -38,8 +38,8 @@ struct Long {
 impl Merger {
     /// How many tokens a piece has; it may stop counting above `limit` and then return any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
-        if piece.len() <= 4 * FEW
-            && let Some(alive) = few::merge(vocabulary, piece)
+        if piece.len() <= 4 * MAX_UNITS
+            && let Some(alive) = small_merge::merge(vocabulary, piece)
         {
             return alive.count_ones() as usize;
         }

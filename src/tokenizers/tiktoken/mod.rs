@@ -5,10 +5,10 @@ mod atoms;
 mod cache;
 mod characters;
 mod counter;
-mod few;
 mod layout;
 mod merge;
 mod pattern;
+mod small_merge;
 mod vocabulary;
 mod window;
 

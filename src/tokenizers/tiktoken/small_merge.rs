@@ -7,17 +7,17 @@
 use super::{atoms, layout::NONE, vocabulary::Vocabulary};
 
 /// Most atoms of a piece.
-pub(crate) const FEW: usize = 64;
+pub(crate) const MAX_UNITS: usize = 64;
 /// Candidates that are compared at once.
 const LANES: usize = 8;
 /// A candidate that is none.
 const DEAD: i32 = i32::MAX;
 
 /// The tokens of a piece on their way.
-pub(crate) struct Few {
-    tokens: [u32; FEW],
+pub(crate) struct SmallMerge {
+    tokens: [u32; MAX_UNITS],
     /// What each token makes with the next: the merged id, and below it in six bits the place.
-    candidates: [i32; FEW],
+    candidates: [i32; MAX_UNITS],
     /// Slots in use, in whole lanes.
     slots: usize,
     alive: u64,
@@ -26,27 +26,27 @@ pub(crate) struct Few {
 /// One bit for each atom of the piece that starts a token; nothing if it has too many atoms.
 #[inline]
 pub(crate) fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
-    let mut few = Few { tokens: [0; FEW], candidates: [DEAD; FEW], slots: 0, alive: 0 };
+    let mut small = SmallMerge { tokens: [0; MAX_UNITS], candidates: [DEAD; MAX_UNITS], slots: 0, alive: 0 };
     let mut count = 0;
     atoms::each(vocabulary, piece, |id, _| {
         count += 1;
-        few.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
+        small.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
     });
-    if count > FEW {
+    if count > MAX_UNITS {
         return None;
     }
-    few.start(vocabulary, count);
-    while let Some((id, at)) = few.lowest() {
-        few.join(vocabulary, id, at);
+    small.start(vocabulary, count);
+    while let Some((id, at)) = small.lowest() {
+        small.join(vocabulary, id, at);
     }
-    Some(few.alive)
+    Some(small.alive)
 }
 
-impl Few {
+impl SmallMerge {
     #[inline]
     fn start(&mut self, vocabulary: &Vocabulary, count: usize) {
         self.slots = count.next_multiple_of(LANES);
-        self.alive = if count == FEW { u64::MAX } else { (1 << count) - 1 };
+        self.alive = if count == MAX_UNITS { u64::MAX } else { (1 << count) - 1 };
         for at in 1..count {
             let (left, right) = (self.tokens[at - 1], self.tokens[at]);
             self.candidates[at - 1] = candidate(vocabulary.first(left, right), at - 1);
@@ -62,12 +62,12 @@ impl Few {
             }
         }
         let lowest = lowest.into_iter().fold(DEAD, i32::min);
-        (lowest != DEAD).then(|| (lowest.cast_unsigned() >> 6, lowest as usize % FEW))
+        (lowest != DEAD).then(|| (lowest.cast_unsigned() >> 6, lowest as usize % MAX_UNITS))
     }
 
     #[inline]
     fn join(&mut self, vocabulary: &Vocabulary, id: u32, at: usize) {
-        let gone = self.following(at) % FEW;
+        let gone = self.following(at) % MAX_UNITS;
         self.alive &= !(1 << gone);
         self.candidates[gone] = DEAD;
         self.tokens[at] = id;
@@ -76,7 +76,7 @@ impl Few {
         self.candidates[at] = candidate(after, at);
         let before = self.alive & ((1 << at) - 1);
         if before != 0 {
-            let before = (before.ilog2() as usize) % FEW;
+            let before = (before.ilog2() as usize) % MAX_UNITS;
             self.candidates[before] = candidate(vocabulary.merged(self.tokens[before], id), before);
         }
     }

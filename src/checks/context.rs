@@ -1,31 +1,32 @@
 //! What a rule sees: one transcript, its pairs, and what its format wants. It knows no bytes and no names of keys.
 
-use super::Hit;
+use super::Match;
 use crate::transcript::{
-    Demands, Family, Fault, FaultKind, Manners, Message, Pairs, Part, PartRef, Role, Stray, ToolCall, ToolResult,
+    Family, Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
+    ToolResult,
 };
 
 /// A transcript under examination.
-pub struct Case<'c, 'a> {
+pub struct RuleContext<'c, 'a> {
     /// The messages, in order.
     pub messages: &'c [Message<'a>],
     /// Items that are no message.
-    pub strays: &'c [Stray<'a>],
+    pub non_messages: &'c [NonMessage<'a>],
     /// Which result answers which call.
     pub pairs: &'c Pairs,
     /// What is wrong with the pairs.
     pub faults: &'c [Fault],
     /// How the format, or the provider that it is judged for, wants its pairs.
-    pub manners: Manners,
+    pub pairing_rules: PairingRules,
     /// What it refuses besides.
-    pub demands: Demands,
+    pub provider_rules: ProviderRules,
     /// Whether the provider holds earlier items, so that a result may answer a call that is not here.
     pub stateful: bool,
     /// Tokens of the transcript and how many it may have, if that was asked for.
     pub tokens: Option<(usize, usize)>,
 }
 
-impl<'a> Case<'_, 'a> {
+impl<'a> RuleContext<'_, 'a> {
     /// The faults of a kind.
     pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = &Fault> {
         self.faults.iter().filter(move |fault| fault.kind == kind)
@@ -39,28 +40,28 @@ impl<'a> Case<'_, 'a> {
 
     /// A finding about a part.
     #[must_use]
-    pub fn hit(&self, at: PartRef, words: String) -> Hit<'a> {
+    pub fn match_at(&self, at: PartRef, words: String) -> Match<'a> {
         let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value);
-        Hit { message: Some(at.message), ..Hit::new(value, words) }
+        Match { message: Some(at.message), ..Match::new(value, words) }
     }
 
     /// A finding about a part that clashes with another.
     #[must_use]
-    pub fn hit_with(&self, at: PartRef, other: Option<PartRef>, words: String) -> Hit<'a> {
-        let other = other.map(|other| (other.message, self.hit(other, String::new()).at));
-        Hit { other, ..self.hit(at, words) }
+    pub fn match_with(&self, at: PartRef, other: Option<PartRef>, words: String) -> Match<'a> {
+        let other = other.map(|other| (other.message, self.match_at(other, String::new()).at));
+        Match { other, ..self.match_at(at, words) }
     }
 
     /// A finding about a message.
     #[must_use]
-    pub fn hit_message(&self, at: usize, words: impl Into<String>) -> Hit<'a> {
-        Hit { message: Some(at), ..Hit::new(self.messages[at].value, words.into()) }
+    pub fn match_message(&self, at: usize, words: impl Into<String>) -> Match<'a> {
+        Match { message: Some(at), ..Match::new(self.messages[at].value, words.into()) }
     }
 
     /// A finding about the transcript as a whole.
     #[must_use]
-    pub fn hit_all(&self, words: impl Into<String>) -> Hit<'a> {
-        Hit::new(self.messages.first().and_then(|message| message.value), words.into())
+    pub fn match_all(&self, words: impl Into<String>) -> Match<'a> {
+        Match::new(self.messages.first().and_then(|message| message.value), words.into())
     }
 
     /// Every tool call with its place.
@@ -101,7 +102,7 @@ impl<'a> Case<'_, 'a> {
             _ => return false,
         };
         // Searches among tools may go without; positional calls must.
-        let wants = self.manners.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
+        let wants = self.pairing_rules.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
         wants && id.as_ref().is_none_or(|id| id.len_bound() == 0)
     }
 
@@ -121,7 +122,8 @@ impl<'a> Case<'_, 'a> {
         let (calls, next) = (self.calls_of(at), at + 1);
         let results = if next < self.messages.len() { self.results_of(next) } else { 0 };
         let pending = results < calls && next + 1 == self.messages.len();
-        (self.demands.results_together && calls > 0 && results > 0 && results != calls && !pending).then_some(next)
+        (self.provider_rules.results_together && calls > 0 && results > 0 && results != calls && !pending)
+            .then_some(next)
     }
 
     /// How many calls of a message are to be answered by another one.

@@ -7,7 +7,7 @@ use super::{Change, Decision, Plan, Reason, View};
 use crate::transcript::{Content, Message, Pairs, PartRef};
 
 /// What leaves a transcript, kept closed: no half of a pair stays without the other because of us.
-pub(super) struct Leaving<'v, 'a> {
+pub(super) struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
@@ -30,7 +30,7 @@ const NO_REASONING: Reason = Reason::Borrowed("the reasoning that must accompany
 const SAME_BYTES: Reason = Reason::Borrowed("what is written with it left");
 const INDIVISIBLE: Reason = Reason::Borrowed("a call left the batch that only its first call signs");
 
-impl<'v, 'a> Leaving<'v, 'a> {
+impl<'v, 'a> DropSet<'v, 'a> {
     pub(super) fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
         let count = view.messages.len();
         Self {
@@ -56,16 +56,16 @@ impl<'v, 'a> Leaving<'v, 'a> {
     /// Drops a message, with the other halves of its calls and results.
     pub(super) fn drop_message(&mut self, at: usize, reason: Reason) {
         self.waiting.push((Target::Message(at), reason));
-        self.settle();
+        self.drain();
     }
 
     /// Drops a part, with its other half; its message goes too if nothing is left to say.
     pub(super) fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
-        self.settle();
+        self.drain();
     }
 
-    fn settle(&mut self) {
+    fn drain(&mut self) {
         while let Some((target, reason)) = self.waiting.pop() {
             match target {
                 Target::Message(at) if !self.is_gone(at) => self.mark_message(at, reason),
@@ -96,8 +96,9 @@ impl<'v, 'a> Leaving<'v, 'a> {
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
         self.other_half_follows(part);
-        let twins = message.twins(part.part).map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES));
-        self.waiting.extend(twins);
+        let same_element =
+            message.same_element(part.part).map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES));
+        self.waiting.extend(same_element);
         if message.indivisible && message.parts[part.part].content.call().is_some() {
             let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
@@ -113,8 +114,8 @@ impl<'v, 'a> Leaving<'v, 'a> {
             self.waiting.push((Target::Part(other), OTHER_HALF));
         }
         // A second answer would be an answer to nothing.
-        let claims = self.pairs.claims(part).iter();
-        self.waiting.extend(claims.map(|&result| (Target::Part(result), OTHER_HALF)));
+        let claimants = self.pairs.claimants(part).iter();
+        self.waiting.extend(claimants.map(|&result| (Target::Part(result), OTHER_HALF)));
     }
 
     /// Whether all that stays of a message is reasoning or filler, which no provider takes by itself.

@@ -1,22 +1,22 @@
 //! Decisions carried out on messages, so that the next stage sees what the last one left.
 
-use super::{Admission, Change, Decision, Insert, Insertion, Plan};
+use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::Text;
 use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
 
 /// The messages that `plan` leaves of `messages`.
 #[must_use]
-pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
+pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
     if plan.is_identity() {
         return messages;
     }
     let inserted: Vec<(usize, Message<'a>)> =
         plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, insert))).collect();
-    let admitted: Vec<Vec<Part<'a>>> = plan.decisions.iter().map(|decision| admitted(&messages, decision)).collect();
+    let prepended: Vec<Vec<Part<'a>>> = plan.decisions.iter().map(|decision| prepended(&messages, decision)).collect();
     let count = messages.len();
     let mut inserted = inserted.into_iter().peekable();
     let mut left = Vec::with_capacity(count);
-    for (at, ((message, decision), front)) in messages.into_iter().zip(&plan.decisions).zip(admitted).enumerate() {
+    for (at, ((message, decision), front)) in messages.into_iter().zip(&plan.decisions).zip(prepended).enumerate() {
         while let Some((_, message)) = inserted.next_if(|(before, _)| *before <= at) {
             left.push(message);
         }
@@ -25,7 +25,7 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
             Decision::Replace(draft, _) => {
-                left.push(Message { near: message.value.or(message.near), ..drafted(draft) });
+                left.push(Message { anchor: message.value.or(message.anchor), ..drafted(draft) });
             }
         }
     }
@@ -35,18 +35,19 @@ pub fn fold<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
 }
 
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
-    let near = |message: Option<&Message<'a>>| message.and_then(|message| message.value.or(message.near));
+    let anchor = |message: Option<&Message<'a>>| message.and_then(|message| message.value.or(message.anchor));
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
-        Insertion::Draft(draft) => Message { near: near(messages.get(insert.before).or(before)), ..drafted(draft) },
+        Insertion::Draft(draft) => Message { anchor: anchor(messages.get(insert.before).or(before)), ..drafted(draft) },
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
             message.origin = message.source_index().map_or(message.origin, Origin::Moved);
             message
         }
         Insertion::Results(answers) => {
-            let mut message = Message { near: near(before), ..drafted(&Draft { role: Role::Tool, parts: Vec::new() }) };
-            message.parts = answers.iter().map(|answer| admit(messages, answer)).collect();
+            let mut message =
+                Message { anchor: anchor(before), ..drafted(&Draft { role: Role::Tool, parts: Vec::new() }) };
+            message.parts = answers.iter().map(|answer| prepended_part(messages, answer)).collect();
             // They answer calls of the conversation that they are put into.
             message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
             message
@@ -61,7 +62,7 @@ fn drafted<'a>(draft: &Draft) -> Message<'a> {
         parts: draft.parts.iter().map(drafted_part).collect(),
         cut: Vec::new(),
         value: None,
-        near: None,
+        anchor: None,
         id: None,
         accompanies_next: false,
         binds_next: false,
@@ -87,17 +88,17 @@ fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     Part { content, origin: PartOrigin::Draft(part.clone()) }
 }
 
-fn admitted<'a>(messages: &[Message<'a>], decision: &Decision) -> Vec<Part<'a>> {
+fn prepended<'a>(messages: &[Message<'a>], decision: &Decision) -> Vec<Part<'a>> {
     let Decision::Change(changes, _) = decision else { return Vec::new() };
     let answers =
-        changes.iter().filter_map(|change| if let Change::Admit(answers) = change { Some(answers) } else { None });
-    answers.flatten().map(|answer| admit(messages, answer)).collect()
+        changes.iter().filter_map(|change| if let Change::Prepend(answers) = change { Some(answers) } else { None });
+    answers.flatten().map(|answer| prepended_part(messages, answer)).collect()
 }
 
-fn admit<'a>(messages: &[Message<'a>], answer: &Admission) -> Part<'a> {
+fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
     match answer {
-        Admission::Draft(part) => drafted_part(part),
-        Admission::Moved(from) => {
+        Prepend::Draft(part) => drafted_part(part),
+        Prepend::Moved(from) => {
             let part = messages[from.message].parts[from.part].clone();
             let origin = match part.origin {
                 PartOrigin::Source(place) | PartOrigin::Rewritten(place) => PartOrigin::Moved(place),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ConfigError {
     /// The file, as messages call it.
     pub file: String,
     /// Line and column, from 1; none if the file itself is at fault.
@@ -14,7 +14,7 @@ pub struct Fault {
     pub what: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             Some((line, column)) => write!(f, "{}:{line}:{column}: {}", self.file, self.what),
@@ -23,7 +23,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ConfigError {}
 
 /// A file and its text: what places are counted in.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +34,8 @@ pub(super) struct Page<'t> {
 
 impl Page<'_> {
     /// Something is wrong at `span`.
-    pub(super) fn fault(self, span: Range<usize>, what: impl Into<String>) -> Fault {
-        Fault { file: self.file.to_owned(), place: Some(self.place(span.start)), what: what.into() }
+    pub(super) fn fault(self, span: Range<usize>, what: impl Into<String>) -> ConfigError {
+        ConfigError { file: self.file.to_owned(), place: Some(self.place(span.start)), what: what.into() }
     }
 
     /// Line and column of a byte, from 1.

@@ -1,7 +1,7 @@
 //! Pieces that several wire formats spell alike.
 
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Part, Place};
+use crate::transcript::{Content, Part, PartPlace};
 
 /// The text of a string, or of a list of `{"text": …}` blocks; anything else is read as its own spelling.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -66,7 +66,7 @@ pub(super) fn is_media(block: Value<'_>) -> bool {
 pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Content<'a>) -> Vec<Part<'a>> {
     let Some(value) = value else { return Vec::new() };
     if let Some(text) = value.text() {
-        return vec![Part::read(Content::Text(text), Place::element(value).with_text(Some(value)))];
+        return vec![Part::read(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
     }
     value.items().map(|block| part(block, read(block))).collect()
 }
@@ -79,7 +79,7 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
         Content::ToolResult(_) => block.get("content"),
         _ => None,
     };
-    Part::read(content, Place::element(block).with_text(text))
+    Part::read(content, PartPlace::element(block).with_text(text))
 }
 
 /// A text or media block; anything else is `Other`.
@@ -102,7 +102,11 @@ pub(super) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
 }
 
 /// Puts `parts` in front of a `content` that is a string or a list; `block` spells a text as an element of the list.
-pub(super) fn admit(content: Value<'_>, parts: &[String], block: impl Fn(&str) -> String) -> Option<super::Patch> {
+pub(super) fn prepend_parts(
+    content: Value<'_>,
+    parts: &[String],
+    block: impl Fn(&str) -> String,
+) -> Option<super::Patch> {
     let parts = parts.join(",");
     let span = content.span();
     if content.is_array() {

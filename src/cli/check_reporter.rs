@@ -13,7 +13,7 @@ use crate::io::{FileSink, Progress, Replace};
 use crate::reports::{Format, Outcome};
 
 /// Takes what a batch of checks comes to.
-pub(super) struct Findings {
+pub(super) struct CheckReporter {
     /// Whether mended files are written.
     write: bool,
     /// Whether only the differences are told.
@@ -35,7 +35,7 @@ pub(super) struct Findings {
     differs: bool,
 }
 
-impl Findings {
+impl CheckReporter {
     pub(super) fn new(outcome: Outcome, write: bool, diff: bool, progress: Arc<Progress>) -> Self {
         Self {
             write,

@@ -4,7 +4,7 @@ use super::Role;
 
 /// What whoever takes a format refuses, beyond the manners of its pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Demands {
+pub struct ProviderRules {
     /// Whose answers are quoted; empty where nobody takes the format as it is.
     pub provider: &'static str,
     /// Whether items of a kind that the format does not know are expected, as in the log of a session.
@@ -47,7 +47,7 @@ pub struct IdFormat {
 impl IdFormat {
     /// Whether `id` is spelt so.
     #[must_use]
-    pub fn admits(self, id: &str) -> bool {
+    pub fn accepts(self, id: &str) -> bool {
         let right = |c: char| c.is_ascii_alphanumeric() || self.marks.contains(c);
         !id.is_empty() && id.len() <= self.longest && id.chars().all(right)
     }

@@ -11,16 +11,16 @@ use serde::Serialize;
 use super::input::{Cutting as Flags, ExplainFlag, Global, OnErrorFlag};
 use super::report;
 use super::sums::Sums;
-use crate::batch::{Cutting, Event, Failure, Flow, Opened, Piece};
+use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, Opened};
 use crate::dialects::Framing;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::io::{FileSink, Manifest, Progress};
 
 /// Notes that are said without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;
 
 /// Takes what a batch of cuts comes to.
-pub(super) struct Fold<'f> {
+pub(super) struct CutReporter<'f> {
     flags: &'f Flags,
     global: &'f Global,
     cutting: &'f Cutting,
@@ -61,7 +61,7 @@ struct Reject<'r> {
     record: Option<String>,
 }
 
-impl<'f> Fold<'f> {
+impl<'f> CutReporter<'f> {
     /// A fold over `inputs` files.
     pub(super) fn new(
         flags: &'f Flags,
@@ -99,7 +99,7 @@ impl<'f> Fold<'f> {
     }
 
     /// Takes the next event.
-    pub(super) fn event(&mut self, event: Event<'_, Piece>) -> Flow {
+    pub(super) fn event(&mut self, event: Event<'_, CutOutput>) -> Flow {
         match event {
             Event::Opened(_) => {
                 (self.sink, self.changed, self.standing, self.told) = (None, false, false, false);
@@ -112,19 +112,19 @@ impl<'f> Fold<'f> {
         }
     }
 
-    fn done(&mut self, opened: &Opened, piece: &Piece, whole: bool) -> Flow {
-        self.say(opened, piece);
-        self.sums.add(piece);
-        self.changed |= piece.changed;
-        let wrote = match &piece.written {
+    fn done(&mut self, opened: &Opened, output: &CutOutput, whole: bool) -> Flow {
+        self.say(opened, output);
+        self.sums.add(output);
+        self.changed |= output.changed;
+        let wrote = match &output.written {
             Some(written) => written.clone().map(|()| self.standing = true),
-            None if self.cutting.targets.is_stdout() => self.write_stdout(opened, piece),
-            None if self.cutting.targets.are_files() && !whole => self.write_sink(opened, piece),
+            None if self.cutting.targets.is_stdout() => self.write_stdout(opened, output),
+            None if self.cutting.targets.are_files() && !whole => self.write_sink(opened, output),
             None => Ok(()),
         };
         match wrote {
             Ok(()) => Flow::Continue,
-            Err(error) if error.kind == Kind::BrokenPipe && self.cutting.targets.is_stdout() => {
+            Err(error) if error.kind == ErrorKind::BrokenPipe && self.cutting.targets.is_stdout() => {
                 self.stdout.gone = true;
                 Flow::Stop
             }
@@ -135,45 +135,45 @@ impl<'f> Fold<'f> {
         }
     }
 
-    fn write_stdout(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
-        let output = piece.output();
+    fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+        let output = output.output();
         if self.several && opened.reading.framing != Framing::Records && !output.is_empty() {
-            return Err(Error::new(Kind::Usage, &opened.source.name, several(opened.reading.framing)));
+            return Err(Error::new(ErrorKind::Usage, &opened.source.name, several(opened.reading.framing)));
         }
         self.stdout.append(&output).map_err(|error| Error::system("standard output", &error))
     }
 
-    fn write_sink(&mut self, opened: &Opened, piece: &Piece) -> Result<(), Error> {
+    fn write_sink(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
         if self.sink.is_none() {
             self.sink = self.cutting.begin(opened)?;
         }
-        self.sink.as_mut().map_or(Ok(()), |sink| sink.write(&piece.output()))
+        self.sink.as_mut().map_or(Ok(()), |sink| sink.write(&output.output()))
     }
 
-    fn say(&mut self, opened: &Opened, piece: &Piece) {
+    fn say(&mut self, opened: &Opened, output: &CutOutput) {
         let name = &opened.source.name;
         let mut said = String::new();
         if self.global.verbose && !std::mem::replace(&mut self.told, true) {
-            let dialect = piece.dialect.unwrap_or("no message");
+            let dialect = output.dialect.unwrap_or("no message");
             said = format!("{name}: {}, {dialect}", opened.reading.framing.name());
         }
         let noted = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,
-            (_, true) => piece.notes.len(),
-            _ => piece.notes.len().min(NOTES.saturating_sub(self.notes)),
+            (_, true) => output.notes.len(),
+            _ => output.notes.len().min(NOTES.saturating_sub(self.notes)),
         };
-        self.notes += piece.notes.len();
-        if said.is_empty() && noted == 0 && piece.explained.is_empty() {
+        self.notes += output.notes.len();
+        if said.is_empty() && noted == 0 && output.explained.is_empty() {
             return;
         }
         self.progress.aside(|| {
             if !said.is_empty() {
                 report::note(&said);
             }
-            for (place, note) in &piece.notes[..noted] {
-                report::warning(&Error::new(Kind::Content, name, note.as_str()).at(*place));
+            for (place, note) in &output.notes[..noted] {
+                report::warning(&Error::new(ErrorKind::Content, name, note.as_str()).at(*place));
             }
-            report::text(&piece.explained);
+            report::text(&output.explained);
         });
     }
 
@@ -265,7 +265,7 @@ impl<'f> Fold<'f> {
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
-        let changed = self.flags.fail_on_change && self.sums.tally.changed > 0;
+        let changed = self.flags.fail_on_change && self.sums.totals.changed > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
             None if self.failed => 2,
@@ -304,7 +304,7 @@ impl Flags {
         let mut options = File::options();
         options.write(true).truncate(true).create(true);
         if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
-            return Err(Error::new(Kind::Usage, name, "the file exists already; --force overwrites it"));
+            return Err(Error::new(ErrorKind::Usage, name, "the file exists already; --force overwrites it"));
         }
         options.open(path).map(|file| Some((name.clone(), file))).map_err(|error| Error::system(name, &error))
     }

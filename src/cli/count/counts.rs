@@ -36,7 +36,7 @@ impl Sum {
     /// Counts a transcript that begins on `line`.
     pub(super) fn of(transcript: &Transcript<'_>, line: usize, counting: &Counting) -> Self {
         let messages = &transcript.messages;
-        let view = View { messages, preamble: &transcript.preamble, manners: transcript.manners };
+        let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
         let outside = counting.outside(&view);
         let mut sum = Self { line, total: Amount::default(), roles: BTreeMap::new(), tools: BTreeMap::new() };
         for message in messages {
@@ -84,7 +84,7 @@ pub(super) struct Longest {
 }
 
 /// Everything that was counted.
-pub(super) struct Tally {
+pub(super) struct Counts {
     pub(super) by: By,
     pub(super) tokenizer: String,
     pub(super) exact: bool,
@@ -96,7 +96,7 @@ pub(super) struct Tally {
     lengths: Vec<usize>,
 }
 
-impl Tally {
+impl Counts {
     pub(super) fn new(by: By, tokenizer: &str, exact: bool) -> Self {
         Self {
             by,

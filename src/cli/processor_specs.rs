@@ -1,0 +1,15 @@
+//! The one list of the processors that a chain can hold, each under the name of its command.
+
+use super::memory::RecallOptions;
+use super::summarize::SummarizeOptions;
+use crate::pipeline::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
+
+/// Every processor, in the order in which they are told of.
+pub const PROCESSOR_SPECS: &[ProcessorSpec] = &[
+    ProcessorSpec::of::<WindowOptions>("window"),
+    ProcessorSpec::of::<FilterOptions>("filter"),
+    ProcessorSpec::of::<LimitOptions>("limit"),
+    ProcessorSpec::of::<SummarizeOptions>("summarize"),
+    ProcessorSpec::of::<RecallOptions>("memory"),
+    ProcessorSpec::of::<RepairOptions>("repair"),
+];
