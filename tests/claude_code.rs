@@ -15,18 +15,18 @@ use curtail::dialects::{Framing, find};
 use curtail::json::{Document, Value};
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, Unit,
+    ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
 };
 use proptest::prelude::*;
 
 fn window(size: usize) -> Chain {
-    let (unit, keep) = (Unit::Items, Keep { system: true, first: 0, start_on_user: false });
+    let (unit, keep) = (WindowUnit::Items, Keep { system: true, first: 0, start_on_user: false });
     Chain::default().then(HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep })
 }
 
 fn sliding(size: usize) -> Chain {
     let keep = Keep { system: true, first: 1, start_on_user: false };
-    Chain::default().then(SlidingWindow { size, unit: Unit::Items, keep })
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
 }
 
 fn without_tools() -> Chain {

@@ -13,7 +13,7 @@ use curtail::batch::{Cutter, Reading};
 use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
-use curtail::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, Unit};
+use curtail::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use curtail::transcript::Pairs;
 
 fn fixture(name: &str) -> String {
@@ -27,7 +27,7 @@ fn reading() -> Reading {
 
 fn last(size: usize) -> Chain {
     let keep = Keep { system: false, first: 0, start_on_user: false };
-    Chain::default().then(SlidingWindow { size, unit: Unit::Items, keep })
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
 }
 
 fn cut(chain: Chain, name: &str) -> String {

@@ -8,7 +8,7 @@
 )]
 
 use curtail::memory::{
-    Error, Outcome, Owner, Replayed, Rules, Spawned, State, Update, amend, clear, load, replay, set, spawn,
+    MemoryError, Outcome, Owner, Replayed, Rules, Spawned, State, Update, amend, clear, load, replay, set, spawn,
 };
 use curtail::store::{Filter, Scope, Store};
 use tempfile::TempDir;
@@ -67,7 +67,7 @@ fn scopes_and_ids_do_not_meet() {
     }
     let nobody = Owner { thread: Some("x"), scope: Scope::Resource, resource: None };
     let error = load(&store, nobody, Rules::default()).unwrap_err();
-    assert!(matches!(error, Error::NoId(Scope::Resource)) && error.to_string().contains("--resource"));
+    assert!(matches!(error, MemoryError::NoId(Scope::Resource)) && error.to_string().contains("--resource"));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_child_gets_a_copy_of_resource_state_and_none_of_thread_state() {
     run(&mut store, thread("c"), &[("a", "{\"ours\":2}")]);
     assert_eq!(json(&store, resource("r", None)), "{\"ours\":1}", "the copy was none");
     let taken = spawn(&mut store, resource("r", None), "c", false).unwrap_err();
-    assert!(matches!(taken, Error::Taken(_)));
+    assert!(matches!(taken, MemoryError::Taken(_)));
     assert_eq!(json(&store, thread("c")), "{\"ours\":2}");
     spawn(&mut store, resource("r", None), "c", true).unwrap();
     assert_eq!(json(&store, thread("c")), "{\"ours\":1}");
@@ -107,7 +107,7 @@ fn read_only_writes_nothing_at_all() {
     let found = replay(&mut store, thread("t"), rules, &[update]).unwrap();
     assert_eq!((found.state, found.outcomes), (State::Text(String::new()), vec![Outcome::Ignored]));
     let refused = set(&mut store, thread("t"), rules, &State::given("x")).unwrap_err();
-    assert!(matches!(refused, Error::ReadOnly));
+    assert!(matches!(refused, MemoryError::ReadOnly));
     assert!(store.list(Filter::default()).unwrap().is_empty());
 }
 
@@ -161,7 +161,7 @@ fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
     assert_eq!(found.outcomes, [Outcome::AlreadyKnown, Outcome::AlreadyKnown]);
     assert_eq!(found.state.to_json(), "{\"n\":1}");
     let refused = set(&mut store, thread("t"), rules, &State::given("text")).unwrap_err();
-    assert!(matches!(refused, Error::Refused(_)));
+    assert!(matches!(refused, MemoryError::Refused(_)));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use curtail::store::{Error, Filter, Record, RecordKey, Refusal, Scope, Shelf, Store};
+use curtail::store::{Filter, Record, RecordKey, Refusal, Scope, Shelf, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn key(id: &str) -> RecordKey<'_> {
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
-    let done: Result<(), Error> = store.update(key(id), |record| record.write(body));
+    let done: Result<(), StoreError> = store.update(key(id), |record| record.write(body));
     done.unwrap();
 }
 
@@ -39,7 +39,7 @@ fn filled() -> (TempDir, PathBuf) {
 
 fn refusal(path: &Path) -> Refusal {
     match Store::open(path) {
-        Err(Error::Refused { why, .. }) => why,
+        Err(StoreError::Refused { why, .. }) => why,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -56,7 +56,7 @@ fn refuses_untouched(folder: &TempDir, path: &Path, why: Refusal) {
     let modified = fs::metadata(path).unwrap().modified().unwrap();
     assert_eq!(refusal(path), why);
     if why != Refusal::ReadOnly {
-        assert!(matches!(Store::open_existing(path), Err(Error::Refused { why: again, .. }) if again == why));
+        assert!(matches!(Store::open_existing(path), Err(StoreError::Refused { why: again, .. }) if again == why));
     }
     assert_eq!(fs::read(path).unwrap(), bytes, "{why:?}");
     assert_eq!(fs::metadata(path).unwrap().modified().unwrap(), modified, "{why:?}");
@@ -106,7 +106,7 @@ fn a_change_that_fails_changes_nothing() {
 fn marks_outlive_a_cleared_body_and_what_is_set_aside_stays() {
     let (_folder, path) = filled();
     let mut store = Store::open(&path).unwrap();
-    let step = |record: &mut Record<'_>| -> Result<(bool, bool), Error> {
+    let step = |record: &mut Record<'_>| -> Result<(bool, bool), StoreError> {
         let (first, again) = (record.mark("call_1")?, record.mark("call_1")?);
         record.set_aside("not what the schema wants")?;
         record.write("{\"n\":3}")?;
@@ -231,8 +231,8 @@ fn a_read_only_store_may_be_read() {
     refuses_untouched(&folder, &path, Refusal::ReadOnly);
     let mut store = Store::open_existing(&path).unwrap().unwrap();
     assert_eq!(store.read(key("a")).unwrap().as_deref(), Some("{\"n\":1}"));
-    let written: Result<(), Error> = store.update(key("a"), |record| record.write("{}"));
-    assert!(matches!(written, Err(Error::Refused { why: Refusal::ReadOnly, .. })), "{written:?}");
+    let written: Result<(), StoreError> = store.update(key("a"), |record| record.write("{}"));
+    assert!(matches!(written, Err(StoreError::Refused { why: Refusal::ReadOnly, .. })), "{written:?}");
 }
 
 #[test]
@@ -278,6 +278,6 @@ fn damage_anywhere_is_answered() {
         };
         let _ = (store.read(key("a")), store.list(Filter::default()), store.set_aside(key("a")));
         let _ = store.export(&mut Vec::new());
-        let _: Result<(), Error> = store.update(key("b"), |record| record.write("{}"));
+        let _: Result<(), StoreError> = store.update(key("b"), |record| record.write("{}"));
     }
 }

@@ -9,7 +9,7 @@
 
 use std::path::PathBuf;
 
-use curtail::store::{Clash, Error, Filter, Record, RecordKey, Scope, Shelf, Store};
+use curtail::store::{Clash, Filter, Record, RecordKey, Scope, Shelf, Store, StoreError};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ fn key(id: &str) -> RecordKey<'_> {
 }
 
 fn write(store: &mut Store, id: &str, body: &str) {
-    let done: Result<(), Error> = store.update(key(id), |record| record.write(body));
+    let done: Result<(), StoreError> = store.update(key(id), |record| record.write(body));
     done.unwrap();
 }
 
@@ -33,7 +33,7 @@ fn filled() -> (TempDir, Store) {
     let (folder, path) = fresh();
     let mut store = Store::open(&path).unwrap();
     write(&mut store, "a", "{\"n\":1}");
-    let busy = |record: &mut Record<'_>| -> Result<(), Error> {
+    let busy = |record: &mut Record<'_>| -> Result<(), StoreError> {
         record.mark("call_2")?;
         record.write("not even JSON \u{1}")?;
         record.set_aside("not JSON")?;

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
-use curtail::summarizers::rolling::{Memory, Rolling, Span, Summary};
+use curtail::summarizers::rolling::{InteractionRange, Rolling, RollingState, Summary};
 
 fn rolling(window: usize, max_summaries: usize) -> Rolling {
     Rolling {
@@ -46,14 +46,15 @@ impl Reference {
     }
 }
 
-fn advance(memory: &mut Memory, rolling: Rolling, seen: usize, asked: &mut usize) {
+fn advance(memory: &mut RollingState, rolling: Rolling, seen: usize, asked: &mut usize) {
     let due = memory.due(rolling, seen);
     *asked += due.len();
-    let tell = |span: Span| Summary { range: span.into(), text: format!("{}-{}", span.start, span.end), ts: None };
+    let tell =
+        |span: InteractionRange| Summary { range: span.into(), text: format!("{}-{}", span.start, span.end), ts: None };
     memory.advance(rolling, seen, due.into_iter().map(tell).collect());
 }
 
-fn ranges(memory: &Memory) -> Vec<(usize, usize)> {
+fn ranges(memory: &RollingState) -> Vec<(usize, usize)> {
     memory.summaries.iter().map(|summary| (summary.range.span.start, summary.range.span.end)).collect()
 }
 
@@ -71,11 +72,11 @@ fn the_table_of_the_design_holds() {
         (84, &[(2, 22), (23, 43), (44, 64)], (64, 84)),
         (85, &[(23, 43), (44, 64), (65, 85)], (65, 85)),
     ] {
-        let mut memory = Memory::default();
+        let mut memory = RollingState::default();
         advance(&mut memory, shape, seen, &mut 0);
         assert_eq!(ranges(&memory), summaries, "after {seen}");
         let (start, end) = held;
-        assert_eq!(shape.held(seen), Span { start, end }, "after {seen}");
+        assert_eq!(shape.held(seen), InteractionRange { start, end }, "after {seen}");
     }
 }
 
@@ -90,12 +91,12 @@ fn every_length_is_as_the_reference_plays_it() {
 
 fn every_message(shape: Rolling) {
     let (window, max_summaries) = (shape.window.get(), shape.max_summaries.get());
-    let (mut reference, mut by_one) = (Reference::default(), Memory::default());
+    let (mut reference, mut by_one) = (Reference::default(), RollingState::default());
     let mut asked = 0;
     for seen in 1..=300 {
         reference.add(seen, window, max_summaries);
         advance(&mut by_one, shape, seen, &mut asked);
-        let mut at_once = Memory::default();
+        let mut at_once = RollingState::default();
         advance(&mut at_once, shape, seen, &mut 0);
         assert_eq!(at_once, by_one, "{shape:?} after {seen}");
         assert_eq!(ranges(&by_one), Vec::from(reference.summaries.clone()), "{shape:?} after {seen}");
@@ -112,7 +113,7 @@ fn every_message(shape: Rolling) {
 fn steps_of_any_size_end_the_same() {
     let shape = rolling(4, 2);
     for step in 1..50 {
-        let (mut stepped, mut at_once) = (Memory::default(), Memory::default());
+        let (mut stepped, mut at_once) = (RollingState::default(), RollingState::default());
         for seen in (step..=100).step_by(step).chain([100]) {
             advance(&mut stepped, shape, seen, &mut 0);
         }
@@ -124,7 +125,7 @@ fn steps_of_any_size_end_the_same() {
 #[test]
 fn what_was_seen_is_not_seen_again() {
     let shape = rolling(2, 3);
-    let mut memory = Memory::default();
+    let mut memory = RollingState::default();
     let mut asked = 0;
     for seen in [9, 9, 4, 9] {
         advance(&mut memory, shape, seen, &mut asked);
@@ -134,9 +135,9 @@ fn what_was_seen_is_not_seen_again() {
 
 #[test]
 fn a_memory_outlives_its_process_as_json() {
-    let mut memory = Memory::default();
+    let mut memory = RollingState::default();
     advance(&mut memory, rolling(21, 3), 22, &mut 0);
     let text = serde_json::to_string(&memory).expect("it can be written");
     assert_eq!(text, r#"{"seen":22,"summaries":[{"range":{"startIndex":2,"endIndex":22},"text":"2-22"}]}"#);
-    assert_eq!(serde_json::from_str::<Memory>(&text).ok(), Some(memory));
+    assert_eq!(serde_json::from_str::<RollingState>(&text).ok(), Some(memory));
 }

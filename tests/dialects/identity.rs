@@ -3,7 +3,7 @@
 use curtail::batch::{Cutter, Reading};
 use curtail::dialects::detect;
 use curtail::pipeline::Chain;
-use curtail::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, Unit};
+use curtail::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
 use super::files::{File, fixtures, pieces};
 
@@ -27,7 +27,7 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
 fn wide_window() -> Chain {
     Chain::default().then(HistoryWindow {
         size: 100_000,
-        unit: Unit::Items,
+        unit: WindowUnit::Items,
         max_expansion: None,
         cap_in_flight: false,
         keep: Keep::default(),
