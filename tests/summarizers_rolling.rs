@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
-use curtail::summarizers::rolling::{InteractionRange, Rolling, RollingState, Summary};
+use curtail::processors::{InteractionRange, Rolling, RollingState, Summary};
 
 fn rolling(window: usize, max_summaries: usize) -> Rolling {
     Rolling {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cascade::DropSet;
+use super::planning::DropSet;
 use super::{Keep, Plan, Processor, Reason, View, WindowUnit};
 use crate::transcript::{Pairs, Role, in_flight};
 

@@ -3,40 +3,33 @@
 //! A processor knows no dialect, no bytes and no input or output. To add one: a file here, a line in the list below, and a
 //! command or a flag that builds it.
 
-mod apply_plan;
-mod cascade;
 mod clear_results;
-mod counting;
 mod history_window;
-mod interactions;
-mod plan;
+mod planning;
 mod repair;
-mod rolling_summary;
-mod shorten;
+mod rolling;
 mod sliding_window;
 mod strip;
-mod summary_block;
 mod token_limit;
 mod tool_filter;
-mod units;
-mod utterances;
 mod working_memory;
 
 use std::sync::Arc;
 
-pub use apply_plan::apply_plan;
 pub use clear_results::ClearResults;
-pub use counting::{Counting, Overhead};
 pub use history_window::HistoryWindow;
-pub use interactions::{Counted, Interaction};
-pub use plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, Remark, View};
+pub use planning::{
+    Change, Counting, Decision, Insert, Insertion, Keep, Overhead, Plan, Prepend, Reason, Remark, View, WindowUnit,
+    apply_plan,
+};
 pub use repair::{Repair, RepairMode};
-pub use rolling_summary::{RollingSummary, RollingView};
+pub use rolling::{
+    Counted, Interaction, InteractionRange, Rolling, RollingState, RollingSummary, RollingView, Summary, SummaryRange,
+};
 pub use sliding_window::SlidingWindow;
 pub use strip::{Strip, StripKind};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
-pub use units::{Keep, WindowUnit};
 pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 
 /// Called whenever something was done that takes long enough to be counted while it goes on.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::cascade::DropSet;
+use super::planning::DropSet;
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, Reason, View};
 use crate::transcript::{DraftPart, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
 

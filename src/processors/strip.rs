@@ -1,6 +1,6 @@
 //! Parts of one kind go from every message, where the wire lets them.
 
-use super::cascade::DropSet;
+use super::planning::DropSet;
 use super::{Decision, Plan, Processor, Reason, View};
 use crate::transcript::{Content, Pairs, PartRef, Role};
 

@@ -1,7 +1,7 @@
 //! The newest complete segments that fit a budget of tokens.
 
-use super::cascade::DropSet;
-use super::shorten::shorten;
+use super::planning::DropSet;
+use super::planning::shorten;
 use super::{Change, Counting, Decision, Keep, Plan, Processor, Reason, View};
 use crate::transcript::{Message, Pairs, PartRef, segments};
 

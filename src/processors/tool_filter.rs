@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cascade::DropSet;
+use super::planning::DropSet;
 use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
 use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::json::{Text, quote};
-use crate::processors::{Interaction, RollingView};
-use crate::summarizers::rolling::{Rolling, Summary};
+use crate::processors::{Interaction, Rolling, RollingView, Summary};
 use crate::transcript::{Message, Role};
 
 /// The state on one line: `{"interactions":[…],"summaries":[…]}`, the summaries oldest first.

@@ -9,9 +9,8 @@ use crate::batch::Reading;
 use crate::dialects::{self, Dialect, Framing};
 use crate::edit::apply;
 use crate::json::{Document, Text};
-use crate::processors::{RollingSummary, View, apply_plan};
+use crate::processors::{RollingState, RollingSummary, View, apply_plan};
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
-use crate::summarizers::rolling::RollingState;
 use crate::transcript::{Message, Transcript};
 
 /// The version of the form in which a thread is kept.

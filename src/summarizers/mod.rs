@@ -14,7 +14,6 @@ mod key;
 mod levels;
 mod openai;
 mod prompt;
-pub mod rolling;
 
 use std::borrow::Cow;
 

@@ -6,11 +6,10 @@ use std::sync::{Arc, OnceLock};
 use curtail::memory::State;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, RollingSummary, SlidingWindow,
+    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, Rolling, RollingSummary, SlidingWindow,
     StateSource, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit, WorkingMemory,
 };
 use curtail::summarizers::Extractive;
-use curtail::summarizers::rolling::Rolling;
 use curtail::tokenizers::Tokenizer;
 
 /// A chain, and what holds for it.

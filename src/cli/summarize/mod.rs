@@ -17,8 +17,8 @@ use super::cut;
 use super::input::{Cutting, Global, OnErrorFlag};
 use crate::pipeline::Processors;
 use crate::pipeline::options::{Options, Tokens};
+use crate::processors::Rolling;
 use crate::processors::{Counted, RollingSummary};
-use crate::summarizers::rolling::Rolling;
 use crate::tokenizers;
 
 /// Keep the newest interactions word for word, and summaries of what came before

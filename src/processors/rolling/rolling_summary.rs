@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::cascade::DropSet;
+use super::super::planning::DropSet;
+use super::super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, Reason, View};
 use super::interactions::{Counted, Interaction, interactions};
+use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
+use super::summary_block;
 use super::utterances::utterances;
-use super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, Reason, View, summary_block};
-use crate::summarizers::rolling::{InteractionRange, Range as Covered, Rolling, RollingState, Summary};
 use crate::summarizers::{Budget, Summarizer, Utterance};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Draft, Message, Pairs, Role};
@@ -228,10 +229,10 @@ fn at_text(message: &Message<'_>) -> String {
 }
 
 /// `span` with the ids of its first message and of the last one that speaks.
-fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> Covered {
+fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
     let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
     let said = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.said);
-    Covered {
+    SummaryRange {
         span,
         start_id: id(said(span.start).and_then(|said| said.first().copied())),
         end_id: id(said(span.end).and_then(|said| said.last().copied())),

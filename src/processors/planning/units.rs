@@ -21,7 +21,7 @@ pub enum WindowUnit {
 
 impl WindowUnit {
     /// `messages` as runs, one a unit.
-    pub(super) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
+    pub(in crate::processors) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
         match self {
             Self::Items => (0..messages.len()).map(|at| at..at + 1).collect(),
             Self::Messages => spoken(messages),
@@ -31,7 +31,7 @@ impl WindowUnit {
     }
 
     /// The plural that a reason or a note calls it by.
-    pub(super) const fn plural(self) -> &'static str {
+    pub(in crate::processors) const fn plural(self) -> &'static str {
         match self {
             Self::Items => "items",
             Self::Messages => "messages",
@@ -72,17 +72,17 @@ impl Default for Keep {
 
 impl Keep {
     /// Where the head that is kept ends, for units `runs`.
-    pub(super) fn head(self, runs: &[Range<usize>]) -> usize {
+    pub(in crate::processors) fn head(self, runs: &[Range<usize>]) -> usize {
         runs.iter().take(self.first).next_back().map_or(0, |run| run.end)
     }
 
     /// Whether a message is preserved for its role.
-    pub(super) const fn preserves(self, message: &Message<'_>) -> bool {
+    pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs()
     }
 
     /// `start`, moved on to the first speaking user message where that is asked for and there is one.
-    pub(super) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
+    pub(in crate::processors) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
         if !self.start_on_user {
             return start;
         }

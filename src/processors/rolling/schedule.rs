@@ -69,7 +69,7 @@ impl Rolling {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The interactions that it tells of.
-    pub range: Range,
+    pub range: SummaryRange,
     /// What it says.
     pub text: String,
     /// The time of the last of these interactions, as ISO 8601, where that is known.
@@ -79,7 +79,7 @@ pub struct Summary {
 
 /// What a summary covers, by number and, where messages have ids, by id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Range {
+pub struct SummaryRange {
     /// By number.
     #[serde(flatten)]
     pub span: InteractionRange,
@@ -91,7 +91,7 @@ pub struct Range {
     pub end_id: Option<String>,
 }
 
-impl From<InteractionRange> for Range {
+impl From<InteractionRange> for SummaryRange {
     fn from(span: InteractionRange) -> Self {
         Self { span, start_id: None, end_id: None }
     }

@@ -7,7 +7,7 @@ use super::{Change, Decision, Plan, Reason, View};
 use crate::transcript::{Content, Message, Pairs, PartRef};
 
 /// What leaves a transcript, kept closed: no half of a pair stays without the other because of us.
-pub(super) struct DropSet<'v, 'a> {
+pub(in crate::processors) struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
@@ -31,7 +31,7 @@ const SAME_BYTES: Reason = Reason::Borrowed("what is written with it left");
 const INDIVISIBLE: Reason = Reason::Borrowed("a call left the batch that only its first call signs");
 
 impl<'v, 'a> DropSet<'v, 'a> {
-    pub(super) fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
+    pub(in crate::processors) fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
         let count = view.messages.len();
         Self {
             messages: view.messages,
@@ -44,23 +44,23 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     /// Whether the message goes as a whole.
-    pub(super) fn is_gone(&self, message: usize) -> bool {
+    pub(in crate::processors) fn is_gone(&self, message: usize) -> bool {
         self.whole[message].is_some()
     }
 
     /// Whether the part goes, alone or with its message.
-    pub(super) fn is_part_gone(&self, part: PartRef) -> bool {
+    pub(in crate::processors) fn is_part_gone(&self, part: PartRef) -> bool {
         self.is_gone(part.message) || self.parts.contains(&part)
     }
 
     /// Drops a message, with the other halves of its calls and results.
-    pub(super) fn drop_message(&mut self, at: usize, reason: Reason) {
+    pub(in crate::processors) fn drop_message(&mut self, at: usize, reason: Reason) {
         self.waiting.push((Target::Message(at), reason));
         self.drain();
     }
 
     /// Drops a part, with its other half; its message goes too if nothing is left to say.
-    pub(super) fn drop_part(&mut self, part: PartRef, reason: Reason) {
+    pub(in crate::processors) fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
         self.drain();
     }
@@ -133,7 +133,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     /// The plan that this comes to.
-    pub(super) fn into_plan(mut self) -> Plan {
+    pub(in crate::processors) fn into_plan(mut self) -> Plan {
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();
         parts.sort_unstable();

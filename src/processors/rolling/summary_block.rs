@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::summarizers::rolling::{InteractionRange, Range, RollingState, Summary};
+use super::schedule::{InteractionRange, RollingState, Summary, SummaryRange};
 use crate::transcript::{Content, Message};
 
 const OPEN: &str = "<conversation_summaries next=\"";
@@ -51,7 +51,7 @@ fn summary(block: &str) -> Option<Summary> {
     let (range, said) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
     let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
-    Some(Summary { range: Range::from(span), text: unescape(said), ts: None })
+    Some(Summary { range: SummaryRange::from(span), text: unescape(said), ts: None })
 }
 
 /// The tags of the block, and how a summary that holds them spells them.

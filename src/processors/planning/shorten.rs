@@ -17,7 +17,7 @@ struct Piece {
 
 /// The changes that bring the messages `own`, without the parts that are `gone`, down to `budget` tokens, by message;
 /// `None` if that cannot be done.
-pub(super) fn shorten(
+pub(in crate::processors) fn shorten(
     messages: &[Message<'_>],
     own: &[usize],
     gone: impl Fn(PartRef) -> bool,

@@ -1,0 +1,17 @@
+//! Plans: what a processor decides, how drops cascade, and how a plan is applied to messages.
+//!
+//! Processors share this machinery; it contains no policy of its own.
+
+mod apply_plan;
+mod cascade;
+mod counting;
+mod plan;
+mod shorten;
+mod units;
+
+pub use apply_plan::apply_plan;
+pub(super) use cascade::DropSet;
+pub use counting::{Counting, Overhead};
+pub use plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, Remark, View};
+pub(super) use shorten::shorten;
+pub use units::{Keep, WindowUnit};

@@ -1,0 +1,13 @@
+//! Rolling memory: the newest interactions word for word, and summaries of what came before.
+//!
+//! This folder computes and decides; it reads no file and keeps nothing between two runs.
+
+mod interactions;
+mod rolling_summary;
+mod schedule;
+mod summary_block;
+mod utterances;
+
+pub use interactions::{Counted, Interaction};
+pub use rolling_summary::{RollingSummary, RollingView};
+pub use schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
