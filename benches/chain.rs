@@ -16,10 +16,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use curtail::batch::{Cutter, Reading};
 use curtail::cli::PROCESSOR_SPECS;
-use curtail::dialects::Framing;
-use curtail::pipeline::{Chain, Config};
+use curtail::dialects::{Framing, Reading};
+use curtail::pipeline::{Chain, Config, Cutter};
 
 const PAIRS: usize = 15;
 

@@ -14,6 +14,7 @@ pub mod processors;
 pub mod reports;
 pub mod rolling;
 pub mod store;
+mod suggest;
 pub mod summarizers;
 pub mod tokenizers;
 pub mod transcript;

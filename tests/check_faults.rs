@@ -15,10 +15,9 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use clap::ValueEnum as _;
-use curtail::batch::{Cutter, Reading};
-use curtail::dialects::{Framing, find};
-use curtail::pipeline::Chain;
+use curtail::dialects::{Framing, Reading, find};
 use curtail::pipeline::options::RepairHow;
+use curtail::pipeline::{Chain, Cutter};
 use curtail::transcript::ResultPlace;
 use spell::{Call, SPELLERS, Speller, Turn};
 

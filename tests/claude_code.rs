@@ -10,10 +10,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use curtail::batch::{Cutter, Reading};
-use curtail::dialects::{Framing, find};
+use curtail::dialects::{Framing, Reading, find};
 use curtail::json::{Document, Value};
-use curtail::pipeline::Chain;
+use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{
     ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
 };

@@ -303,7 +303,7 @@ fn verbose_says_how_inputs_are_read_and_names_can_be_wrong() {
     assert_eq!(text(&done.stderr), "curtail: chat.jsonl: records, openai\n");
     let done = place.curtail(&["window", "--dialect", "opnai"]).write_stdin(chat("a", 2)).output().unwrap();
     assert!(
-        text(&done.stderr).contains("no dialect is called `opnai`, did you mean `openai`?"),
+        text(&done.stderr).contains("no dialect is called `opnai`; did you mean `openai`?"),
         "{}",
         text(&done.stderr)
     );

@@ -9,10 +9,9 @@
 
 use std::path::Path;
 
-use curtail::batch::{Cutter, Reading};
-use curtail::dialects::Framing;
+use curtail::dialects::{Framing, Reading};
 use curtail::json::Document;
-use curtail::pipeline::Chain;
+use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use curtail::transcript::Pairs;
 

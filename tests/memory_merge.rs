@@ -7,8 +7,7 @@
     reason = "a test may stop at what it did not expect"
 )]
 
-use curtail::batch::Reading;
-use curtail::dialects::Framing;
+use curtail::dialects::{Framing, Reading};
 use curtail::memory::{NAMES, Outcome, Scratchpad, State, Update};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

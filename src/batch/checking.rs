@@ -2,11 +2,12 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::{Cutter, ReadError, Reading, Unit, Work};
+use super::{Unit, Work};
 use crate::checks::{DUPLICATE_TRANSCRIPT, Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, Verdicts};
-use crate::dialects::{Dialect, Framing};
+use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::hunks;
 use crate::json::{Document, Text};
+use crate::pipeline::Cutter;
 use crate::processors::{Counting, View};
 use crate::transcript::{ProviderRules, Transcript};
 

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::{Cutter, Decider, Opened, ReadError, StageCount, Totals, Unit, Work};
+use super::{Opened, Unit, Work};
+use crate::dialects::ReadError;
 use crate::edit::Explained;
 use crate::error::{Error, TextPlace};
 use crate::io::{FileSink, Targets};
+use crate::pipeline::{Cutter, Decider, StageCount, Totals};
 
 /// Cuts units.
 pub struct Cutting {

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Task, What, open, read_whole};
-use super::{Batch, Event, Failure, Flow, OnError, Opened, ReadError, Unit, Work};
-use crate::dialects::Framing;
+use super::{Batch, Event, Failure, Flow, OnError, Opened, Unit, Work};
+use crate::dialects::{Framing, ReadError};
 use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{Blocks, Buffer, Progress, Source};
 

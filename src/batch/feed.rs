@@ -129,7 +129,7 @@ pub(super) fn open(
     let framing = input_options.framing.unwrap_or_else(|| detect(head, input_options.messages_key.as_deref()));
     let mut reading = input_options.reading(framing)?;
     if reading.dialect.is_none() {
-        reading.dialect = reading.told(head);
+        reading.dialect = reading.dialect_of_head(head);
     }
     let packing = blocks.packing();
     Ok((Arc::new(Opened { source: source.clone(), number, packing, reading, left: AtomicBool::new(false) }), blocks))

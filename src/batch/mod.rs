@@ -8,7 +8,8 @@
 //!    of jobs.
 //!
 //! ```
-//! use curtail::batch::{Batch, Event, Flow, ReadError, Unit, Work};
+//! use curtail::batch::{Batch, Event, Flow, Unit, Work};
+//! use curtail::dialects::ReadError;
 //! use curtail::io::Source;
 //!
 //! struct Messages;
@@ -47,18 +48,14 @@ mod checking;
 mod cutting;
 mod engine;
 mod feed;
-mod reading;
-mod record;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use checking::{Checked, Checking, Mend};
 pub use cutting::{CutOutput, Cutting, Words};
-pub use reading::Reading;
-pub use record::{Cut, Cutter, Decider, ReadError, StageCount, Totals};
 
-use crate::dialects::{Dialect, Framing};
+use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{Packing, Progress, Source};
 use crate::json::Document;
@@ -97,7 +94,7 @@ impl InputOptions {
     /// The dialect that was wished for does not exist.
     pub fn reading(&self, framing: Framing) -> Result<Reading, Error> {
         Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
-            .map_err(|what| Error::new(ErrorKind::Usage, "", what))
+            .map_err(|error| Error::new(ErrorKind::Usage, "", error.to_string()))
     }
 }
 

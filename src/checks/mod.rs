@@ -40,7 +40,9 @@ mod tool_use_id_format;
 mod unanswered_call;
 mod unknown_role;
 
+use crate::suggest::closest;
 pub use context::RuleContext;
+
 pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
 pub use inspection::{Inspection, Profile, Seen};
 pub use levels::{Level, Levels, PathTable, Table, Verdicts};
@@ -125,16 +127,11 @@ pub fn find(key: &str) -> Option<&'static Rule> {
 /// The key, and the name that is nearest to it.
 pub fn named(key: &str) -> Result<&'static Rule, String> {
     find(key).ok_or_else(|| {
-        let near = ALL.iter().max_by(|a, b| similarity(key, a.name).total_cmp(&similarity(key, b.name)));
-        let near = near.filter(|rule| similarity(key, rule.name) > 0.7);
-        let hint = near
-            .map_or_else(|| String::from("`curtail rule` lists them"), |rule| format!("did you mean `{}`?", rule.name));
+        let meant = closest(key, ALL.iter().map(|rule| rule.name));
+        let hint =
+            meant.map_or_else(|| String::from("`curtail rule` lists them"), |name| format!("did you mean `{name}`?"));
         format!("no rule is called `{key}`; {hint}")
     })
-}
-
-fn similarity(a: &str, b: &str) -> f64 {
-    strsim::jaro_winkler(a, b)
 }
 
 impl Rule {

@@ -10,13 +10,14 @@ use super::check_reporter::CheckReporter;
 use super::config::ConfigFlags;
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
-use crate::batch::{Batch, Checking, Cutter, Mend, OnError};
+use crate::batch::{Batch, Checking, Mend, OnError};
 use crate::checks::{Inspection, Levels, Profile, Table};
 use crate::dialects;
 use crate::io::Progress;
-use crate::pipeline::Chain;
 use crate::pipeline::options::{CountingOptions, RepairHow, Tokens};
+use crate::pipeline::{Chain, Cutter};
 use crate::reports::{self, Outcome};
+use crate::suggest::unknown;
 
 /// Find broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]
@@ -179,7 +180,7 @@ impl Args {
 fn profile(name: &str) -> anyhow::Result<Profile> {
     let dialect = dialects::find(name).ok_or_else(|| {
         let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
-        anyhow!("no profile is called `{name}`; there are {}", names.join(", "))
+        anyhow!(unknown("no profile is called", name, &names))
     })?;
     Ok(Profile { pairing_rules: dialect.pairing_rules(), provider_rules: dialect.provider_rules() })
 }

@@ -11,11 +11,11 @@ use super::cut_reporter::CutReporter;
 use super::input::{Cutting, ExplainFlag, Global};
 use super::interrupt::Interrupt;
 use super::report;
-use crate::batch::{self, Batch, Cutter, Words};
+use crate::batch::{self, Batch, Words};
 use crate::error::{Error, ErrorKind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
-use crate::pipeline::Chain;
 use crate::pipeline::options::Options;
+use crate::pipeline::{Chain, Cutter};
 use crate::processors::{Counting, OnSummary, Overhead};
 use crate::tokenizers;
 

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::input::{Global, Input};
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, Opened, ReadError, Unit, Work};
+use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
+use crate::dialects::ReadError;
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 
 /// Show what a transcript is read as: framing, dialect, messages, parts and pairs

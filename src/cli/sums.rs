@@ -5,8 +5,8 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use crate::batch::{CutOutput, StageCount, Totals};
-use crate::pipeline::Chain;
+use crate::batch::CutOutput;
+use crate::pipeline::{Chain, StageCount, Totals};
 
 /// Sums over a batch.
 #[derive(Debug, Default)]

@@ -24,6 +24,7 @@ mod langchain;
 mod openai;
 mod pi;
 mod qwen;
+mod reading;
 mod responses;
 mod sharegpt;
 mod simple;
@@ -32,6 +33,7 @@ mod tree;
 
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, detect, find_list, rows};
+pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};

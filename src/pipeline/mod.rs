@@ -5,7 +5,9 @@
 
 mod chain;
 mod config;
+mod cutter;
 pub mod options;
 
 pub use chain::{Chain, Processors, Run, Stage};
 pub use config::{Config, ConfigError, Origin, ProcessorEntry, Step, Value, schema};
+pub use cutter::{Cut, Cutter, Decider, StageCount, Totals};

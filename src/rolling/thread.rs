@@ -5,8 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::state;
-use crate::batch::Reading;
-use crate::dialects::{self, Dialect, Framing};
+use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::{Document, Text};
 use crate::processors::{RollingState, RollingSummary, View, apply_plan};

@@ -8,6 +8,8 @@ mod tiktoken;
 
 use std::{fmt, path::Path, sync::Arc};
 
+use crate::suggest::closest;
+
 pub use approximate::Approximate;
 #[cfg(feature = "hf")]
 pub use huggingface::HuggingFace;
@@ -139,7 +141,5 @@ fn nearest(name: &str) -> String {
 
 /// Words that name the nearest of some names, if one is near.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let near = names.map(|other| (strsim::jaro_winkler(&name.to_lowercase(), other), other));
-    let best = near.filter(|(similarity, _)| *similarity > 0.8).max_by(|one, other| one.0.total_cmp(&other.0));
-    best.map_or_else(String::new, |(_, name)| format!(", did you mean {name:?}?"))
+    closest(name, names).map_or_else(String::new, |name| format!(", did you mean {name:?}?"))
 }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail::batch::{ReadError, Reading};
-use curtail::dialects::{Dialect, Framing, detect};
+use curtail::dialects::{Dialect, Framing, ReadError, Reading, detect};
 use curtail::json::Document;
 use curtail::transcript::Transcript;
 

@@ -1,8 +1,7 @@
 //! Nothing to do is the identity, byte for byte.
 
-use curtail::batch::{Cutter, Reading};
-use curtail::dialects::detect;
-use curtail::pipeline::Chain;
+use curtail::dialects::{Reading, detect};
+use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
 use super::files::{File, fixtures, pieces};

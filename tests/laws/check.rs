@@ -1,9 +1,8 @@
 //! The laws themselves, as checks of one chain on one text.
 
-use curtail::batch::{Cutter, Reading};
-use curtail::dialects::Framing;
+use curtail::dialects::{Framing, Reading};
 use curtail::json::{Document, Value};
-use curtail::pipeline::Chain;
+use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{Counting, Overhead, View};
 use curtail::transcript::{Fault, FaultKind, Pairs};
 use proptest::prelude::*;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail::batch::Reading;
-use curtail::dialects::{Framing, detect};
+use curtail::dialects::{Framing, Reading, detect};
 use curtail::json::Document;
 use curtail::pipeline::Chain;
 use curtail::processors::{Keep, Overflow, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};

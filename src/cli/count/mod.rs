@@ -10,7 +10,8 @@ use clap::ValueEnum;
 
 use super::input::{Global, Input};
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, ReadError, Unit, Work};
+use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::dialects::ReadError;
 use crate::error::ErrorKind;
 use crate::pipeline::options::CountingOptions;
 use crate::processors::Counting;

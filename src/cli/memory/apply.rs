@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
-use crate::batch::{Batch, Event, Flow, InputOptions, ReadError, Unit, Work};
+use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::out::print;
+use crate::dialects::ReadError;
 use crate::error::Error;
 use crate::io::{Wanted, find};
 use crate::memory::{Outcome, Replayed, State, Update, replay};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::super::input::{Cutting, Global};
 use super::super::report;
-use crate::batch::{Batch, Event, Flow, ReadError, Unit, Work};
+use crate::batch::{Batch, Event, Flow, Unit, Work};
+use crate::dialects::ReadError;
 use crate::error::{Error, ErrorKind};
 use crate::io::Progress;
 use crate::processors::{OnSummary, Processor as _, RollingSummary};

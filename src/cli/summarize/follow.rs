@@ -7,8 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
 use super::thread::{Kept, placed, reading};
-use crate::batch::Reading;
-use crate::dialects::Framing;
+use crate::dialects::{Framing, Reading};
 use crate::processors::RollingSummary;
 use crate::rolling::{Follow, Growth, Shown, Taken, now};
 

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
-use crate::batch::{ReadError, Unit, Work};
+use crate::batch::{Unit, Work};
+use crate::dialects::ReadError;
 use crate::processors::RollingSummary;
 use crate::rolling::{now, state};
 use crate::transcript::Message;

@@ -47,29 +47,6 @@ impl Page<'_> {
     }
 }
 
-/// `lack`, such as "there is no network", of `name`; those that there are.
-pub(super) fn unknown(lack: &str, name: &str, known: &[&str]) -> String {
-    if known.is_empty() {
-        return format!("{lack} `{name}`, nor any other");
-    }
-    let hint = nearest(name, known).map_or_else(|| String::from(";"), |near| format!("; did you mean `{near}`?"));
-    format!("{lack} `{name}`{hint} known: {}", known.join(", "))
-}
-
-/// The name among `known` that was meant by `name`, if one is near enough: a third of its letters wrong, at most.
-pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let folded = name.to_lowercase().replace('_', "-");
-    let distance = |other: &&str| {
-        if other.starts_with(&folded) || folded.starts_with(*other) {
-            1
-        } else {
-            strsim::damerau_levenshtein(&folded, other)
-        }
-    };
-    let best = known.iter().min_by_key(|other| distance(other))?;
-    (distance(best) <= folded.chars().count().max(3).div_ceil(3)).then_some(best)
-}
-
 /// The system's words in our voice: lower case, without its number.
 pub(super) fn words(error: &std::io::Error) -> String {
     let said = error.to_string();

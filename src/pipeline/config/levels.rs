@@ -1,8 +1,8 @@
 //! Which processors hold for a network and an agent, in the order history, network, agent.
 
-use super::error::unknown;
 use super::{Config, ConfigError, Named, Network, ProcessorEntry};
 use crate::pipeline::Chain;
+use crate::suggest::unknown;
 
 /// A processor at its level.
 #[derive(Debug, Clone)]

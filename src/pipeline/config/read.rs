@@ -8,10 +8,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Page, unknown};
+use super::error::{ConfigError, Page};
 use super::table::{self, ProcessorEntry, found};
 use super::{Named, Network};
 use crate::pipeline::options::ProcessorSpec;
+use crate::suggest::unknown;
 
 /// The tables that a file may hold.
 pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];

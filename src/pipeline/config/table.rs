@@ -10,10 +10,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Page, nearest, unknown};
+use super::error::{ConfigError, Page};
 use super::read::Reader;
 use super::value::shown;
 use crate::pipeline::options::{self, OptionKey, ProcessorSpec, Shape};
+use crate::suggest::{closest, unknown};
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
@@ -100,7 +101,7 @@ fn key<'k>(
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
     let mut what = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
     let elsewhere = reader.specs.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
-    if let Some(other) = elsewhere.filter(|_| nearest(wanted, &known).is_none()) {
+    if let Some(other) = elsewhere.filter(|_| closest(wanted, known.iter().copied()).is_none()) {
         what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
     }
     Err(reader.page.fault(name.span(), what))

@@ -1,43 +1,85 @@
-//! How the texts of a file are read: their framing, and a dialect that is sniffed once and held to.
+//! How the texts of a file are read: their framing, and a dialect that is detected once and then kept.
 
-use super::ReadError;
-use crate::dialects::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, find, rows, sniff};
-use crate::json::Document;
+use std::fmt;
+
+use super::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, find, rows, sniff};
+use crate::json::{Document, ParseError};
+use crate::suggest;
 use crate::transcript::Transcript;
+
+/// What is wrong with a text, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What is wrong and what to do about it.
+    pub what: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.what)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<ParseError> for ReadError {
+    fn from(error: ParseError) -> Self {
+        Self { offset: error.offset, what: error.what.to_owned() }
+    }
+}
+
+/// No dialect has the name that the user gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownDialect {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+        f.write_str(&suggest::unknown("no dialect is called", &self.name, &names))
+    }
+}
+
+impl std::error::Error for UnknownDialect {}
 
 /// How the texts of a file are read.
 #[derive(Clone)]
 pub struct Reading {
-    /// How transcripts lie in the file.
+    /// How transcripts are laid out in the file.
     pub framing: Framing,
-    /// The dialect of the file, if the user or the file's first messages told it.
+    /// The dialect of the file, if the user named it or the first messages of the file decided it.
     pub dialect: Option<&'static dyn Dialect>,
-    /// Whether the user named the dialect: then nothing that a message tells can contradict it.
+    /// Whether the user named the dialect. Messages are then read in it, whatever they look like.
     pub named: bool,
-    /// Where records keep their messages, if not at a usual place.
+    /// The key under which records keep their messages, as keys joined by dots; `None` for the usual keys.
     pub messages_key: Option<String>,
 }
 
 impl std::fmt::Debug for Reading {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, {}", self.framing.name(), self.dialect.map_or("each its own dialect", Dialect::name))
+        write!(f, "{}, {}", self.framing.name(), self.dialect.map_or("dialect not detected yet", Dialect::name))
     }
 }
 
 impl Reading {
-    /// Reads `framing` in the dialect called `name`, or in whichever the messages tell.
+    /// Reads `framing` in the dialect called `name`, or in the one that is detected from the messages.
     ///
     /// # Errors
-    /// There is no such dialect: the words name those that there are.
-    pub fn new(framing: Framing, name: Option<&str>, messages_key: Option<String>) -> Result<Self, String> {
-        let dialect = name.map(|name| find(name).ok_or_else(|| unknown_dialect(name))).transpose()?;
+    /// No dialect has that name.
+    pub fn new(framing: Framing, name: Option<&str>, messages_key: Option<String>) -> Result<Self, UnknownDialect> {
+        let known = |name: &str| find(name).ok_or_else(|| UnknownDialect { name: name.to_owned() });
+        let dialect = name.map(known).transpose()?;
         Ok(Self { framing, dialect, named: dialect.is_some(), messages_key })
     }
 
     /// Reads `text` as JSON: one value for a document, one after another for lines and records.
     ///
     /// # Errors
-    /// The first byte that is no JSON.
+    /// The first byte that is not JSON.
     pub fn document<'a>(&self, text: &'a str) -> Result<Document<'a>, ReadError> {
         let read = match self.framing {
             Framing::Document => Document::read(text),
@@ -50,7 +92,7 @@ impl Reading {
     /// Reads the transcripts of `document`, each with its dialect.
     ///
     /// # Errors
-    /// A record without a list of messages, or messages that no dialect, or more than one, claims.
+    /// A record without a list of messages, messages that fit no dialect, or messages from more than one.
     pub fn transcripts<'a>(
         &self,
         document: &'a Document<'a>,
@@ -67,9 +109,10 @@ impl Reading {
         rows.iter().map(read).collect()
     }
 
-    /// The dialect that the first transcripts of `head` tell, if they do.
-    pub(super) fn told(&self, head: &str) -> Option<&'static dyn Dialect> {
-        let told = |text: &str| {
+    /// The dialect that the first transcripts of `head` decide, if any does.
+    #[must_use]
+    pub fn dialect_of_head(&self, head: &str) -> Option<&'static dyn Dialect> {
+        let detected = |text: &str| {
             let document = self.document(text).ok()?;
             let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
             rows.iter().find_map(|row| match sniff(&row.items, row.record) {
@@ -78,8 +121,8 @@ impl Reading {
             })
         };
         match self.framing {
-            Framing::Records => head.lines().find_map(told),
-            // The one transcript of the file tells when it is read.
+            Framing::Records => head.lines().find_map(detected),
+            // A file with one transcript decides when it is read.
             Framing::Lines | Framing::Document => None,
         }
     }
@@ -106,15 +149,6 @@ impl Reading {
             (Sniffed::Unknown(offset, what), _) => Err(ReadError { offset: offset as usize, what }),
         }
     }
-}
-
-/// Words for a dialect that there is not.
-fn unknown_dialect(name: &str) -> String {
-    let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-    let near = names.iter().map(|known| (strsim::jaro_winkler(known, name), known));
-    let nearest = near.filter(|(similarity, _)| *similarity > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = nearest.map_or_else(String::new, |(_, known)| format!(", did you mean `{known}`?"));
-    format!("no dialect is called `{name}`{hint}; there are {}", names.join(", "))
 }
 
 /// Whether the items of `row` all fit `dialect`, and one fits no other: a twelfth of the work of asking all dialects.

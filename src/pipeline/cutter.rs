@@ -1,26 +1,10 @@
-//! One text through the rooms: bytes in, transcripts read, cut and written.
+//! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
-use super::Reading;
+use super::{Chain, Run, Stage};
+use crate::dialects::{ReadError, Reading};
 use crate::edit::{Explained, apply, explain};
-use crate::json::ParseError;
-use crate::pipeline::{Chain, Run, Stage};
 use crate::processors::{Counting, Plan, View};
 use crate::transcript::{Fault, Message, Pairs, Transcript};
-
-/// What is wrong with a text, and where in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadError {
-    /// Byte offset in the text.
-    pub offset: usize,
-    /// What is wrong and what would be right.
-    pub what: String,
-}
-
-impl From<ParseError> for ReadError {
-    fn from(fault: ParseError) -> Self {
-        Self { offset: fault.offset, what: fault.what.to_owned() }
-    }
-}
 
 /// Cuts texts with a chain of processors.
 pub struct Cutter {
