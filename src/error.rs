@@ -67,7 +67,7 @@ impl Error {
     pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
         let kind =
             if error.kind() == std::io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::System };
-        Self::new(kind, name, words(error))
+        Self::new(kind, name, system_words(error))
     }
 
     /// The same, at `place`.
@@ -93,8 +93,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The system's words in our voice: lower case, without its number.
-fn words(error: &std::io::Error) -> String {
+/// What the operating system said, as our messages say it: it starts in lower case and has neither the number of the
+/// error nor what follows that.
+#[must_use]
+pub fn system_words(error: &std::io::Error) -> String {
     let said = error.to_string();
     let said = said.split(" (os error").next().unwrap_or(&said);
     let mut rest = said.chars();

@@ -4,6 +4,7 @@ pub mod batch;
 pub mod checks;
 pub mod cli;
 pub mod dialects;
+pub mod digest;
 pub mod edit;
 pub mod error;
 pub mod io;

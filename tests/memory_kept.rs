@@ -172,7 +172,7 @@ fn an_update_by_hand_counts_however_often_it_comes() {
         assert_eq!(found.outcomes, [Outcome::Applied]);
         assert_eq!(json(&store, thread("t")), format!("{{\"n\":{expected}}}"));
     }
-    assert_eq!(store.list(Filter::default()).unwrap()[0].marks, 0);
+    assert_eq!(store.list(Filter::default()).unwrap()[0].applied_ids, 0);
     let read_only = Rules { read_only: true, ..Rules::default() };
     let found = amend(&mut store, thread("t"), read_only, "{\"n\":3}").unwrap();
     assert_eq!((found.outcomes, found.state), (vec![Outcome::Ignored], State::given("{\"n\":1}")));

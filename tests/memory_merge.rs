@@ -117,13 +117,13 @@ fn updates_are_known_again_by_call_and_what_they_say() {
     let updates = updates.map(|(call_id, arguments)| Update { call_id, arguments });
     let mut first = scratchpad("");
     assert!(updates.iter().all(|update| first.apply(*update) == Outcome::Applied));
-    let known = || first.fresh_marks().iter().cloned().collect();
-    let mut again = Scratchpad::new(first.state().clone(), None, false).knowing(known(), "");
+    let known = || first.new_ids().iter().cloned().collect();
+    let mut again = Scratchpad::new(first.state().clone(), None, false).with_applied(known(), "");
     assert!(updates.iter().all(|update| again.apply(*update) == Outcome::AlreadyKnown));
     // Once more than before, an id that meant something else, and the same id in another conversation.
     assert_eq!(again.apply(updates[2]), Outcome::Applied);
     assert_eq!(again.apply(Update { call_id: "a", arguments: "{\"n\":5}" }), Outcome::Applied);
-    let mut elsewhere = scratchpad("").knowing(known(), "another thread");
+    let mut elsewhere = scratchpad("").with_applied(known(), "another thread");
     assert_eq!(elsewhere.apply(updates[0]), Outcome::Applied);
 }
 

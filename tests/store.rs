@@ -92,22 +92,22 @@ fn a_change_that_fails_changes_nothing() {
     let mut store = Store::open(&path).unwrap();
     let failed: Result<(), Box<dyn std::error::Error>> = store.update(key("a"), |record| {
         record.write("{\"n\":2}")?;
-        record.mark("call_1")?;
+        record.add_applied_id("call_1")?;
         record.set_aside("no")?;
         Err("the caller thought better of it".into())
     });
     assert!(failed.is_err());
     assert_eq!(store.read(key("a")).unwrap().as_deref(), Some("{\"n\":1}"));
     assert!(store.set_aside(key("a")).unwrap().is_empty());
-    assert_eq!(store.list(Filter::default()).unwrap()[0].marks, 0);
+    assert_eq!(store.list(Filter::default()).unwrap()[0].applied_ids, 0);
 }
 
 #[test]
-fn marks_outlive_a_cleared_body_and_what_is_set_aside_stays() {
+fn applied_ids_outlive_a_cleared_body_and_what_is_set_aside_stays() {
     let (_folder, path) = filled();
     let mut store = Store::open(&path).unwrap();
     let step = |record: &mut Record<'_>| -> Result<(bool, bool), StoreError> {
-        let (first, again) = (record.mark("call_1")?, record.mark("call_1")?);
+        let (first, again) = (record.add_applied_id("call_1")?, record.add_applied_id("call_1")?);
         record.set_aside("not what the schema wants")?;
         record.write("{\"n\":3}")?;
         record.clear()?;
@@ -120,22 +120,22 @@ fn marks_outlive_a_cleared_body_and_what_is_set_aside_stays() {
     let aside = store.set_aside(key("a")).unwrap();
     assert_eq!((aside.len(), aside[0].body.as_str()), (1, "{\"n\":1}"));
     assert_eq!(aside[0].reason, "not what the schema wants");
-    let marks = store.update(key("a"), |record| record.marks()).unwrap();
-    assert_eq!(marks, ["call_1".to_owned()].into());
+    let applied = store.update(key("a"), |record| record.applied_ids()).unwrap();
+    assert_eq!(applied, ["call_1".to_owned()].into());
     assert!(store.remove(key("a")).unwrap());
     assert!(!store.remove(key("a")).unwrap());
-    let marks = store.update(key("a"), |record| record.marks()).unwrap();
-    assert!(marks.is_empty() && store.set_aside(key("a")).unwrap().is_empty());
+    let applied = store.update(key("a"), |record| record.applied_ids()).unwrap();
+    assert!(applied.is_empty() && store.set_aside(key("a")).unwrap().is_empty());
 }
 
 #[test]
-fn a_replay_of_known_marks_leaves_the_time_of_the_last_change() {
+fn a_replay_of_known_ids_leaves_the_time_of_the_last_change() {
     let (_folder, path) = filled();
     let mut store = Store::open(&path).unwrap();
-    let mark = |store: &mut Store| store.update(key("a"), |record| record.mark("call_1")).unwrap();
-    assert!(mark(&mut store));
+    let add = |store: &mut Store| store.update(key("a"), |record| record.add_applied_id("call_1")).unwrap();
+    assert!(add(&mut store));
     let bytes = fs::read(&path).unwrap();
-    assert!(!mark(&mut store));
+    assert!(!add(&mut store));
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }
 

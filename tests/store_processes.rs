@@ -49,7 +49,7 @@ fn worker_that_never_commits() {
 fn add_one(store: &mut Store) -> u32 {
     let change = |record: &mut curtail::store::Record<'_>| -> Result<u32, StoreError> {
         let count = record.body().map_or(0, |body| body.parse().unwrap()) + 1;
-        record.mark(&format!("call_{count}"))?;
+        record.add_applied_id(&format!("call_{count}"))?;
         // A body of some pages, so that a change is more than one page long.
         record.write(&format!("{count:0>20000}"))?;
         Ok(count)

@@ -34,7 +34,7 @@ fn filled() -> (TempDir, Store) {
     let mut store = Store::open(&path).unwrap();
     write(&mut store, "a", "{\"n\":1}");
     let busy = |record: &mut Record<'_>| -> Result<(), StoreError> {
-        record.mark("call_2")?;
+        record.add_applied_id("call_2")?;
         record.write("not even JSON \u{1}")?;
         record.set_aside("not JSON")?;
         record.write("{\"big\":123456789012345678901234567890}")

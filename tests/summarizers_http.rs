@@ -37,7 +37,7 @@ impl Wire {
         });
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "sk-secret\n").expect("a temporary file");
-        let key = ApiKey::find(Some(file.path()), &[]).expect("the key can be read");
+        let key = Some(ApiKey::from_file(file.path()).expect("the key can be read"));
         let (endpoint, model, prompt) = (address.to_owned(), "m".to_owned(), Prompt::default());
         match self {
             Self::OpenAi => Box::new(OpenAi { endpoint: endpoint + "/v1", model, key, prompt, extra, http }),

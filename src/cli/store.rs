@@ -1,5 +1,6 @@
 //! `curtail store`: the file in which `memory` and `summarize` keep what outlives a run.
 
+use std::env;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::ValueEnum;
 
-use crate::store::{Clash, Store, default_path};
+use crate::store::{Clash, Store, StoreError, StoreLocation};
 
 /// Move what is kept between machines, as lines of JSON
 #[derive(Debug, clap::Args)]
@@ -62,15 +63,27 @@ enum ClashFlag {
 }
 
 impl StoreFlag {
+    /// The store's file: the flag's, else the environment's.
+    fn path(&self) -> Result<PathBuf, StoreError> {
+        store_path(self.store.as_deref())
+    }
+
     /// The store, made if there is none.
     pub(super) fn open(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(&default_path(self.store.as_deref())?)?)
+        Ok(Store::open(&self.path()?)?)
     }
 
     /// The store, if there is one.
     pub(super) fn open_existing(&self) -> anyhow::Result<Option<Store>> {
-        Ok(Store::open_existing(&default_path(self.store.as_deref())?)?)
+        Ok(Store::open_existing(&self.path()?)?)
     }
+}
+
+/// The file that `flag` names, else the one that the environment names.
+pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
+    let flag = flag.map(Path::to_owned);
+    let (variable, state_home) = (env::var_os("CURTAIL_STORE"), env::var_os("XDG_STATE_HOME"));
+    StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
 }
 
 impl Args {
@@ -84,7 +97,7 @@ impl Args {
 }
 
 fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
-    let path = default_path(place.store.as_deref())?;
+    let path = place.path()?;
     let store = Store::open_existing(&path)?.with_context(|| format!("store {}: there is none", path.display()))?;
     let mut out: Box<dyn Write> = match file {
         Some(file) => Box::new(BufWriter::new(File::create_new(file).with_context(|| file.display().to_string())?)),

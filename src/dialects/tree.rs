@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Patch, Remaining};
+use crate::digest::fnv1a_64;
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, SlotKind, Transcript};
 
@@ -120,10 +121,9 @@ impl Tree {
     }
 }
 
-/// FNV-1a over both texts: the same input gives the same record on every machine.
+/// A digest of both texts: the same input gives the same record on every machine.
 fn fingerprint(text: &str, anchor: &str) -> u64 {
-    let bytes = text.bytes().chain([0xff]).chain(anchor.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    fnv1a_64(text.bytes().chain([0xff]).chain(anchor.bytes()))
 }
 
 /// A uuid of our own making (RFC 9562, version 8).

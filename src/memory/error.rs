@@ -1,21 +1,22 @@
-//! What can go wrong with a scratchpad that is kept.
+//! Why a scratchpad could not be loaded or saved.
 
 use std::fmt;
 
 use crate::store::{self, Scope};
 
-/// Why a state could not be had or kept.
+/// Why a state could not be loaded or saved.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum MemoryError {
-    /// The store said no.
+    /// The store failed.
     Store(store::StoreError),
     /// No id was given for the scope.
     NoId(Scope),
-    /// The state that was given breaks the schema, in the validator's words.
+    /// The state violates the schema, as the validator reports it.
     Refused(String),
-    /// The state may not be changed.
+    /// The state is read-only.
     ReadOnly,
-    /// A child of that id has a state already.
+    /// The thread of that id already has a state.
     Taken(String),
 }
 
@@ -25,25 +26,19 @@ impl fmt::Display for MemoryError {
             MemoryError::Store(error) => error.fmt(f),
             MemoryError::NoId(scope) => {
                 let name = scope.name();
-                write!(f, "no {name} named; give --{name} ID")
+                write!(f, "no {name} id given; pass --{name} ID")
             }
-            MemoryError::Refused(reason) => write!(f, "the schema refuses it: {reason}"),
+            MemoryError::Refused(reason) => write!(f, "the state does not match the schema: {reason}"),
             MemoryError::ReadOnly => f.write_str("the memory is read-only"),
             MemoryError::Taken(id) => {
-                write!(f, "thread {id:?} has a memory already; --force replaces it")
+                write!(f, "thread {id:?} already has a memory (not overwritten); pass --force to replace it")
             }
         }
     }
 }
 
-impl std::error::Error for MemoryError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            MemoryError::Store(error) => Some(error),
-            MemoryError::NoId(_) | MemoryError::Refused(_) | MemoryError::ReadOnly | MemoryError::Taken(_) => None,
-        }
-    }
-}
+// `Display` includes the store's error, so `source` stays empty: a printed chain would repeat it.
+impl std::error::Error for MemoryError {}
 
 impl From<store::StoreError> for MemoryError {
     fn from(error: store::StoreError) -> MemoryError {

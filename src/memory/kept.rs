@@ -89,10 +89,10 @@ pub fn replay(
     }
     store.update(owner.key()?, |record| {
         let (state, set_aside) = take(record, rules)?;
-        let mut scratchpad = rules.scratchpad(state).knowing(record.marks()?, owner.origin());
+        let mut scratchpad = rules.scratchpad(state).with_applied(record.applied_ids()?, owner.origin());
         let outcomes: Vec<Outcome> = updates.iter().map(|update| scratchpad.apply(*update)).collect();
-        for mark in scratchpad.fresh_marks() {
-            record.mark(mark)?;
+        for id in scratchpad.new_ids() {
+            record.add_applied_id(id)?;
         }
         save(record, scratchpad, outcomes, set_aside)
     })

@@ -1,25 +1,31 @@
-//! The scratchpad: what a model wrote down, replayed, validated and put back in front of it.
-//! It knows no wire format: an update is a call id and JSON text, wherever they stood.
+//! Working memory: the notes that a model wrote with tool calls, replayed, validated and put back into its context.
+//! It knows no wire format: an update is a call id and JSON text. What keeps the notes between runs needs `store`.
 
 mod block;
+#[cfg(feature = "store")]
 mod error;
+#[cfg(feature = "store")]
 mod kept;
 mod merge;
 mod schema;
+#[cfg(feature = "store")]
 mod scope;
 mod scratchpad;
 mod state;
 mod tool;
 
 pub use block::{Block, TooSmall, fit, is_block};
+#[cfg(feature = "store")]
 pub use error::MemoryError;
+#[cfg(feature = "store")]
 pub use kept::{Loaded, Replayed, Rules, amend, clear, load, replay, set};
 pub use merge::{DEPTH, merge, strip};
 pub use schema::{Schema, SchemaError, Violation};
+#[cfg(feature = "store")]
 pub use scope::{Owner, Spawned, spawn};
 pub use scratchpad::{Outcome, Scratchpad, Update};
 pub use state::State;
 pub use tool::{NAMES, Shape, definition};
 
-/// The most tokens that a block takes unless the caller says otherwise.
+/// The default budget of a block, in tokens.
 pub const BUDGET: usize = 1500;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::{Schema, State, state};
+use crate::digest::fnv1a_128;
 
 /// One call that wants to change the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl<'s> Scratchpad<'s> {
     /// The same, where `known` updates are in the state already, and `origin` tells apart the conversations
     /// that share it, for their call ids may be the same.
     #[must_use]
-    pub fn knowing(mut self, known: HashSet<String>, origin: &str) -> Scratchpad<'s> {
+    pub fn with_applied(mut self, known: HashSet<String>, origin: &str) -> Scratchpad<'s> {
         self.known = known;
         origin.clone_into(&mut self.origin);
         self
@@ -98,9 +99,9 @@ impl<'s> Scratchpad<'s> {
         self.state
     }
 
-    /// Marks of the updates that were decided on here, to be [`Scratchpad::knowing`] them next time.
+    /// Marks of the updates that were decided on here, to be [`Scratchpad::with_applied`] them next time.
     #[must_use]
-    pub fn fresh_marks(&self) -> &[String] {
+    pub fn new_ids(&self) -> &[String] {
         &self.fresh
     }
 
@@ -113,12 +114,12 @@ impl<'s> Scratchpad<'s> {
             Ok(arguments) => arguments,
             Err(reason) => return Outcome::Malformed(reason),
         };
-        let mark = self.mark(update.call_id, &arguments);
-        if self.known.contains(&mark) {
+        let id = self.update_id(update.call_id, &arguments);
+        if self.known.contains(&id) {
             return Outcome::AlreadyKnown;
         }
         // A refused update is known as well: on a replay the state may be another, and take it.
-        self.fresh.push(mark);
+        self.fresh.push(id);
         self.merge(arguments)
     }
 
@@ -140,9 +141,11 @@ impl<'s> Scratchpad<'s> {
 
     /// An update is known by its call id, with a digest of its origin and arguments and how often it came,
     /// because ids are missing in some formats and start anew with every message in others.
-    fn mark(&mut self, call_id: &str, arguments: &Map<String, Value>) -> String {
+    fn update_id(&mut self, call_id: &str, arguments: &Map<String, Value>) -> String {
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
-        let digest = digest(&[&self.origin, call_id, &arguments]);
+        // 0xff occurs in no UTF-8 text, so the parts cannot run into each other.
+        let parts = [self.origin.as_str(), call_id, &arguments];
+        let digest = fnv1a_128(parts.iter().flat_map(|part| part.bytes().chain([u8::MAX])));
         let times = self.seen.entry(digest).or_default();
         *times += 1;
         format!("{call_id} {times} {digest:032x}")
@@ -156,14 +159,4 @@ fn arguments(text: &str) -> Result<Map<String, Value>, String> {
         Err(_) if text.trim().is_empty() => Err("arguments are empty, not an object".to_owned()),
         Err(error) => Err(format!("arguments are not JSON: {error}")),
     }
-}
-
-/// FNV-1a over 128 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same on every machine and in every
-/// version, which the standard library's hasher does not promise.
-fn digest(parts: &[&str]) -> u128 {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    // 0xff is in no UTF-8 text, so parts cannot run into each other.
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([u8::MAX]));
-    bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }

@@ -102,7 +102,7 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
     let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
     loop {
         let (before, marks) = store.update(key, |record| -> Result<_, store::StoreError> {
-            Ok((record.body().map(str::to_owned), record.marks()?))
+            Ok((record.body().map(str::to_owned), record.applied_ids()?))
         })?;
         let old = before.as_deref().map(Thread::read).transpose()?;
         let (new, fresh) = Thread::after(old, summary, taken, &|mark| marks.contains(mark))?;
@@ -116,7 +116,7 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
             }
             record.write(&body)?;
             for mark in &fresh {
-                record.mark(mark)?;
+                record.add_applied_id(mark)?;
             }
             Ok(true)
         })?;
@@ -354,6 +354,6 @@ fn document(text: &str) -> Result<Document<'_>, ThreadError> {
 /// id to several messages.
 fn mark(message: &Message<'_>, json: &str) -> Option<String> {
     let id = message.id.as_ref()?.decode();
-    let digest = crate::summarizers::digest(json.as_bytes());
+    let digest = crate::digest::fnv1a_64(json.bytes());
     Some(format!("{id} {digest:016x}"))
 }

@@ -1,4 +1,4 @@
-//! What the store says when it cannot: always the file, what is wrong with it, and what would be right.
+//! Why the store failed: the file, what is wrong with it, and what to do.
 
 use std::fmt;
 use std::io;
@@ -6,53 +6,57 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::error::system_words;
+
 /// Why a store could not be opened, read or written.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StoreError {
-    /// The file is not one to work with. It was left as it was.
+    /// The file is not a store that this program can use. The file was not changed.
     Refused {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         why: Refusal,
     },
-    /// The operating system said no.
+    /// The operating system reported an error.
     System {
         /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The error it reported.
         source: io::Error,
     },
-    /// `SQLite` said no; the transaction was rolled back.
+    /// `SQLite` reported an error. The transaction was rolled back.
     Database {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error it reported.
         source: rusqlite::Error,
     },
-    /// A line of an export cannot be taken in; nothing of the export was.
+    /// A line of an export cannot be imported. Nothing of the export was imported.
     Import {
-        /// The line, from 1; 0 where no line is to blame.
+        /// The line, from 1; 0 where the fault is in no single line.
         line: usize,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what to do.
         reason: String,
     },
-    /// An export cannot be written out.
+    /// An export cannot be written.
     Export(io::Error),
-    /// Neither flag nor environment says where the store is.
+    /// Neither the flag nor the environment names the store's file.
     NoPlace,
 }
 
-/// What is wrong with a file that was refused.
+/// What is wrong with a file that cannot be used as a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// A folder, a pipe or a device.
     NotAFile,
-    /// No bytes at all, which no store ever is.
+    /// A file of no bytes. A new store is never empty.
     Empty,
-    /// Another format.
+    /// A file of another format.
     NotSqlite,
-    /// A database of another program.
+    /// An `SQLite` database of another program.
     Foreign,
     /// Written by a newer version of this program.
     Newer {
@@ -61,16 +65,16 @@ pub enum Refusal {
         /// The newest version known here.
         known: i32,
     },
-    /// Shorter than it says it is.
+    /// Shorter than its header says.
     Truncated,
-    /// Pages that contradict each other.
+    /// Its pages contradict each other.
     Damaged,
-    /// No permission to write.
+    /// The file cannot be written.
     ReadOnly,
 }
 
 impl StoreError {
-    /// Puts the file's name to what `SQLite` said, and gives the frequent cases their own words.
+    /// The error for what `SQLite` reported about `path`. Frequent cases are a [`Refusal`].
     pub(super) fn database(path: &Path, source: rusqlite::Error) -> StoreError {
         let why = match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Refusal::NotSqlite,
@@ -95,7 +99,7 @@ impl StoreError {
     }
 }
 
-/// Whether another process holds the file for now.
+/// Whether another process has locked the file.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
@@ -105,16 +109,16 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
-            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), words(source)),
+            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), system_words(source)),
             StoreError::Database { path, source } if is_busy(source) => {
-                write!(f, "store {}: another process holds it; try again", path.display())
+                write!(f, "store {}: locked by another process; try again", path.display())
             }
             StoreError::Database { path, source } => write!(f, "store {}: {source}", path.display()),
             StoreError::Import { line: 0, reason } => write!(f, "import: {reason}"),
             StoreError::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
-            StoreError::Export(source) => write!(f, "export: {}", words(source)),
+            StoreError::Export(source) => write!(f, "export: {}", system_words(source)),
             StoreError::NoPlace => {
-                f.write_str("no place for the store: give --store FILE, or set CURTAIL_STORE or HOME")
+                f.write_str("no file for the store: pass --store FILE, or set CURTAIL_STORE or HOME")
             }
         }
     }
@@ -123,28 +127,21 @@ impl fmt::Display for StoreError {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::NotAFile => f.write_str("not a regular file; name a file"),
-            Refusal::Empty => f.write_str(
-                "an empty file, which no store is: it was cut off, or something else made it; \
-                 remove it to start anew",
-            ),
-            Refusal::NotSqlite => f.write_str("not a store (not an SQLite file); name another file"),
-            Refusal::Foreign => f.write_str("the SQLite file of another program; name another file"),
-            Refusal::Newer { found, known } => {
-                write!(f, "version {found}, written by a newer curtail; this one knows version {known}: upgrade it")
+            Refusal::NotAFile => f.write_str("not a regular file; name another file"),
+            Refusal::Empty => {
+                f.write_str("the file is empty and not a curtail store; delete it to start over")
             }
-            Refusal::Truncated => f.write_str("cut off: shorter than it says; restore a copy"),
-            Refusal::Damaged => f.write_str("damaged or cut off; restore a copy"),
+            Refusal::NotSqlite => f.write_str("not a curtail store (not an SQLite file); name another file"),
+            Refusal::Foreign => f.write_str("an SQLite file of another program; name another file"),
+            Refusal::Newer { found, known } => {
+                write!(f, "written by a newer curtail (version {found}; this one reads up to {known}); upgrade curtail")
+            }
+            Refusal::Truncated => f.write_str("truncated: the file is shorter than its header says; restore a copy"),
+            Refusal::Damaged => f.write_str("damaged or truncated; restore a copy"),
             Refusal::ReadOnly => f.write_str("read-only; make it writable or name another file"),
         }
     }
 }
 
-// The words say the cause already; a chain of causes would say it twice.
+// `Display` includes the cause, so `source` stays empty: a printed chain would repeat it.
 impl std::error::Error for StoreError {}
-
-/// The system's words without its number, and without the temporary file that nobody named.
-fn words(source: &io::Error) -> String {
-    let said = source.to_string();
-    said.split(" (os error").next().unwrap_or(&said).to_lowercase()
-}

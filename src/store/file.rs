@@ -1,4 +1,4 @@
-//! Opening: looks at a file before `SQLite` does, refuses what is no store, and makes a new one whole or not at all.
+//! Opens and creates store files. Checks the header before `SQLite` opens the file, and creates a new store atomically.
 //! It knows no tables.
 
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{PATIENCE, Refusal, Store, StoreError, patiently, versions};
+use super::{PATIENCE, Refusal, Store, StoreError, with_retries, versions};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
@@ -15,20 +15,20 @@ const HEADER: usize = 100;
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 
-/// What the caller is going to do.
+/// What the caller needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Change,
 }
 
-/// Whether something lies at `path`.
+/// Whether `path` exists.
 pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(|source| StoreError::system(path, source))
 }
 
-/// Makes an empty store beside `path` and links it there in one step, so that a file with no bytes or half a
-/// header is never the trace of a process that was killed, and two processes may start at once.
+/// Creates an empty store beside `path` and links it there in one step, so that a killed process never leaves an empty
+/// file or half a header, and two processes may start at once.
 pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     if exists(path)? {
         return Ok(());
@@ -56,7 +56,7 @@ fn fill(path: &Path) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-/// What an agent remembers is nobody else's business: new folders are the user's alone, as new stores are.
+/// A store may hold private text, so new folders, like new stores, are readable by their user only.
 fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -74,31 +74,31 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens what is there, after a look at its header with plain reads: `SQLite` itself would roll a journal back
-/// or make side files beside a database that is none of ours.
+/// Opens an existing store. Reads the header itself first: `SQLite` would roll back the journal of another program's
+/// database, or create files beside it.
 pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
-    let (header, writable) = look(path)?;
+    let (header, writable) = check_header(path)?;
     if access == Access::Change && !writable {
         return Err(StoreError::refused(path, Refusal::ReadOnly));
     }
     let database = |source| StoreError::database(path, source);
-    // Writable files are opened so even for reading: a journal left by a killed process must be rolled back.
+    // A writable file is opened for writing even to read it: the journal of a killed process must be rolled back.
     let flags = if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
-    // SQLite takes some names for more than names (`:memory:`), but never absolute ones.
+    // SQLite gives some names a meaning (`:memory:`), but no absolute path.
     let absolute = std::path::absolute(path).map_err(|source| StoreError::system(path, source))?;
     let connection = connect(&absolute, flags).map_err(database)?;
     if !is_whole(&connection, &header).map_err(database)? {
         return Err(StoreError::refused(path, Refusal::Truncated));
     }
     if versions::version(&connection).map_err(database)? < versions::NEWEST {
-        patiently(|| upgrade(&connection)).map_err(database)?;
+        with_retries(|| upgrade(&connection)).map_err(database)?;
     }
     let path = path.to_owned();
     Ok(Store { connection, path, _header: header })
 }
 
-/// The open file, and whether it may be written. The mode is asked for because root may write to anything.
-fn look(path: &Path) -> Result<(File, bool), StoreError> {
+/// The open file, and whether its mode allows writing. The mode is checked because root may write to any file.
+fn check_header(path: &Path) -> Result<(File, bool), StoreError> {
     let system = |source| StoreError::system(path, source);
     let metadata = fs::metadata(path).map_err(system)?;
     if !metadata.is_file() {
@@ -108,13 +108,13 @@ fn look(path: &Path) -> Result<(File, bool), StoreError> {
     let mut head = Vec::with_capacity(HEADER);
     let limit = u64::try_from(HEADER).unwrap_or(u64::MAX);
     (&mut file).take(limit).read_to_end(&mut head).map_err(system)?;
-    match judge(&head) {
+    match refusal(&head) {
         Some(why) => Err(StoreError::refused(path, why)),
         None => Ok((file, !metadata.permissions().readonly())),
     }
 }
 
-fn judge(head: &[u8]) -> Option<Refusal> {
+fn refusal(head: &[u8]) -> Option<Refusal> {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
         Some(i32::from_be_bytes(bytes))
@@ -138,7 +138,7 @@ fn judge(head: &[u8]) -> Option<Refusal> {
 
 /// One file and no shared memory (`DELETE`, not `WAL`), which works on network file systems too. `EXTRA` is
 /// `FULL` and also syncs the folder after a commit, so that a power cut cannot bring the journal back
-/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>). What is cleared is overwritten.
+/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>). `secure_delete` overwrites what is cleared.
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
@@ -149,8 +149,8 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Whether the file is as long as it says. Asked under a read lock, after `SQLite` has rolled back what a killed
-/// process left, for only then must the two agree.
+/// Whether the file is as long as its header says. Checked under a read lock, after `SQLite` has rolled back the journal
+/// of a killed process: only then must the two agree.
 fn is_whole(connection: &Connection, file: &File) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
     reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;

@@ -1,4 +1,4 @@
-//! What is in a store, and taking out what nobody needs any more. It shows sizes, never bodies.
+//! Lists the entries of a store and removes those no longer needed. A listing has sizes, never bodies.
 
 use std::time::Duration;
 
@@ -7,57 +7,58 @@ use rusqlite::{Connection, Row, params};
 
 use super::{RecordKey, Scope, Shelf, Store, StoreError, record};
 
-/// Which entries: all, unless a field says less.
+/// Selects entries: all of them, unless a field is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only of this shelf.
+    /// Only entries of this shelf.
     pub shelf: Option<Shelf>,
-    /// Only of this scope.
+    /// Only entries of this scope.
     pub scope: Option<Scope>,
-    /// Only what has not changed for so long.
+    /// Only entries that have not changed for this long.
     pub older_than: Option<Duration>,
 }
 
-/// One entry, as a listing shows it.
+/// One entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreEntry {
-    /// Whose it is.
+    /// The part of the program that owns it.
     pub shelf: Shelf,
-    /// What the id names.
+    /// Whether `id` names a thread or a resource.
     pub scope: Scope,
     /// The thread or resource.
     pub id: String,
-    /// Size of the body in bytes; `None` where it was cleared.
+    /// Size of the body in bytes; `None` where the body was cleared.
     pub bytes: Option<u32>,
-    /// How many marks it has.
-    pub marks: u32,
-    /// How many bodies were set aside.
+    /// Number of applied ids.
+    pub applied_ids: u32,
+    /// Number of bodies that were set aside.
     pub set_aside: u32,
     /// Time of the last change: ISO 8601, UTC, whole seconds.
     pub updated: String,
 }
 
 impl Store {
-    /// The entries that `filter` lets through, by shelf, scope and id.
+    /// The entries that match `filter`, ordered by shelf, scope and id.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be read.
+    /// [`StoreError`] if the file cannot be read.
     pub fn list(&self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
         list(&self.connection, filter).map_err(|source| StoreError::database(&self.path, source))
     }
 
-    /// Takes out the entry at `key` with its marks and what was set aside: `true` if there was one.
+    /// Removes the entry at `key` with its applied ids and the bodies set aside: `true` if there was one.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
+    /// [`StoreError`] if the file cannot be written.
     pub fn remove(&mut self, key: RecordKey<'_>) -> Result<bool, StoreError> {
         self.transact(|transaction, path| remove(transaction, key).map_err(|source| StoreError::database(path, source)))
     }
 
-    /// Takes out every entry that [`Store::list`] would show for `filter`, and says which.
+    /// Removes every entry that [`Store::list`] lists for `filter`, and returns them.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
+    /// [`StoreError`] if the file cannot be written.
     pub fn prune(&mut self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
         self.transact(|transaction, path| {
             prune(transaction, filter).map_err(|source| StoreError::database(path, source))
@@ -74,7 +75,7 @@ fn prune(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<StoreE
     Ok(entries)
 }
 
-/// Takes out one entry; marks and set-aside bodies go with it by foreign key.
+/// Removes one entry; foreign keys remove its applied ids and the bodies set aside.
 pub(super) fn remove(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
     let sql = "DELETE FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
@@ -84,7 +85,7 @@ pub(super) fn remove(connection: &Connection, key: RecordKey<'_>) -> rusqlite::R
 fn list(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<StoreEntry>> {
     let mut statement = connection.prepare(
         "SELECT shelf, scope, id, length(CAST(body AS BLOB)) AS bytes,
-                (SELECT count(*) FROM mark WHERE mark.entry = entry.number) AS marks,
+                (SELECT count(*) FROM mark WHERE mark.entry = entry.number) AS applied_ids,
                 (SELECT count(*) FROM aside WHERE aside.entry = entry.number) AS set_aside,
                 strftime('%Y-%m-%dT%H:%M:%SZ', updated / 1000, 'unixepoch') AS updated_at
          FROM entry
@@ -94,7 +95,7 @@ fn list(connection: &Connection, filter: Filter) -> rusqlite::Result<Vec<StoreEn
     let bound = params![
         filter.shelf.map(Shelf::name),
         filter.scope.map(Scope::name),
-        filter.older_than.map_or(i64::MAX, before)
+        filter.older_than.map_or(i64::MAX, time_before_now)
     ];
     let rows = statement.query_map(bound, entry)?;
     rows.collect()
@@ -106,13 +107,13 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<StoreEntry> {
         scope: row.get("scope")?,
         id: row.get("id")?,
         bytes: row.get("bytes")?,
-        marks: row.get("marks")?,
+        applied_ids: row.get("applied_ids")?,
         set_aside: row.get("set_aside")?,
         updated: row.get("updated_at")?,
     })
 }
 
-fn before(age: Duration) -> i64 {
+fn time_before_now(age: Duration) -> i64 {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     record::now().saturating_sub(age)
 }

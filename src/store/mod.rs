@@ -1,5 +1,5 @@
-//! What outlives a run: one `SQLite` file with a body of text per shelf, scope and id.
-//! It knows neither transcripts nor what a body says, and it never touches a file that is not its own.
+//! State that outlives a run: one `SQLite` file with a body of text per shelf, scope and id.
+//! It knows neither transcripts nor what a body means, and never changes a file that is not a store.
 
 mod error;
 mod file;
@@ -17,16 +17,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use error::{Refusal, StoreError};
 pub use listing::{Filter, StoreEntry};
-pub use place::{default_path, locate};
+pub use place::StoreLocation;
 pub use record::{Aside, Record};
 pub use transfer::Clash;
 
-/// How long one attempt waits for another process to finish its change.
+/// How long one attempt waits for another process to release its lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Attempts before a change is given up: half a minute in all, a thousand times what a change takes.
+/// Attempts before a change fails: half a minute in all, a thousand times as long as a change takes.
 const ATTEMPTS: u32 = 6;
 
-/// Whose bodies these are: each part of the program that keeps state has a shelf of its own.
+/// The part of the program that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Shelf {
     /// Working memory.
@@ -36,7 +36,7 @@ pub enum Shelf {
 }
 
 impl Shelf {
-    /// Every shelf, in the order of a listing.
+    /// All shelves, in the order of a listing.
     pub const ALL: [Shelf; 2] = [Shelf::Memory, Shelf::Summary];
 
     /// The name in the file and in exports.
@@ -55,7 +55,7 @@ impl Shelf {
     }
 }
 
-/// How far a state reaches.
+/// What a state belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// One conversation.
@@ -66,7 +66,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Every scope, in the order of a listing.
+    /// All scopes, in the order of a listing.
     pub const ALL: [Scope; 2] = [Scope::Thread, Scope::Resource];
 
     /// The name in the file, in exports and on the command line.
@@ -85,41 +85,41 @@ impl Scope {
     }
 }
 
-/// Where one body lies. The id is any text, the empty text included.
+/// The key of one body. The id is any text, even an empty one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordKey<'a> {
-    /// Whose it is.
+    /// The part of the program that owns it.
     pub shelf: Shelf,
-    /// What the id names.
+    /// Whether `id` names a thread or a resource.
     pub scope: Scope,
     /// The thread or resource.
     pub id: &'a str,
 }
 
 /// An open store. Open a file once per process and share the value behind a lock: closing a second
-/// descriptor would drop the first one's locks (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+/// descriptor drops the first one's locks (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 #[derive(Debug)]
 pub struct Store {
-    // Declared before `_header`, so that its locks are gone when the descriptor closes.
+    // Declared before `_header`, so that it releases its locks before the descriptor closes.
     connection: Connection,
     path: PathBuf,
     _header: File,
 }
 
 impl Store {
-    /// Opens the store at `path` for changes, making it and its folders where there is none.
+    /// Opens the store at `path` for changes, and creates it and its folders if it does not exist.
     ///
     /// # Errors
-    /// Refuses, untouched, a file that is no store, is damaged, is read-only or is of a newer version.
+    /// [`StoreError`] if the file is not a store, is damaged, is read-only or is of a newer version. The file is not changed.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         file::make_if_missing(path)?;
         file::open(path, file::Access::Change)
     }
 
-    /// Opens the store at `path` for reading; a read-only file will do. `None` where there is no file.
+    /// Opens the store at `path` for reading; the file may be read-only. `None` if it does not exist.
     ///
     /// # Errors
-    /// As [`Store::open`], but for the read-only file.
+    /// As [`Store::open`], except for a read-only file.
     pub fn open_existing(path: &Path) -> Result<Option<Store>, StoreError> {
         if !file::exists(path)? {
             return Ok(None);
@@ -127,59 +127,59 @@ impl Store {
         file::open(path, file::Access::Read).map(Some)
     }
 
-    /// The file, as it was named.
+    /// The file, as the caller named it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads and writes the record at `key` in one transaction: when this returns `Ok`, the change is on the
-    /// disk; when `change` or the disk fails, nothing happened. No other process comes in between.
+    /// Reads and writes the record at `key` in one transaction. If this returns `Ok`, the change is on the disk; if
+    /// `change` or the disk fails, nothing changed. No other process writes in between.
     ///
     /// # Errors
-    /// What `change` returns, and [`StoreError`] where the file cannot be read or written.
+    /// The error of `change`, and [`StoreError`] if the file cannot be read or written.
     pub fn update<T, E: From<StoreError>>(
         &mut self,
         key: RecordKey<'_>,
         change: impl FnOnce(&mut Record<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.transact(|transaction, path| change(&mut Record::find(transaction, path, key)?))
+        self.transact(|transaction, path| change(&mut Record::load(transaction, path, key)?))
     }
 
-    /// The body at `key`, without changing anything.
+    /// The body at `key`. Changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be read.
+    /// [`StoreError`] if the file cannot be read.
     pub fn read(&self, key: RecordKey<'_>) -> Result<Option<String>, StoreError> {
         record::body(&self.connection, key).map_err(|source| StoreError::database(&self.path, source))
     }
 
-    /// What was set aside at `key`, oldest first.
+    /// The bodies set aside at `key`, oldest first.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be read.
+    /// [`StoreError`] if the file cannot be read.
     pub fn set_aside(&self, key: RecordKey<'_>) -> Result<Vec<Aside>, StoreError> {
         record::asides(&self.connection, key).map_err(|source| StoreError::database(&self.path, source))
     }
 
-    /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. The write lock is taken at the start, so
-    /// `change` runs once, however often the lock has to be asked for.
+    /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. `change` runs once, because the write lock is taken before
+    /// it, however many attempts that takes.
     fn transact<T, E: From<StoreError>>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
         let at = |source| StoreError::database(&self.path, source);
         let transaction =
-            patiently(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)).map_err(at)?;
+            with_retries(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)).map_err(at)?;
         let result = change(&transaction, &self.path)?;
-        // Not `Transaction::commit`, which rolls back when a reader is still in the way.
-        patiently(|| transaction.execute_batch("COMMIT")).map_err(at)?;
+        // Not `Transaction::commit`, which rolls back if a reader still holds its lock.
+        with_retries(|| transaction.execute_batch("COMMIT")).map_err(at)?;
         Ok(result)
     }
 }
 
-/// Asks again while another process holds the file, and at most [`ATTEMPTS`] times.
-fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+/// Retries while another process has locked the file, at most [`ATTEMPTS`] times.
+fn with_retries<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let mut attempt = 1;
     loop {
         match ask() {

@@ -1,31 +1,37 @@
-//! Where the store lies when nobody says, or several do. It touches no file.
+//! Where the store's file is. It reads neither files nor the environment: values are passed in.
 
-use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::StoreError;
 
-/// The store's path: `flag`, else `CURTAIL_STORE`, else the XDG state folder, from this process's environment.
-///
-/// # Errors
-/// [`StoreError::NoPlace`] where none of them is set.
-pub fn default_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
-    let state_home = env::var_os("XDG_STATE_HOME");
-    locate(flag, env::var_os("CURTAIL_STORE"), state_home, env::home_dir()).ok_or(StoreError::NoPlace)
+/// What may say where the store's file is. An empty value is treated as unset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreLocation {
+    /// The file that a flag names.
+    pub flag: Option<PathBuf>,
+    /// The value of `CURTAIL_STORE`: a file.
+    pub variable: Option<OsString>,
+    /// The value of `XDG_STATE_HOME`; a relative one is ignored (XDG Base Directory Specification 0.8).
+    pub state_home: Option<OsString>,
+    /// The home folder.
+    pub home: Option<PathBuf>,
 }
 
-/// The same from given values: `flag`, `CURTAIL_STORE`, `XDG_STATE_HOME`, the home folder. Empty values count as
-/// unset, and so does a relative `XDG_STATE_HOME` (XDG Base Directory Specification 0.8).
-#[must_use]
-pub fn locate(
-    flag: Option<&Path>,
-    variable: Option<OsString>,
-    state_home: Option<OsString>,
-    home: Option<PathBuf>,
-) -> Option<PathBuf> {
+impl StoreLocation {
+    /// The store's file: the flag, else `CURTAIL_STORE`, else `curtail/state.db` in the XDG state folder.
+    ///
+    /// # Errors
+    /// [`StoreError::NoPlace`] if none of them is set.
+    pub fn path(self) -> Result<PathBuf, StoreError> {
+        first_set(self).ok_or(StoreError::NoPlace)
+    }
+}
+
+fn first_set(location: StoreLocation) -> Option<PathBuf> {
+    let StoreLocation { flag, variable, state_home, home } = location;
     let within = |folder: PathBuf| folder.join("curtail").join("state.db");
-    let said = flag.map(Path::to_owned).or_else(|| filled(variable.map(PathBuf::from)));
+    let said = flag.or_else(|| filled(variable.map(PathBuf::from)));
     let in_state_home = || filled(state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
     let in_home = || filled(home).map(|home| home.join(".local").join("state"));
     said.or_else(|| in_state_home().or_else(in_home).map(within))
@@ -37,7 +43,9 @@ fn filled(path: Option<PathBuf>) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
+
+    use super::{StoreLocation, first_set};
 
     #[test]
     fn the_first_that_is_set_wins() {
@@ -50,10 +58,11 @@ mod tests {
             (("", "", "", ""), None),
         ];
         for ((flag, variable, state_home, home), expected) in cases {
-            let flag = Some(Path::new(flag)).filter(|path| !path.as_os_str().is_empty());
-            let found = locate(flag, Some(variable.into()), Some(state_home.into()), Some(home.into()));
+            let flag = Some(flag.into()).filter(|path: &std::path::PathBuf| !path.as_os_str().is_empty());
+            let (variable, state_home, home) = (Some(variable.into()), Some(state_home.into()), Some(home.into()));
+            let found = first_set(StoreLocation { flag, variable, state_home, home });
             assert_eq!(found.as_deref(), expected.map(Path::new));
         }
-        assert_eq!(locate(None, None, None, None), None);
+        assert_eq!(first_set(StoreLocation::default()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One entry within a transaction: its body, the marks of what is already in it, and what was set aside.
+//! One entry within a transaction: its body, the ids of what was applied to it, and the bodies that were set aside.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct Record<'t> {
 }
 
 impl<'t> Record<'t> {
-    pub(super) fn find(
+    pub(super) fn load(
         transaction: &'t Transaction<'t>,
         path: &'t Path,
         key: RecordKey<'t>,
@@ -40,26 +40,26 @@ impl<'t> Record<'t> {
         Ok(Record { transaction, path, key, number, body })
     }
 
-    /// The body; `None` where there is none, or it was cleared.
+    /// The body; `None` where there is none or it was cleared.
     #[must_use]
     pub fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
 
-    /// Puts `body` in the place of what is there.
+    /// Replaces the body.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
+    /// [`StoreError`] if the file cannot be written.
     pub fn write(&mut self, body: &str) -> Result<(), StoreError> {
         self.put(Some(body)).map_err(|source| self.at(source))?;
         self.body = Some(body.to_owned());
         Ok(())
     }
 
-    /// Takes the body away; the marks stay, so that what is known stays known.
+    /// Removes the body and keeps the applied ids, so that a replay does not bring it back.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
+    /// [`StoreError`] if the file cannot be written.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         if self.body.is_none() {
             return Ok(());
@@ -69,10 +69,10 @@ impl<'t> Record<'t> {
         Ok(())
     }
 
-    /// Takes the body away and keeps it for inspection.
+    /// Removes the body and keeps it for inspection, with the reason.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
+    /// [`StoreError`] if the file cannot be written.
     pub fn set_aside(&mut self, reason: &str) -> Result<(), StoreError> {
         let Some(body) = self.body.take() else {
             return Ok(());
@@ -88,25 +88,25 @@ impl<'t> Record<'t> {
         Ok(())
     }
 
-    /// Notes that something is in the body: `true` if it was not noted before.
+    /// Records that something was applied to the body, by its id: `true` if the id is new.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be written.
-    pub fn mark(&mut self, mark: &str) -> Result<bool, StoreError> {
+    /// [`StoreError`] if the file cannot be written.
+    pub fn add_applied_id(&mut self, id: &str) -> Result<bool, StoreError> {
         let note = |record: &mut Self| {
             let number = record.number()?;
             let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
-            record.transaction.execute(sql, params![number, mark])
+            record.transaction.execute(sql, params![number, id])
         };
         let added = note(self).map_err(|source| self.at(source))?;
         Ok(added > 0)
     }
 
-    /// All marks.
+    /// The ids of everything that was applied.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be read.
-    pub fn marks(&self) -> Result<HashSet<String>, StoreError> {
+    /// [`StoreError`] if the file cannot be read.
+    pub fn applied_ids(&self) -> Result<HashSet<String>, StoreError> {
         let list = || {
             let mut statement = self.transaction.prepare("SELECT mark FROM mark WHERE entry = ?1")?;
             let rows = statement.query_map([self.number], |row| row.get(0))?;
@@ -115,7 +115,7 @@ impl<'t> Record<'t> {
         list().map_err(|source| self.at(source))
     }
 
-    /// The entry's row number, making the row where there is none.
+    /// The entry's row number; inserts the row where there is none.
     fn number(&mut self) -> Result<i64> {
         match self.number {
             Some(number) => Ok(number),

@@ -1,4 +1,4 @@
-//! A store as lines of JSON and back. Bodies travel as strings, so that none is respelt, however it is spelt.
+//! Exports a store as lines of JSON and imports them. A body is a JSON string, so that its bytes never change.
 
 use std::io::{BufRead, Write};
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, listing, record, versions};
 
-/// What an import does about an entry that is there already.
+/// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clash {
-    /// Takes in nothing at all, and names the line.
+    /// Imports nothing, and names the line.
     #[default]
     Refuse,
-    /// The store's own entry stays.
+    /// Keeps the entry of the store.
     Keep,
-    /// The import's entry takes its place.
+    /// Replaces it with the entry of the import.
     Replace,
 }
 
@@ -34,7 +34,8 @@ struct Line {
     id: String,
     updated: i64,
     body: Option<String>,
-    marks: Vec<String>,
+    #[serde(rename = "marks")]
+    applied_ids: Vec<String>,
     aside: Vec<AsideLine>,
 }
 
@@ -47,11 +48,11 @@ struct AsideLine {
 }
 
 impl Store {
-    /// Writes every entry as a line of JSON, after a line that says the version, and says how many they were.
-    /// All lines are of one moment.
+    /// Writes a line with the version, then every entry as a line of JSON, and returns the number of entries.
+    /// All entries are read in one transaction.
     ///
     /// # Errors
-    /// [`StoreError`] where the file cannot be read, or `out` not written.
+    /// [`StoreError`] if the file cannot be read or `out` cannot be written.
     pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
         let at = |source| StoreError::database(&self.path, source);
         let reading = self.connection.unchecked_transaction().map_err(at)?;
@@ -65,10 +66,11 @@ impl Store {
         Ok(numbers.len())
     }
 
-    /// Takes in what [`Store::export`] wrote, all of it or nothing, and says how many entries were written.
+    /// Imports what [`Store::export`] wrote, all of it or nothing, and returns the number of entries written.
     ///
     /// # Errors
-    /// [`StoreError::Import`] with the line that is malformed or clashes; [`StoreError`] where the file cannot be written.
+    /// [`StoreError::Import`] with the line that is malformed or already exists; [`StoreError`] if the file cannot be
+    /// written.
     pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
             let mut lines = TransferLines { input, number: 0 };
@@ -105,12 +107,12 @@ fn line(connection: &Connection, number: i64) -> rusqlite::Result<Line> {
             id: row.get(2)?,
             updated: row.get(3)?,
             body: row.get(4)?,
-            marks: Vec::new(),
+            applied_ids: Vec::new(),
             aside: Vec::new(),
         })
     })?;
-    let mut marks = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
-    line.marks = marks.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut applied = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
+    line.applied_ids = applied.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let (shelf, scope) = (Shelf::named(&line.shelf), Scope::named(&line.scope));
     if let (Some(shelf), Some(scope)) = (shelf, scope) {
         let id = line.id.as_str();
@@ -127,7 +129,7 @@ impl From<Aside> for AsideLine {
     }
 }
 
-/// TransferLines of an import, one at a time, blank ones left out.
+/// The lines of an import, one at a time. Skips blank lines.
 struct TransferLines<'r> {
     input: &'r mut dyn BufRead,
     number: usize,
@@ -158,27 +160,27 @@ impl TransferLines<'_> {
 fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     let reason = match head {
         Some(head) if head.version <= versions::NEWEST => return Ok(()),
-        Some(head) => format!("version {} is of a newer curtail; upgrade it", head.version),
-        None => "nothing there; the first line of an export says its version".to_owned(),
+        Some(head) => format!("written by a newer curtail (version {}); upgrade curtail", head.version),
+        None => "the file is empty; the first line of an export holds its version".to_owned(),
     };
     Err(StoreError::Import { line: 0, reason })
 }
 
-/// Writes one entry: `Ok(Ok(true))` if it did, `Ok(Err(reason))` if the line is not to be had.
+/// Writes one entry: `Ok(Ok(true))` if it was written, `Ok(Err(reason))` if the line cannot be imported.
 fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::Result<Result<bool, String>> {
     let (Some(shelf), Some(scope)) = (Shelf::named(&line.shelf), Scope::named(&line.scope)) else {
         return Ok(Err(format!(
-            "unknown shelf or scope: {} {}; known are memory and summary, thread and resource",
+            "unknown shelf or scope: {} {}; the shelves are memory and summary, the scopes thread and resource",
             line.shelf, line.scope
         )));
     };
     let id = line.id.as_str();
     let key = RecordKey { shelf, scope, id };
-    let there = exists(transaction, key)?;
+    let there = entry_exists(transaction, key)?;
     match clash {
         Clash::Refuse if there => {
             let (shelf, scope) = (shelf.name(), scope.name());
-            return Ok(Err(format!("the {shelf} of {scope} {id:?} is there already; --on-clash says which one stays")));
+            return Ok(Err(format!("the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace")));
         }
         Clash::Keep if there => return Ok(Ok(false)),
         Clash::Replace => listing::remove(transaction, key)?,
@@ -188,7 +190,7 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
     Ok(Ok(true))
 }
 
-fn exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
+fn entry_exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3)";
     let at = params![key.shelf.name(), key.scope.name(), key.id];
     connection.query_row(sql, at, |row| row.get(0))
@@ -201,9 +203,9 @@ fn insert(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
         params![shelf, scope, id, updated, body],
     )?;
     let number = transaction.last_insert_rowid();
-    for mark in &line.marks {
+    for id in &line.applied_ids {
         let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
-        transaction.execute(sql, params![number, mark])?;
+        transaction.execute(sql, params![number, id])?;
     }
     for AsideLine { body, reason, at } in &line.aside {
         let sql = "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)";

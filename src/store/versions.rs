@@ -1,11 +1,11 @@
-//! The tables, and the steps from each version of them to the next. Steps are only ever added.
+//! The tables, and the steps from each version to the next. A released step never changes; new ones are appended.
 
 use rusqlite::{Connection, Result};
 
-/// Marks a file as a store, in the header where `file` and `SQLite` look for it: the bytes `curt`.
+/// The application id in the header of every store: the bytes `curt`.
 pub(super) const APPLICATION_ID: i32 = 0x6375_7274;
 
-/// `STEPS[n]` leads from version n to n + 1.
+/// `STEPS[n]` upgrades version n to n + 1. The table `mark` holds the applied ids of an entry.
 const STEPS: [&str; 1] = ["
     CREATE TABLE entry (
         number INTEGER PRIMARY KEY,
@@ -40,7 +40,7 @@ pub(super) fn version(connection: &Connection) -> Result<i32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Takes the steps that are missing. The caller holds the write lock.
+/// Runs the missing steps. The caller holds the write lock.
 pub(super) fn upgrade(connection: &Connection) -> Result<()> {
     let from = usize::try_from(version(connection)?).unwrap_or_default();
     for step in STEPS.iter().skip(from) {

@@ -1,5 +1,5 @@
-//! Answers kept in a folder, so that the same question is not paid for twice.
-//! Knows the request that stands for a question, not who answers it.
+//! Keeps summaries in a folder, so that the same request is not paid for twice.
+//! It knows the request, not who answers it.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::prompt::digest;
 use super::{Budget, Failure, Request, Summarizer, Utterance};
+use crate::digest::fnv1a_64;
+use crate::error::system_words;
 
-/// Looks in `folder` before it asks `inner`, and keeps there what it is told. What is made within this process is not
-/// kept: making it again costs less than looking.
+/// Looks for a summary in `folder` before it asks `inner`, and keeps there what `inner` answers. A summary made within
+/// this process is not kept: making it again costs less than looking it up.
 pub struct Cached<S> {
     /// Asked where the folder has no answer.
     pub inner: S,
-    /// One file for each answer; made when the first is written.
+    /// Holds one file per summary; created when the first is written.
     pub folder: PathBuf,
 }
 
-/// What a file holds. The request is kept whole and compared: a name that two requests share is no answer.
+/// The content of a file. It holds the whole request, which is compared: two requests may share a file name.
 #[derive(Serialize, Deserialize)]
 struct CacheEntry {
     to: String,
@@ -38,12 +39,12 @@ impl<S: Summarizer> Summarizer for Cached<S> {
             return self.inner.summarize(utterances, budget);
         };
         let path = self.folder.join(file_name(&request, budget.tokens));
-        if let Some(summary) = kept(&path, &request, budget) {
+        if let Some(summary) = cached(&path, &request, budget) {
             return Ok(summary);
         }
         let summary = self.inner.summarize(utterances, budget)?;
         let entry = CacheEntry { to: request.to, tokens: budget.tokens, request: request.body, summary };
-        keep(&path, &entry).map_err(|error| unwritable(&path, &error))?;
+        write_entry(&path, &entry).map_err(|error| unwritable(&path, &error))?;
         Ok(entry.summary)
     }
 
@@ -54,19 +55,18 @@ impl<S: Summarizer> Summarizer for Cached<S> {
 
 fn file_name(request: &Request, tokens: usize) -> String {
     let whole = format!("{}\n{tokens}\n{}", request.to, request.body);
-    let backwards: Vec<u8> = whole.bytes().rev().collect();
-    format!("{:016x}{:016x}.json", digest(whole.as_bytes()), digest(&backwards))
+    format!("{:016x}{:016x}.json", fnv1a_64(whole.bytes()), fnv1a_64(whole.bytes().rev()))
 }
 
-/// An entry that cannot be read, that answers something else, or that another tokenizer counts longer, is none.
-fn kept(path: &Path, request: &Request, budget: &Budget<'_>) -> Option<String> {
+/// The summary kept at `path`, unless it cannot be read, answers another request, or exceeds the budget by this counter.
+fn cached(path: &Path, request: &Request, budget: &Budget<'_>) -> Option<String> {
     let entry: CacheEntry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let same = entry.to == request.to && entry.tokens == budget.tokens && entry.request == request.body;
     (same && budget.holds(&entry.summary)).then_some(entry.summary)
 }
 
-/// Written beside and moved into place, so that a reader finds all of it or nothing.
-fn keep(path: &Path, entry: &CacheEntry) -> io::Result<()> {
+/// Writes a temporary file and renames it, so that a reader finds the whole entry or none.
+fn write_entry(path: &Path, entry: &CacheEntry) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -77,5 +77,5 @@ fn keep(path: &Path, entry: &CacheEntry) -> io::Result<()> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Setup(format!("{}: cannot keep the summary: {error}; name another folder", path.display()))
+    Failure::Setup(format!("{}: cannot write the summary: {}; name another folder", path.display(), system_words(error)))
 }

@@ -1,5 +1,5 @@
-//! One POST with patience: time limits, no redirects, a bounded answer, and another try where that can help.
-//! Knows statuses and headers, not what the body says.
+//! Posts JSON with time limits, retries and a bound on the answer's size. Follows no redirects.
+//! It knows statuses and headers, not what a body means.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Read as _;
@@ -9,21 +9,21 @@ use std::time::{Duration, SystemTime};
 use super::Failure;
 use super::failure::quote;
 
-/// No summary is longer than this, in bytes; an answer that is comes from something else than a model.
+/// The most bytes that are read of an answer; no model writes a longer summary.
 const LARGEST_ANSWER: u64 = 16 << 20;
 
-/// How long to wait, and how often to try again.
+/// Time limits and retries.
 #[derive(Clone, Debug)]
 pub struct Patience {
-    /// For a connection.
+    /// Time limit for a connection.
     pub connect: Duration,
-    /// For one request, from its beginning to the answer's last byte.
+    /// Time limit for one request, from its start to the last byte of the answer.
     pub total: Duration,
-    /// How often to try again.
+    /// Most retries after the first attempt.
     pub retries: u32,
-    /// The wait before the second try; it doubles with every further one.
+    /// The wait before the first retry; it doubles before each further one.
     pub first_wait: Duration,
-    /// The longest wait between two tries; a server that asks for a longer one is not asked again.
+    /// The longest wait before a retry. If the server asks for a longer one, there is no retry.
     pub longest_wait: Duration,
 }
 
@@ -46,10 +46,10 @@ pub struct Http {
 }
 
 impl Http {
-    /// A client of this patience. Proxies come from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`).
+    /// A client with these limits. It uses the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`).
     #[must_use]
     pub fn new(patience: Patience) -> Self {
-        // A redirect would carry the key to whatever place it names, so none is followed.
+        // A redirect would send the key to another address.
         let agent = ureq::Agent::config_builder()
             .timeout_connect(Some(patience.connect))
             .timeout_global(Some(patience.total))
@@ -61,29 +61,29 @@ impl Http {
         Self { agent, patience }
     }
 
-    /// The body of the answer, whose status is 2xx.
+    /// Posts `body` to `url`, with retries, and returns the body of an answer whose status is 2xx.
     ///
     /// # Errors
     ///
-    /// Any other status, and no answer, both after the tries that may help.
+    /// [`Failure`] if the last attempt got another status or no answer.
     pub(super) fn post(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Vec<u8>, Failure> {
-        let mut tries = 0;
+        let mut retries = 0;
         loop {
-            let outcome = self.once(url, headers, body);
-            let Some(wait) = self.wait(&outcome, tries) else {
-                return conclude(url, outcome, tries + 1);
-            };
-            sleep(wait);
-            tries += 1;
+            let outcome = self.attempt(url, headers, body);
+            match self.next(&outcome, retries) {
+                Next::Wait(wait) => sleep(wait),
+                Next::Stop(advice) => return conclude(url, outcome, retries + 1, advice),
+            }
+            retries += 1;
         }
     }
 
-    fn once(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Answer, Missed> {
+    fn attempt(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Answer, NoAnswer> {
         let mut request = self.agent.post(url).header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        let mut response = request.send(body).map_err(|error| Missed::of(&error))?;
+        let mut response = request.send(body).map_err(|error| NoAnswer::from_ureq(&error))?;
         let status = response.status().as_u16();
         let retry_after = response
             .headers()
@@ -97,31 +97,43 @@ impl Http {
             .limit(LARGEST_ANSWER)
             .reader()
             .read_to_end(&mut body)
-            .map_err(|error| Missed::of(&ureq::Error::from(error)))?;
+            .map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error)))?;
         Ok(Answer { status, retry_after, body })
     }
 
-    /// How long to wait for another try, or `None` if there should be none.
-    fn wait(&self, outcome: &Result<Answer, Missed>, tries: u32) -> Option<Duration> {
-        if tries >= self.patience.retries {
-            return None;
-        }
-        match outcome {
-            Ok(answer) if !worth_another_try(answer.status) => None,
-            Err(missed) if !missed.again => None,
-            Ok(Answer { retry_after: Some(asked), .. }) => (*asked <= self.patience.longest_wait).then_some(*asked),
-            _ => Some(self.backoff(tries)),
+    /// Whether to retry after this outcome, and after how long.
+    fn next(&self, outcome: &Result<Answer, NoAnswer>, retries: u32) -> Next {
+        let longest = self.patience.longest_wait;
+        let retryable = match outcome {
+            Ok(answer) => is_retryable(answer.status),
+            Err(error) => error.retryable,
+        };
+        let asked = outcome.as_ref().ok().and_then(|answer| answer.retry_after);
+        match asked {
+            _ if !retryable => Next::Stop(""),
+            Some(asked) if asked > longest => Next::Stop("; the wait it asks for is too long"),
+            _ if retries >= self.patience.retries => Next::Stop(""),
+            Some(asked) => Next::Wait(asked),
+            None => Next::Wait(self.backoff(retries)),
         }
     }
 
-    /// The wait before try number `tries` + 2: it doubles each time, and up to half of it is chance, so that many clients
-    /// that were turned away together do not come back together.
-    fn backoff(&self, tries: u32) -> Duration {
+    /// The wait before retry number `retries` + 1. It doubles each time. Up to half of it is random, so that clients that
+    /// were refused together do not retry together.
+    fn backoff(&self, retries: u32) -> Duration {
         let whole =
-            self.patience.first_wait.saturating_mul(2_u32.saturating_pow(tries)).min(self.patience.longest_wait);
-        let chance = RandomState::new().hash_one(tries) % 1000;
+            self.patience.first_wait.saturating_mul(2_u32.saturating_pow(retries)).min(self.patience.longest_wait);
+        let chance = RandomState::new().hash_one(retries) % 1000;
         whole.mul_f64(1.0 - 0.0005 * f64::from(u32::try_from(chance).unwrap_or(0)))
     }
+}
+
+/// What follows an attempt.
+enum Next {
+    /// Another attempt, after this wait.
+    Wait(Duration),
+    /// No further attempt; the error ends with this text.
+    Stop(&'static str),
 }
 
 struct Answer {
@@ -130,62 +142,61 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// No answer, why, and whether it may be different next time.
-struct Missed {
+/// Why no answer came, and whether a retry may help.
+struct NoAnswer {
     why: String,
-    again: bool,
+    retryable: bool,
 }
 
-impl Missed {
-    /// A time that ran out will run out again, an address that is none will not become one; a connection that was refused
-    /// or broke off may stand next time.
-    fn of(error: &ureq::Error) -> Self {
+impl NoAnswer {
+    /// A retry may help after a connection that was refused or closed early, but not after a timeout or with a wrong address.
+    fn from_ureq(error: &ureq::Error) -> Self {
         use std::io::ErrorKind::TimedOut;
         let why = match error {
             ureq::Error::Timeout(what) => format!("no answer in time ({what})"),
             ureq::Error::Io(io) if io.kind() == TimedOut => "no answer in time".to_owned(),
             other => other.to_string(),
         };
-        let again = match error {
+        let retryable = match error {
             ureq::Error::Io(io) => io.kind() != TimedOut,
             ureq::Error::ConnectionFailed | ureq::Error::Protocol(_) => true,
             _ => false,
         };
-        Self { why, again }
+        Self { why, retryable }
     }
 }
 
-/// Request timeout, conflict, too many requests, and whatever is the server's own fault.
-fn worth_another_try(status: u16) -> bool {
+/// Request timeout, conflict, too many requests, and server errors.
+fn is_retryable(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599)
 }
 
-fn conclude(url: &str, outcome: Result<Answer, Missed>, tries: u32) -> Result<Vec<u8>, Failure> {
-    let place = if tries > 1 { format!("{url}: after {tries} tries") } else { url.to_owned() };
+/// The body of the last answer, or the error for it.
+fn conclude(url: &str, outcome: Result<Answer, NoAnswer>, tries: u32, advice: &str) -> Result<Vec<u8>, Failure> {
+    let place = if tries > 1 { format!("{url}: after {tries} attempts") } else { url.to_owned() };
     match outcome {
-        Err(missed) => Err(Failure::Unreachable(format!("{place}: {}", missed.why))),
+        Err(error) => Err(Failure::Unreachable(format!("{place}: {}", error.why))),
         Ok(answer) if (200..300).contains(&answer.status) => Ok(answer.body),
-        Ok(answer) => Err(refusal(&place, &answer)),
+        Ok(answer) => Err(refusal(&place, &answer, advice)),
     }
 }
 
-fn refusal(place: &str, answer: &Answer) -> Failure {
+fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
     let said = quote(&answer.body);
     if is_overflow(answer) {
         return Failure::Overflow(format!("{place}: {said}"));
     }
     let advice = match answer.status {
-        300..=399 => "; redirects are not followed, name the final address",
-        401 | 403 => "; the key is missing or not accepted",
-        404 => "; the endpoint or the model is not known there",
-        429 if answer.retry_after.is_some() => "; the wait it asks for is too long",
-        _ => "",
+        300..=399 => "; redirects are not followed; name the final address",
+        401 | 403 => "; the key is missing or was not accepted",
+        404 => "; the server does not know the endpoint or the model",
+        _ => advice,
     };
     Failure::Refused { status: answer.status, message: format!("{place}: {said}{advice}") }
 }
 
-/// llama.cpp's server says `exceed_context_size_error`, `OpenAI` and those who follow it `context_length_exceeded`, Anthropic
-/// `prompt is too long`, and 413 is said by whatever stands before a model.
+/// Whether the request exceeds the model's context. llama.cpp's server answers `exceed_context_size_error`, `OpenAI` and
+/// compatible servers `context_length_exceeded`, Anthropic `prompt is too long`, and a proxy 413.
 fn is_overflow(answer: &Answer) -> bool {
     let said = String::from_utf8_lossy(&answer.body);
     let named = ["exceed_context_size_error", "context_length_exceeded", "prompt is too long"];
@@ -203,7 +214,7 @@ fn asked_wait(value: &str, now: SystemTime) -> Option<Duration> {
     Some(then.duration_since(now).unwrap_or_default())
 }
 
-/// The one date form that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The only date format that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(value: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, date) = value.split_once(", ")?;

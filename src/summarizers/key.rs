@@ -1,11 +1,12 @@
-//! The key to a model. Comes from the environment or a file, never from a flag, where `ps` would show it.
+//! The key to a model's server, from a file or a value. It reads no environment.
 
 use std::fmt;
 use std::path::Path;
 
 use super::Failure;
+use crate::error::system_words;
 
-/// A key that shows itself to nobody.
+/// A key. `Debug` does not show it.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
@@ -16,36 +17,27 @@ impl fmt::Debug for ApiKey {
 }
 
 impl ApiKey {
-    /// The key in `file` if there is one, else that in the first of the environment's `variables` that is set.
+    /// The key in the file at `path`, without the white space around it.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or a key that no header can carry.
-    pub fn find(file: Option<&Path>, variables: &[&str]) -> Result<Option<Self>, Failure> {
-        if let Some(path) = file {
-            return Self::read(path).map(Some);
-        }
-        let found = variables.iter().find_map(|name| {
-            let value = std::env::var(name).ok()?;
-            (!value.trim().is_empty()).then_some((name, value))
-        });
-        found.map(|(name, value)| Self::new(&value, &format!("${name}"))).transpose()
-    }
-
-    fn read(path: &Path) -> Result<Self, Failure> {
-        let place = path.display();
+    /// [`Failure::Setup`] if the file cannot be read or holds no key.
+    pub fn from_file(path: &Path) -> Result<Self, Failure> {
+        let origin = path.display();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Setup(format!("{place}: cannot read the key: {error}")))?;
-        Self::new(&text, &place.to_string())
+            .map_err(|error| Failure::Setup(format!("{origin}: cannot read the key: {}", system_words(&error))))?;
+        Self::new(&text, &origin.to_string())
     }
 
-    /// A header carries visible ASCII only, so anything else is a file or variable that was mixed up.
-    fn new(text: &str, place: &str) -> Result<Self, Failure> {
+    /// The key in `text`, without the white space around it. Errors name `origin`, such as `$OPENAI_API_KEY`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Setup`] if `text` is empty or not visible ASCII, which is all that a header can carry.
+    pub fn new(text: &str, origin: &str) -> Result<Self, Failure> {
         let key = text.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Failure::Setup(format!(
-                "{place}: not a key; it should hold one line of letters, digits and signs"
-            )));
+            return Err(Failure::Setup(format!("{origin}: not a key; a key is one line of letters, digits and signs")));
         }
         Ok(Self(key.to_owned()))
     }

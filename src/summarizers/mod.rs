@@ -1,6 +1,7 @@
 //! One summarizer per file: what was said goes in, a short account comes out.
 //! A summarizer knows neither files nor dialects, and never which messages it is told.
 
+#[cfg(feature = "http")]
 mod anthropic;
 mod bounded;
 mod cache;
@@ -9,14 +10,20 @@ mod command;
 mod extractive;
 mod failure;
 mod fallback;
+#[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
 mod key;
+#[cfg(feature = "http")]
 mod levels;
+#[cfg(feature = "http")]
 mod openai;
+#[cfg(feature = "http")]
 mod prompt;
 
 use std::borrow::Cow;
 
+#[cfg(feature = "http")]
 pub use anthropic::Anthropic;
 pub use bounded::Bounded;
 pub use cache::Cached;
@@ -25,10 +32,14 @@ pub use command::{Command, split_words};
 pub use extractive::Extractive;
 pub use failure::Failure;
 pub use fallback::Fallback;
+#[cfg(feature = "http")]
 pub use http::{Http, Patience};
+#[cfg(feature = "http")]
 pub use key::ApiKey;
+#[cfg(feature = "http")]
 pub use openai::OpenAi;
-pub use prompt::{Prompt, digest};
+#[cfg(feature = "http")]
+pub use prompt::Prompt;
 
 /// The names that `--summarizer` takes, the default first.
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{Budget, Failure, Speaker, Utterance};
+use crate::digest::fnv1a_64;
 
 /// Longest text of one tool result or one call's arguments that a model is sent, in characters. A dumped file or log of
 /// a megabyte costs 250,000 tokens and tells at its beginning and end what it is; what people and models say is sent whole.
@@ -84,7 +85,7 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
             _ => writeln!(told, "{label}: {text}\n"),
         };
     }
-    let number = digest(told.as_bytes());
+    let number = fnv1a_64(told.bytes());
     format!("<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>", told.trim_end())
 }
 
@@ -107,15 +108,9 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> std::borrow::Cow<'a, str> {
     .into()
 }
 
-/// FNV-1a, 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same on every machine and in every release.
-#[must_use]
-pub fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Prompt, Speaker, TOOL_TEXT, Utterance, digest, transcript};
+    use super::{Prompt, Speaker, TOOL_TEXT, Utterance, transcript};
 
     #[test]
     fn a_transcript_cannot_end_its_own_tag() {
@@ -139,11 +134,5 @@ mod tests {
     #[test]
     fn an_empty_prompt_is_refused() {
         assert!(Prompt::new(" \n".to_owned()).is_err());
-    }
-
-    #[test]
-    fn the_digest_is_fnv_1a() {
-        assert_eq!(digest(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(digest(b"foobar"), 0x8594_4171_f739_67e8);
     }
 }

@@ -30,7 +30,7 @@ fn filled() -> Place {
 fn a_truncated_store() {
     let place = filled();
     let bytes = fs::read(place.store()).unwrap();
-    for (length, words) in [(0, "an empty file"), (60, "cut off"), (4096, "cut off"), (bytes.len() - 1, "cut off")] {
+    for (length, words) in [(0, "the file is empty"), (60, "truncated"), (4096, "truncated"), (bytes.len() - 1, "truncated")] {
         fs::write(place.store(), &bytes[..length]).unwrap();
         refuses(&place, words, true);
     }
@@ -58,7 +58,7 @@ fn a_store_of_a_newer_version() {
     let raw = rusqlite::Connection::open(place.store()).unwrap();
     raw.pragma_update(None, "user_version", 2).unwrap();
     drop(raw);
-    refuses(&place, "version 2, written by a newer curtail; this one knows version 1", true);
+    refuses(&place, "written by a newer curtail (version 2; this one reads up to 1)", true);
 }
 
 #[test]

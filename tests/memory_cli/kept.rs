@@ -38,7 +38,7 @@ fn thread_and_resource_each_have_their_own() {
     );
     assert_eq!(show(&place, &["--thread", "nobody"]), "\"\"\n");
     let said = place.run(&["memory", "show", "--scope", "resource", "--thread", "x"]);
-    assert_eq!((said.code, said.err.as_str()), (2, "curtail: no resource named; give --resource ID\n"));
+    assert_eq!((said.code, said.err.as_str()), (2, "curtail: no resource id given; pass --resource ID\n"));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_update_by_hand_that_breaks_the_schema_is_refused_with_its_words() {
     let place = Place::new();
     let schema = place.file("schema.json", r#"{"properties":{"n":{"type":"number"}},"required":["n"]}"#);
     let update = |json: &str| place.run(&["memory", "update", "--thread", "t", "--schema", &schema, json]);
-    let refused = "curtail: the schema refuses it: ";
+    let refused = "curtail: the state does not match the schema: ";
     for (json, words) in
         [("{\"m\":1}", "\"n\" is a required property\n"), ("{\"n\":\"1\"}", "/n: \"1\" is not of type \"number\"\n")]
     {

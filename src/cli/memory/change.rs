@@ -63,7 +63,7 @@ impl Update {
 
 /// The answer is no: the state stays as it was.
 fn refused(reason: &str) -> ExitCode {
-    anstream::eprintln!("curtail: the schema refuses it: {reason}");
+    anstream::eprintln!("curtail: the state does not match the schema: {reason}");
     ExitCode::from(1)
 }
 

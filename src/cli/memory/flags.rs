@@ -108,7 +108,7 @@ pub(super) fn schema(path: &Path) -> anyhow::Result<Schema> {
 pub(super) fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
     let state = State::given(&read(path)?);
     if let Some(Err(reason)) = schema.map(|schema| schema.check(&state)) {
-        bail!("{}: the schema refuses it: {reason}", path.display());
+        bail!("{}: the state does not match the schema: {reason}", path.display());
     }
     Ok(state)
 }

@@ -104,7 +104,7 @@ fn table(entries: &[StoreEntry], format: Format) -> String {
     table.set_header(["scope", "id", "bytes", "updates", "set aside", "changed"]);
     for entry in entries {
         let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
-        let (updates, set_aside) = (entry.marks.to_string(), entry.set_aside.to_string());
+        let (updates, set_aside) = (entry.applied_ids.to_string(), entry.set_aside.to_string());
         let id = visible(&entry.id);
         table.add_row([entry.scope.name(), &id, &bytes, &updates, &set_aside, &entry.updated]);
     }
@@ -113,8 +113,8 @@ fn table(entries: &[StoreEntry], format: Format) -> String {
 }
 
 fn line(entry: &StoreEntry) -> String {
-    let StoreEntry { scope, id, bytes, marks, set_aside, updated, .. } = entry;
-    json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": marks, "set_aside": set_aside,
+    let StoreEntry { scope, id, bytes, applied_ids, set_aside, updated, .. } = entry;
+    json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": applied_ids, "set_aside": set_aside,
         "changed": updated})
     .to_string()
 }

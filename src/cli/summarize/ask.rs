@@ -169,7 +169,14 @@ impl AskFlags {
 
     /// The key; a server of one's own may need none.
     fn key(&self, variable: &str, default: &str) -> anyhow::Result<Option<ApiKey>> {
-        let key = ApiKey::find(self.api_key_file.as_deref(), &["CURTAIL_API_KEY", variable])?;
+        let from_environment = ["CURTAIL_API_KEY", variable].into_iter().find_map(|name| {
+            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+            Some(ApiKey::new(&value, &format!("${name}")))
+        });
+        let key = match &self.api_key_file {
+            Some(path) => Some(ApiKey::from_file(path)?),
+            None => from_environment.transpose()?,
+        };
         if key.is_none() && self.endpoint.as_deref().is_none_or(|endpoint| endpoint.starts_with(default)) {
             bail!("{default} wants a key: set {variable}, or name a file that holds it with --api-key-file");
         }

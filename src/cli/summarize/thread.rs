@@ -8,12 +8,13 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
 use super::super::out::print;
+use super::super::store::store_path;
 use super::{Args, Emit};
 use crate::dialects::{self, Framing, Reading, detect};
 use crate::error::TextPlace;
 use crate::processors::RollingSummary;
 use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
-use crate::store::{Store, default_path};
+use crate::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Memory that stays")]
@@ -76,7 +77,7 @@ impl Kept {
         if id.is_empty() {
             bail!("--thread wants a name that is not empty");
         }
-        let store = Store::open(&default_path(flags.store.as_deref())?)?;
+        let store = Store::open(&store_path(flags.store.as_deref())?)?;
         Ok(Self::Store { store, id: id.clone() })
     }
 

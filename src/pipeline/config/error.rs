@@ -46,9 +46,3 @@ impl Page<'_> {
         (line, column)
     }
 }
-
-/// The system's words in our voice: lower case, without its number.
-pub(super) fn words(error: &std::io::Error) -> String {
-    let said = error.to_string();
-    said.split(" (os error").next().unwrap_or(&said).to_lowercase()
-}

@@ -20,6 +20,7 @@ pub use table::ProcessorEntry;
 pub use value::{Origin, Value};
 
 use super::options::ProcessorSpec;
+use crate::error::system_words;
 use error::Page;
 
 /// The names that a configuration goes by in a folder, the first that exists counts.
@@ -60,7 +61,7 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
             file: file.clone(),
             place: None,
-            what: error::words(&error),
+            what: system_words(&error),
         })?;
         Self::parse(file, path.parent().unwrap_or(Path::new("")), text, specs)
     }
