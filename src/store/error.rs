@@ -128,9 +128,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NotAFile => f.write_str("not a regular file; name another file"),
-            Refusal::Empty => {
-                f.write_str("the file is empty and not a curtail store; delete it to start over")
-            }
+            Refusal::Empty => f.write_str("the file is empty and not a curtail store; delete it to start over"),
             Refusal::NotSqlite => f.write_str("not a curtail store (not an SQLite file); name another file"),
             Refusal::Foreign => f.write_str("an SQLite file of another program; name another file"),
             Refusal::Newer { found, known } => {

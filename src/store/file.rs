@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{PATIENCE, Refusal, Store, StoreError, with_retries, versions};
+use super::{PATIENCE, Refusal, Store, StoreError, versions, with_retries};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.

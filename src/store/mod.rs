@@ -169,8 +169,8 @@ impl Store {
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
         let at = |source| StoreError::database(&self.path, source);
-        let transaction =
-            with_retries(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)).map_err(at)?;
+        let transaction = with_retries(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate))
+            .map_err(at)?;
         let result = change(&transaction, &self.path)?;
         // Not `Transaction::commit`, which rolls back if a reader still holds its lock.
         with_retries(|| transaction.execute_batch("COMMIT")).map_err(at)?;

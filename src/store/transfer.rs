@@ -180,7 +180,9 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
     match clash {
         Clash::Refuse if there => {
             let (shelf, scope) = (shelf.name(), scope.name());
-            return Ok(Err(format!("the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace")));
+            return Ok(Err(format!(
+                "the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace"
+            )));
         }
         Clash::Keep if there => return Ok(Ok(false)),
         Clash::Replace => listing::remove(transaction, key)?,

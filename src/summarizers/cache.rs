@@ -77,5 +77,9 @@ fn write_entry(path: &Path, entry: &CacheEntry) -> io::Result<()> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Setup(format!("{}: cannot write the summary: {}; name another folder", path.display(), system_words(error)))
+    Failure::Setup(format!(
+        "{}: cannot write the summary: {}; name another folder",
+        path.display(),
+        system_words(error)
+    ))
 }

@@ -30,7 +30,9 @@ fn filled() -> Place {
 fn a_truncated_store() {
     let place = filled();
     let bytes = fs::read(place.store()).unwrap();
-    for (length, words) in [(0, "the file is empty"), (60, "truncated"), (4096, "truncated"), (bytes.len() - 1, "truncated")] {
+    for (length, words) in
+        [(0, "the file is empty"), (60, "truncated"), (4096, "truncated"), (bytes.len() - 1, "truncated")]
+    {
         fs::write(place.store(), &bytes[..length]).unwrap();
         refuses(&place, words, true);
     }
