@@ -282,6 +282,50 @@ fn junit_has_a_test_for_every_finding() {
     );
 }
 
+/// XML 1.0 allows neither control characters nor their escapes; markup is escaped, and the counts agree with the cases.
+#[test]
+fn junit_is_well_formed() {
+    let odd = RESULT.replace("call_1", "<a>&\\u0001\\\"'\\u001b");
+    let (_, out, _) =
+        check(&["--output-format", "junit", "--stdin-filename", "a&b.jsonl"], &lines(&[ASK, &odd, SAY, CALL]));
+    assert!(
+        out.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ") && out.ends_with("</testsuites>\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("<testsuite name=\"a&amp;b.jsonl\" tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\">"),
+        "{out}"
+    );
+    assert!(out.contains("&lt;a&gt;&amp;&quot;&apos;`") && !out.contains("<a>"), "{out}");
+    assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out}");
+    let count = |what: &str| out.matches(what).count();
+    assert_eq!(
+        (count("<testcase "), count("</testcase>"), count("<failure "), count("</failure>")),
+        (2, 2, 1, 1),
+        "{out}"
+    );
+    assert_eq!((count("<system-out>warning: "), count("</system-out>")), (1, 1), "{out}");
+    let (_, clean, _) = check(&["--output-format", "junit"], &lines(&[ASK, SAY]));
+    assert!(clean.contains("tests=\"1\"") && clean.contains("<testcase name=\"check\"/>"), "{clean}");
+}
+
+/// A format needs no second list: its name is in the help of the flag and on the page of the command.
+#[test]
+fn every_format_is_offered_and_documented() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands/check.md")).unwrap();
+    let (_, help, _) = check(&["--help"], "");
+    for format in curtail::reports::FORMATS {
+        assert!(help.contains(format.name) && help.contains(format.summary), "{}: {help}", format.name);
+        assert!(
+            page.contains(&format!("`{}`", format.name))
+                || page.contains(&format!("`--output-format {}`", format.name)),
+            "{}",
+            format.name
+        );
+        assert_eq!(check(&["--output-format", format.name], &lines(&[ASK, SAY])).0, 0, "{}", format.name);
+    }
+}
+
 #[cfg(feature = "schema")]
 #[test]
 fn sarif_is_valid() {

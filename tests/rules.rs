@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use curtail::checks::{ALL, Rule, find, named};
+use curtail::checks::{ALL, Rule, rule_named};
 
 fn pages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
@@ -78,17 +78,18 @@ fn codes_and_names_are_unique_and_found() {
     let keys: BTreeSet<&str> = ALL.iter().flat_map(|rule| [rule.code, rule.name]).collect();
     assert_eq!(keys.len(), 2 * ALL.len());
     for rule in ALL {
-        assert_eq!(find(rule.name).unwrap().code, rule.code);
-        assert_eq!(named(&rule.code.to_lowercase()).unwrap().name, rule.name);
+        assert_eq!(rule_named(rule.name).unwrap().code, rule.code);
+        assert_eq!(rule_named(&rule.code.to_lowercase()).unwrap().name, rule.name);
         assert_eq!(ALL[rule.index()].code, rule.code);
         assert!(rule.summary.ends_with('.') && !rule.help.ends_with('.'), "{}", rule.name);
+        assert!(rule.group.name().to_uppercase().starts_with(&rule.code[..1]), "{} is in {:?}", rule.code, rule.group);
     }
 }
 
 #[test]
 fn the_command_prints_a_page_or_the_list() {
     let curtail = || Command::cargo_bin("curtail").unwrap();
-    curtail().args(["rule", "P001"]).assert().success().stdout(find("orphan-result").unwrap().page());
+    curtail().args(["rule", "P001"]).assert().success().stdout(rule_named("orphan-result").unwrap().page());
     let list = curtail().arg("rule").output().unwrap();
     assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), ALL.len());
     let wrong = curtail().args(["rule", "orphan-reslt"]).assert().code(2);

@@ -88,7 +88,7 @@ impl Work for Checking {
     }
 
     fn garbled(&self, unit: &Unit<'_>, trouble: ReadError, out: &mut Checked) -> Result<(), ReadError> {
-        let level = self.verdicts(unit, out).of(INVALID_JSON);
+        let level = self.verdicts(unit, out).level_of(INVALID_JSON);
         // A file that is no text cannot be written again as it was.
         if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
             return Err(trouble);
@@ -113,14 +113,14 @@ impl Checking {
         match &out.verdicts {
             Some((own, verdicts)) if *own == number => verdicts.clone(),
             _ => {
-                let verdicts = self.levels.of(&unit.opened.source.name);
+                let verdicts = self.levels.for_path(&unit.opened.source.name);
                 out.verdicts = Some((number, verdicts.clone()));
                 verdicts
             }
         }
     }
 
-    /// Examines every transcript of `text`. LineIndex that are no JSON are findings; the others are read without them.
+    /// Examines every transcript of `text`. Lines that are not JSON become findings; the other lines are read without them.
     fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, ReadError> {
         let mut examined = Examined::default();
         let trouble = match reading.document(text) {
@@ -133,7 +133,7 @@ impl Checking {
             },
             Err(trouble) => trouble,
         };
-        let level = verdicts.of(INVALID_JSON);
+        let level = verdicts.level_of(INVALID_JSON);
         if level == Level::Allow {
             return Err(trouble);
         }
@@ -162,16 +162,16 @@ impl Checking {
             let tokens = || self.tokens(&transcript);
             let provider_rules =
                 ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
-            let seen = self.inspection.examine(&transcript, provider_rules, verdicts, tokens);
-            // LineIndex are counted only for a text that has findings.
-            for one in seen {
-                examined.findings.push(one.locate(lines.get_or_insert_with(|| LineIndex::of(text)), start));
+            let detections = self.inspection.examine(&transcript, provider_rules, verdicts, tokens);
+            // Lines are indexed only for a text that has findings.
+            for detection in detections {
+                examined.findings.push(detection.locate(lines.get_or_insert_with(|| LineIndex::new(text)), start));
             }
-            let level = verdicts.of(DUPLICATE_TRANSCRIPT);
+            let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
             if level > Level::Allow && !transcript.messages.is_empty() {
-                let lines = lines.get_or_insert_with(|| LineIndex::of(text));
-                let words = String::from("the transcript has the same messages as");
-                let finding = Finding::of_text(DUPLICATE_TRANSCRIPT, level, lines, start, words);
+                let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+                let message = String::from("the transcript has the same messages as an earlier one");
+                let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
                 examined.prints.push((fingerprint(dialect, &transcript), finding));
             }
             examined.transcripts += usize::from(!transcript.messages.is_empty() || !transcript.non_messages.is_empty());
@@ -192,7 +192,7 @@ impl Checking {
 
 fn broken(text: &str, level: Level, trouble: &ReadError) -> Finding {
     let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
-    Finding::of_text(INVALID_JSON, level, &LineIndex::of(text), offset, trouble.what.clone())
+    Finding::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, trouble.what.clone())
 }
 
 /// The lines that are no JSON, and the text with spaces in their place. A fault that no line has by itself is the only one,

@@ -1,4 +1,4 @@
-//! What a rule sees: one transcript, its pairs, and what its format wants. It knows no bytes and no names of keys.
+//! What a rule reads: one transcript, its pairs, and the requirements of its format. It knows no bytes and no key names.
 
 use super::Match;
 use crate::transcript::{
@@ -6,23 +6,23 @@ use crate::transcript::{
     ToolResult,
 };
 
-/// A transcript under examination.
+/// The transcript that a rule examines.
 pub struct RuleContext<'c, 'a> {
     /// The messages, in order.
     pub messages: &'c [Message<'a>],
-    /// Items that are no message.
+    /// Items that are not messages.
     pub non_messages: &'c [NonMessage<'a>],
     /// Which result answers which call.
     pub pairs: &'c Pairs,
     /// What is wrong with the pairs.
     pub faults: &'c [Fault],
-    /// How the format, or the provider that it is judged for, wants its pairs.
+    /// How the format, or the profile in its place, requires pairs.
     pub pairing_rules: PairingRules,
-    /// What it refuses besides.
+    /// Further constraints of the provider.
     pub provider_rules: ProviderRules,
-    /// Whether the provider holds earlier items, so that a result may answer a call that is not here.
+    /// Whether the provider stores earlier items, so that a result may answer a call outside the transcript.
     pub stateful: bool,
-    /// Tokens of the transcript and how many it may have, if that was asked for.
+    /// The transcript's tokens and the limit, where there is one.
     pub tokens: Option<(usize, usize)>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> RuleContext<'_, 'a> {
         self.faults.iter().filter(move |fault| fault.kind == kind)
     }
 
-    /// The part at a place.
+    /// The part that `at` refers to.
     #[must_use]
     pub fn part(&self, at: PartRef) -> &Part<'a> {
         &self.messages[at.message].parts[at.part]
@@ -40,41 +40,41 @@ impl<'a> RuleContext<'_, 'a> {
 
     /// A finding about a part.
     #[must_use]
-    pub fn match_at(&self, at: PartRef, words: String) -> Match<'a> {
+    pub fn match_at(&self, at: PartRef, message: String) -> Match<'a> {
         let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value);
-        Match { message: Some(at.message), ..Match::new(value, words) }
+        Match { message_index: Some(at.message), ..Match::new(value, message) }
     }
 
-    /// A finding about a part that clashes with another.
+    /// A finding about a part that conflicts with another.
     #[must_use]
-    pub fn match_with(&self, at: PartRef, other: Option<PartRef>, words: String) -> Match<'a> {
+    pub fn match_with(&self, at: PartRef, other: Option<PartRef>, message: String) -> Match<'a> {
         let other = other.map(|other| (other.message, self.match_at(other, String::new()).at));
-        Match { other, ..self.match_at(at, words) }
+        Match { other, ..self.match_at(at, message) }
     }
 
     /// A finding about a message.
     #[must_use]
-    pub fn match_message(&self, at: usize, words: impl Into<String>) -> Match<'a> {
-        Match { message: Some(at), ..Match::new(self.messages[at].value, words.into()) }
+    pub fn match_message(&self, at: usize, message: impl Into<String>) -> Match<'a> {
+        Match { message_index: Some(at), ..Match::new(self.messages[at].value, message.into()) }
     }
 
     /// A finding about the transcript as a whole.
     #[must_use]
-    pub fn match_all(&self, words: impl Into<String>) -> Match<'a> {
-        Match::new(self.messages.first().and_then(|message| message.value), words.into())
+    pub fn match_all(&self, message: impl Into<String>) -> Match<'a> {
+        Match::new(self.messages.first().and_then(|message| message.value), message.into())
     }
 
-    /// Every tool call with its place.
+    /// Every tool call with its part reference.
     pub fn calls(&self) -> impl Iterator<Item = (PartRef, &ToolCall<'a>)> {
         self.pairs.calls().iter().filter_map(|&at| self.part(at).content.call().map(|call| (at, call)))
     }
 
-    /// Every tool result with its place.
+    /// Every tool result with its part reference.
     pub fn results(&self) -> impl Iterator<Item = (PartRef, &ToolResult<'a>)> {
         self.pairs.results().iter().filter_map(|&at| self.part(at).content.result().map(|result| (at, result)))
     }
 
-    /// How a half is called in a sentence: its tool and its id.
+    /// How a message names a call or a result: by its tool and its id.
     #[must_use]
     pub fn name_of(&self, at: PartRef) -> String {
         let content = &self.part(at).content;
@@ -92,7 +92,7 @@ impl<'a> RuleContext<'_, 'a> {
         }
     }
 
-    /// Whether a half lacks the id that the format wants, so that it could never be paired.
+    /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
     #[must_use]
     pub fn lacks_id(&self, at: PartRef) -> bool {
         let content = &self.part(at).content;
@@ -101,12 +101,12 @@ impl<'a> RuleContext<'_, 'a> {
             (_, Some(result)) => (&result.id, result.family, result.same_message),
             _ => return false,
         };
-        // Searches among tools may go without; positional calls must.
-        let wants = self.pairing_rules.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
-        wants && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+        // Tool searches may lack an id; positional calls never have one.
+        let needs_id = self.pairing_rules.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
+        needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
     }
 
-    /// Whether a half belongs to a tool that the provider runs.
+    /// Whether a call or a result belongs to a tool that the provider runs.
     #[must_use]
     pub fn is_hosted(&self, at: PartRef) -> bool {
         let content = &self.part(at).content;
@@ -115,8 +115,8 @@ impl<'a> RuleContext<'_, 'a> {
         hosted_call || content.result().is_some_and(|result| result.same_message || run(result.family))
     }
 
-    /// The message that answers the calls of message `at` with another number of results than there are calls, where the
-    /// format counts them. A round that is still in flight may lack some.
+    /// The message that answers the calls of message `at` with a different number of results, in a format where the numbers must
+    /// be equal. A round in flight may lack results.
     #[must_use]
     pub fn miscounted(&self, at: usize) -> Option<usize> {
         let (calls, next) = (self.calls_of(at), at + 1);
@@ -126,14 +126,14 @@ impl<'a> RuleContext<'_, 'a> {
             .then_some(next)
     }
 
-    /// How many calls of a message are to be answered by another one.
+    /// How many calls of a message another message must answer.
     #[must_use]
     pub fn calls_of(&self, at: usize) -> usize {
         let wanted = self.messages[at].calls().filter(|(_, call)| !call.hosted);
         wanted.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
     }
 
-    /// How many results of a message answer another one.
+    /// How many results of a message answer calls of another message.
     #[must_use]
     pub fn results_of(&self, at: usize) -> usize {
         let results = self.messages[at].results();
@@ -144,8 +144,8 @@ impl<'a> RuleContext<'_, 'a> {
         self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
     }
 
-    /// Whether a call lacks its result because of a fault that is reported by itself: its id is shared, or what would
-    /// answer it comes too early or is of another kind.
+    /// Whether another finding already explains why a call has no result: the call shares its id, or its result comes before it
+    /// or is of another kind.
     #[must_use]
     pub fn is_explained(&self, call: PartRef) -> bool {
         self.faults.iter().any(|fault| match fault.kind {
@@ -155,19 +155,19 @@ impl<'a> RuleContext<'_, 'a> {
         })
     }
 
-    /// Whether a half belongs to a round whose results were counted and found wrong: one finding is enough.
+    /// Whether a call or a result belongs to a round with the wrong number of results, which is reported once.
     #[must_use]
     pub fn is_miscounted(&self, half: PartRef) -> bool {
         let at = half.message;
         self.miscounted(at).is_some() || at > 0 && self.miscounted(at - 1) == Some(at)
     }
 
-    /// The messages that speak for themselves: all but instructions.
+    /// All messages except instructions.
     pub fn dialogue(&self) -> impl Iterator<Item = (usize, &Message<'a>)> {
         self.messages.iter().enumerate().filter(|(_, message)| !message.role.instructs())
     }
 
-    /// Whether a message is a question together with its answer: an item that is a list.
+    /// Whether a message holds a question and its answer: an item that is a list.
     #[must_use]
     pub fn is_exchange(message: &Message<'a>) -> bool {
         message.value.is_some_and(crate::json::Value::is_array)

@@ -1,4 +1,4 @@
-//! A finding: what a rule saw, where that stands in the file, and the line to show.
+//! A finding: what a rule detected, where it is in the file, and the line to show.
 
 use std::cell::OnceCell;
 
@@ -7,43 +7,44 @@ use serde::Serialize;
 use super::{Level, Rule};
 use crate::json::{Span, Value};
 
-/// What a rule saw, as values of the transcript.
+/// What a rule detected, as values of the transcript.
 #[derive(Debug, Clone)]
 pub struct Match<'a> {
-    /// The value that is wrong; the beginning of the transcript if there is none.
+    /// The value that is wrong; without one, the finding is at the start of the transcript.
     pub at: Option<Value<'a>>,
-    /// Index of the message that it belongs to.
-    pub message: Option<usize>,
-    /// What is wrong.
-    pub words: String,
-    /// The other half, where there is one: index of its message, and the value.
+    /// Index of the message that the value belongs to, from 0.
+    pub message_index: Option<usize>,
+    /// What is wrong, in lower case and without a full stop.
+    pub message: String,
+    /// The other half of the pair, or the message in conflict: the index of its message, and the value.
     pub other: Option<(usize, Option<Value<'a>>)>,
-    /// Whether it is at most a warning, whatever the rule's own level.
-    pub mild: bool,
+    /// Whether the finding is at most a warning, whatever the rule's level.
+    pub only_warns: bool,
 }
 
 impl<'a> Match<'a> {
     /// A finding at a value.
     #[must_use]
-    pub const fn new(at: Option<Value<'a>>, words: String) -> Self {
-        Self { at, message: None, words, other: None, mild: false }
+    pub const fn new(at: Option<Value<'a>>, message: String) -> Self {
+        Self { at, message_index: None, message, other: None, only_warns: false }
     }
 }
 
-/// What is wrong, where, and what the provider would say.
+/// What is wrong, where, and what the provider would answer.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// What is made of it.
+    /// The level that applies to it.
     pub level: Level,
-    /// What is wrong.
-    pub words: String,
+    /// What is wrong, in lower case and without a full stop.
+    pub message: String,
     /// What the provider would answer, where it is known.
     pub answer: Option<&'static str>,
-    /// Where it is.
+    /// Where the fault is.
     pub at: FindingPlace,
-    /// Where the other half is.
+    /// Where the other half of the pair, or the message in conflict, is.
     pub other: Option<FindingPlace>,
     /// The line to show.
     pub excerpt: Excerpt,
@@ -51,6 +52,7 @@ pub struct Finding {
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FindingPlace {
     /// Line, from 1.
     pub line: usize,
@@ -60,7 +62,7 @@ pub struct FindingPlace {
     pub offset: usize,
     /// Length in bytes.
     pub length: usize,
-    /// The way to the value from the top of its line or document (RFC 6901).
+    /// JSON pointer (RFC 6901) to the value from the top of its line or document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
     /// Index of the message in its transcript, from 0.
@@ -76,8 +78,7 @@ impl FindingPlace {
 }
 
 impl Finding {
-    /// The same finding in a file of which the text that was examined is only a piece, after `lines` lines and `bytes`
-    /// bytes.
+    /// The same finding when the examined text begins `lines` lines and `bytes` bytes into its file.
     #[must_use]
     pub fn moved(mut self, lines: usize, bytes: isize) -> Self {
         self.at.moved(lines, bytes);
@@ -88,36 +89,36 @@ impl Finding {
     }
 }
 
-/// The piece of a line around a place.
+/// The part of a line around a place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Excerpt {
-    /// The piece, with `…` where the line goes on; control characters are shown as spaces.
+    /// The text, with `…` where the line continues; control characters are replaced by spaces.
     pub text: String,
-    /// How many characters stand before the place.
+    /// Number of characters before the place.
     pub before: usize,
-    /// How many characters the place takes up in the piece.
+    /// Number of characters of the place that the text shows.
     pub width: usize,
 }
 
-/// Characters shown before and after the beginning of a place.
+/// Number of characters shown before and after the start of a place.
 const BEFORE: usize = 24;
 const AFTER: usize = 72;
 
-/// A text with the beginnings of its lines.
+/// A text with the offset of each line.
 pub struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
-    /// How many characters begin before each multiple of [`STRIDE`] bytes; counted when somebody first asks for a column, because
-    /// to count from the beginning of the line for each would take the square of a long line.
+    /// How many characters begin before each multiple of [`STRIDE`] bytes. Built when the first column is needed: counting each
+    /// column from the start of its line would take quadratic time on a long line.
     milestones: OnceCell<Vec<usize>>,
 }
 
 const STRIDE: usize = 4096;
 
 impl<'t> LineIndex<'t> {
-    /// Finds the lines of `text`.
+    /// Indexes the lines of `text`.
     #[must_use]
-    pub fn of(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         Self { text, starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect(), milestones: OnceCell::new() }
     }
@@ -138,7 +139,7 @@ impl<'t> LineIndex<'t> {
         self.place(value.span(), Some(value.pointer()), message)
     }
 
-    /// The line of `place`, clipped around it.
+    /// The line of `place`, shortened to the characters around it.
     #[must_use]
     pub fn excerpt(&self, place: &FindingPlace) -> Excerpt {
         let start = self.start_of(place.line);
@@ -147,14 +148,14 @@ impl<'t> LineIndex<'t> {
         let (before, after) = line.split_at(place.offset.saturating_sub(start).min(line.len()));
         let head_start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
         let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
-        let marks = |cut: bool| if cut { "…" } else { "" };
-        let head = format!("{}{}", marks(head_start > 0), &before[head_start..]);
+        let ellipsis = |cut: bool| if cut { "…" } else { "" };
+        let head = format!("{}{}", ellipsis(head_start > 0), &before[head_start..]);
         let width = after[..tail_end.min(ceil_in(after, place.length))].chars().count().max(1);
-        let text = format!("{head}{}{}", &after[..tail_end], marks(tail_end < after.len()));
+        let text = format!("{head}{}{}", &after[..tail_end], ellipsis(tail_end < after.len()));
         Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
     }
 
-    /// Where a line begins; a byte order mark takes no column.
+    /// Where a line begins; a byte order mark occupies no column.
     fn start_of(&self, line: usize) -> usize {
         let start = self.starts[line - 1];
         if self.text[start..].starts_with('\u{feff}') { start + '\u{feff}'.len_utf8() } else { start }
@@ -174,7 +175,7 @@ impl<'t> LineIndex<'t> {
         milestones[offset / STRIDE] + begin(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
     }
 
-    /// An offset that lies between characters.
+    /// The closest character boundary at or before `offset`.
     fn floor(&self, mut offset: usize) -> usize {
         offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -184,7 +185,7 @@ impl<'t> LineIndex<'t> {
     }
 }
 
-/// The first boundary of a character at or after `length`.
+/// The closest character boundary at or after `length`.
 fn ceil_in(text: &str, length: usize) -> usize {
     text.ceil_char_boundary(length.min(text.len()))
 }
@@ -193,13 +194,13 @@ fn ceil_in(text: &str, length: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// LineIndex and characters of every length, across more than one milestone.
+    /// Lines and characters of every length, across more than one milestone.
     #[test]
     fn columns_count_characters() {
         let text: String = (0..9000).map(|n| ["a", "é", "語", "😀", "\n"][n * n % 97 % 5]).collect();
         let long = text.replace('\n', "é");
         for text in [text.as_str(), long.as_str()] {
-            let lines = LineIndex::of(text);
+            let lines = LineIndex::new(text);
             for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
                 let before = &text[..offset];
                 let place = lines.place(Span::new(index(offset), index(offset)), None, None);

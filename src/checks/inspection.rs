@@ -1,41 +1,41 @@
-//! All rules over one transcript: which run, at what level, and by whose demands.
+//! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
 
-use super::{ALL, Excerpt, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
+use super::{ALL, Detector, Excerpt, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
 use crate::json::Span;
 use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
-/// How transcripts are examined.
+/// How transcripts are examined. By default, by the requirements of their own format.
 #[derive(Debug, Clone, Default)]
 pub struct Inspection {
-    /// Whose demands count instead of those of the transcript's own format.
+    /// The provider whose requirements apply instead of those of the transcript's own format.
     pub profile: Option<Profile>,
-    /// Whether the provider holds earlier items.
+    /// Whether the provider stores earlier items, so that results may answer calls outside the transcript.
     pub stateful: bool,
-    /// How many tokens a transcript may have.
+    /// The number of tokens that a transcript may have.
     pub max_tokens: Option<usize>,
 }
 
-/// What a provider wants of the transcripts that it takes.
+/// What a provider requires of the transcripts that it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// How it wants pairs.
+    /// How it requires pairs.
     pub pairing_rules: PairingRules,
-    /// What it refuses besides.
+    /// Its further constraints.
     pub provider_rules: ProviderRules,
 }
 
-/// What a rule saw, and what is made of it.
+/// What a rule detected, with the level that applies.
 #[derive(Debug, Clone)]
-pub struct Seen<'a> {
+pub struct Detection<'a> {
     rule: &'static Rule,
     level: Level,
     answer: Option<&'static str>,
-    hit: Match<'a>,
+    found: Match<'a>,
 }
 
 impl Inspection {
-    /// Examines `transcript`, whose format demands `demands`; `tokens` counts it, where that was asked for. What is seen comes in
-    /// the order of the text.
+    /// Examines `transcript`, whose own format has `provider_rules`. `tokens` counts it and is called only if there is a limit.
+    /// Detections are in the order of the text.
     #[must_use]
     pub fn examine<'a>(
         &self,
@@ -43,7 +43,7 @@ impl Inspection {
         provider_rules: ProviderRules,
         verdicts: &Verdicts,
         tokens: impl FnOnce() -> usize,
-    ) -> Vec<Seen<'a>> {
+    ) -> Vec<Detection<'a>> {
         let own = Profile { pairing_rules: transcript.pairing_rules, provider_rules };
         let Profile { pairing_rules, provider_rules } = self.profile.map_or(own, |profile| profile.over(own));
         let pairs = Pairs::find(&transcript.messages);
@@ -58,36 +58,37 @@ impl Inspection {
             stateful: self.stateful,
             tokens: self.max_tokens.map(|limit| (tokens(), limit)),
         };
-        let mut seen: Vec<Seen<'a>> = Vec::new();
+        let mut detections: Vec<Detection<'a>> = Vec::new();
         for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
+            let Detector::Transcript(detect) = rule.detector else { continue };
             let answer = rule.answer_of(provider_rules.provider);
-            let made = |hit: Match<'a>| Seen {
+            let detection = |found: Match<'a>| Detection {
                 rule,
-                level: if hit.mild { level.min(Level::Warn) } else { level },
+                level: if found.only_warns { level.min(Level::Warn) } else { level },
                 answer,
-                hit,
+                found,
             };
-            seen.extend((rule.find)(&context).into_iter().map(made));
+            detections.extend(detect(&context).into_iter().map(detection));
         }
-        // Rules run by code; the sort is stable, so that two findings at one place keep that order.
-        seen.sort_by_key(Seen::start);
-        seen
+        // The sort is stable: findings at the same place stay in the order of the rules.
+        detections.sort_by_key(Detection::start);
+        detections
     }
 }
 
 impl Profile {
-    /// The same demands on a transcript whose own format has the manners and demands `own`.
+    /// The same requirements for a transcript whose own format has the requirements `own`.
     #[must_use]
     pub fn over(self, own: Self) -> Self {
         use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, RightAfter, RightAfterTurn};
         let results = match (own.pairing_rules.results, self.pairing_rules.results) {
-            // Items in a row become one message when they are sent to a format that has messages.
+            // A format with messages joins items in a row into one message.
             (Anywhere, RightAfter) => RightAfterTurn,
             (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
-            (_, wanted) => wanted,
+            (_, required) => required,
         };
         let inside = matches!(own.pairing_rules.results, NextMessage | NextMessageFirst);
-        // Ids are what the transcript has, whoever is to read it; so is the spelling of the proof of a thought.
+        // Whether there are ids, and where signatures are, depends on the transcript, whoever reads it.
         let pairing_rules = PairingRules { results, ids: own.pairing_rules.ids, ..self.pairing_rules };
         let provider_rules = ProviderRules {
             log: own.provider_rules.log,
@@ -101,31 +102,31 @@ impl Profile {
     }
 }
 
-impl Seen<'_> {
+impl Detection<'_> {
     fn start(&self) -> u32 {
-        self.hit.at.map_or(0, |value| value.span().start)
+        self.found.at.map_or(0, |value| value.span().start)
     }
 
-    /// The finding, with its place in the text that `lines` are of; what stands nowhere is put at `start`.
+    /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
     #[must_use]
     pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
-        let Match { at, message, words, other, .. } = self.hit;
+        let Match { at, message_index, message, other, .. } = self.found;
         let place = match at {
-            Some(value) => lines.place_of(value, message),
-            None => lines.place(Span::new(start, start), None, message),
+            Some(value) => lines.place_of(value, message_index),
+            None => lines.place(Span::new(start, start), None, message_index),
         };
-        let other = other.and_then(|(message, value)| value.map(|value| lines.place_of(value, Some(message))));
+        let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
         let excerpt = lines.excerpt(&place);
-        Finding { rule: self.rule, level: self.level, words, answer: self.answer, at: place, other, excerpt }
+        Finding { rule: self.rule, level: self.level, message, answer: self.answer, at: place, other, excerpt }
     }
 }
 
 impl Finding {
-    /// A finding about a text that is no transcript: `words` at byte `offset`.
+    /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
     #[must_use]
-    pub fn of_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, words: String) -> Self {
+    pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt: Excerpt = lines.excerpt(&at);
-        Self { rule, level, words, answer: None, at, other: None, excerpt }
+        Self { rule, level, message, answer: None, at, other: None, excerpt }
     }
 }

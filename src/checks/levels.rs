@@ -1,24 +1,26 @@
-//! What is made of a finding: by rule, by group, by path, as flags and the `[check]` table say.
+//! The level of a finding: set by rule, by group and by path, in flags and in the `[check]` table.
+
+use std::fmt;
 
 use globset::{Glob, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
-use super::{ALL, Rule, named};
+use super::{ALL, Group, Rule, UnknownRule, rule_named};
 
-/// What is made of a finding.
+/// What happens to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing: it is not looked for.
+    /// The rule does not run.
     Allow,
-    /// It is reported.
+    /// The finding is reported.
     Warn,
-    /// It is reported, and the check fails.
+    /// The finding is reported and the check fails.
     Deny,
 }
 
 impl Level {
-    /// Its name.
+    /// The level's name, as flags and configurations spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,29 +37,29 @@ impl Level {
 pub struct Table {
     /// Rules and groups that fail the check.
     pub deny: Vec<String>,
-    /// Rules and groups that are only reported.
+    /// Rules and groups that only warn.
     pub warn: Vec<String>,
-    /// Rules and groups that are not looked for.
+    /// Rules and groups that do not run.
     pub allow: Vec<String>,
-    /// Whether a warning fails the check, too.
+    /// Whether warnings fail the check.
     pub strict: bool,
-    /// Levels for some files.
+    /// Levels for single paths.
     pub paths: Vec<PathTable>,
 }
 
-/// Levels for the files that a glob names.
+/// Levels for the files that a glob matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTable {
-    /// Which files: a glob over the path as it was given.
+    /// A glob that is matched against each path as it was given.
     pub path: String,
     /// Rules and groups that fail the check.
     #[serde(default)]
     pub deny: Vec<String>,
-    /// Rules and groups that are only reported.
+    /// Rules and groups that only warn.
     #[serde(default)]
     pub warn: Vec<String>,
-    /// Rules and groups that are not looked for.
+    /// Rules and groups that do not run.
     #[serde(default)]
     pub allow: Vec<String>,
 }
@@ -80,13 +82,56 @@ struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     All,
-    Group(&'static str),
+    Group(Group),
     Rule(&'static str),
 }
 
 /// The level of every rule for one file, in the order of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdicts(Vec<Level>);
+
+/// Levels that cannot be set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LevelsError {
+    /// A name that is neither a rule nor a group.
+    UnknownRule(UnknownRule),
+    /// A glob that does not parse.
+    InvalidGlob {
+        /// The glob.
+        glob: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl LevelsError {
+    /// The name or glob at fault, as it was written.
+    #[must_use]
+    pub fn culprit(&self) -> &str {
+        match self {
+            Self::UnknownRule(unknown) => &unknown.key,
+            Self::InvalidGlob { glob, .. } => glob,
+        }
+    }
+}
+
+impl fmt::Display for LevelsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownRule(unknown) => write!(f, "{unknown}"),
+            Self::InvalidGlob { glob, reason } => write!(f, "invalid glob `{glob}` in check.paths: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for LevelsError {}
+
+impl From<UnknownRule> for LevelsError {
+    fn from(unknown: UnknownRule) -> Self {
+        Self::UnknownRule(unknown)
+    }
+}
 
 impl Verdicts {
     /// The levels, in the order of the rules.
@@ -96,39 +141,42 @@ impl Verdicts {
 
     /// The level of a rule.
     #[must_use]
-    pub fn of(&self, rule: &Rule) -> Level {
+    pub fn level_of(&self, rule: &Rule) -> Level {
         self.0.get(rule.index()).copied().unwrap_or(rule.level)
     }
 }
 
 impl Levels {
-    /// The levels that a table and then flags give.
+    /// The levels that a table sets, overridden by flags.
     ///
     /// # Errors
-    /// A name that is neither a rule nor a group, or a glob that cannot be read.
-    pub fn new(table: &Table, flags: &Table) -> Result<Self, String> {
+    /// A name that is neither a rule nor a group, or an invalid glob.
+    pub fn new(table: &Table, flags: &Table) -> Result<Self, LevelsError> {
         let by_path = table.paths.iter().map(|own| {
-            let glob = Glob::new(&own.path).map_err(|error| format!("check.paths: {error}"))?;
+            let glob = Glob::new(&own.path).map_err(|error| LevelsError::InvalidGlob {
+                glob: own.path.clone(),
+                reason: error.kind().to_string(),
+            })?;
             Ok((glob.compile_matcher(), settings(&own.deny, &own.warn, &own.allow)?))
         });
         Ok(Self {
             table: settings(&table.deny, &table.warn, &table.allow)?,
-            by_path: by_path.collect::<Result<_, String>>()?,
+            by_path: by_path.collect::<Result<_, LevelsError>>()?,
             flags: settings(&flags.deny, &flags.warn, &flags.allow)?,
             strict: table.strict || flags.strict,
         })
     }
 
-    /// The level of every rule for the file called `path`. Flags beat a path's own levels, and these the rest of the table;
-    /// there, a rule's name beats its group and a group beats `all`.
+    /// The level of every rule for the file called `path`. Flags override the levels of a path, which override the rest of the
+    /// table. Within each of these, a rule's own level overrides its group's, and a group's overrides `all`.
     #[must_use]
-    pub fn of(&self, path: &str) -> Verdicts {
+    pub fn for_path(&self, path: &str) -> Verdicts {
         let path = path.strip_prefix("./").unwrap_or(path);
         let mine = self.by_path.iter().filter(|(glob, _)| glob.is_match(path)).map(|(_, own)| own);
         let layers: Vec<&Vec<Setting>> = std::iter::once(&self.table).chain(mine).chain([&self.flags]).collect();
         let level = |rule: &Rule| {
-            let said = layers.iter().rev().find_map(|layer| said(layer, rule));
-            match said.unwrap_or(rule.level) {
+            let set = layers.iter().rev().find_map(|layer| level_in(layer, rule));
+            match set.unwrap_or(rule.level) {
                 Level::Warn if self.strict => Level::Deny,
                 level => level,
             }
@@ -137,42 +185,39 @@ impl Levels {
     }
 }
 
-/// What one layer says of a rule: the most specific setting; of equals, the strictest.
-fn said(layer: &[Setting], rule: &Rule) -> Option<Level> {
+/// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.
+fn level_in(layer: &[Setting], rule: &Rule) -> Option<Level> {
     let by = |which: Which| layer.iter().filter(|own| own.which == which).map(|own| own.level).max();
-    by(Which::Rule(rule.name)).or_else(|| by(Which::Group(rule.group()))).or_else(|| by(Which::All))
+    by(Which::Rule(rule.name)).or_else(|| by(Which::Group(rule.group))).or_else(|| by(Which::All))
 }
 
-fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Setting>, String> {
+fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Setting>, UnknownRule> {
     let lists = [(deny, Level::Deny), (warn, Level::Warn), (allow, Level::Allow)];
     let each = lists.iter().flat_map(|(keys, level)| keys.iter().map(move |key| (key, *level)));
     each.map(|(key, level)| Ok(Setting { which: which(key)?, level })).collect()
 }
 
-fn which(key: &str) -> Result<Which, String> {
-    match key {
-        "all" => Ok(Which::All),
-        "pairing" => Ok(Which::Group("pairing")),
-        "shape" => Ok(Which::Group("shape")),
-        "turn" => Ok(Which::Group("turn")),
-        "dataset" => Ok(Which::Group("dataset")),
-        key => named(key).map(|rule| Which::Rule(rule.name)),
+fn which(key: &str) -> Result<Which, UnknownRule> {
+    match (key, Group::named(key)) {
+        ("all", _) => Ok(Which::All),
+        (_, Some(group)) => Ok(Which::Group(group)),
+        (key, None) => rule_named(key).map(|rule| Which::Rule(rule.name)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Level, Levels, Table};
-    use crate::checks::find;
+    use crate::checks::rule_named;
 
     fn level(table: &str, flags: &str, path: &str, rule: &str) -> Level {
         let read = |text: &str| toml::from_str::<Table>(text).unwrap();
         let levels = Levels::new(&read(table), &read(flags)).unwrap();
-        levels.of(path).of(find(rule).unwrap())
+        levels.for_path(path).level_of(rule_named(rule).unwrap())
     }
 
     #[test]
-    fn the_nearest_setting_counts() {
+    fn the_most_specific_setting_applies() {
         use Level::{Allow, Deny, Warn};
         let raw = "warn = ['pairing']\n[[paths]]\npath = 'raw/**'\nallow = ['orphan-result']";
         let cases = [
@@ -197,10 +242,19 @@ mod tests {
 
     #[test]
     fn a_name_that_is_nearly_right_gets_a_suggestion() {
-        let flags = Table { deny: vec![String::from("orphan-results")], ..Table::default() };
-        let error = Levels::new(&Table::default(), &flags).unwrap_err();
-        assert_eq!(error, "no rule is called `orphan-results`; did you mean `orphan-result`?");
-        let flags = Table { deny: vec![String::from("zzz")], ..Table::default() };
-        assert!(Levels::new(&Table::default(), &flags).unwrap_err().contains("lists them"));
+        let error = |key: &str| {
+            let flags = Table { deny: vec![key.to_owned()], ..Table::default() };
+            Levels::new(&Table::default(), &flags).unwrap_err().to_string()
+        };
+        assert_eq!(error("orphan-results"), "unknown rule `orphan-results`; did you mean `orphan-result`?");
+        assert_eq!(error("zzz"), "unknown rule `zzz`; `curtail rule` lists all rules");
+    }
+
+    #[test]
+    fn an_invalid_glob_is_named() {
+        let table = toml::from_str::<Table>("[[paths]]\npath = 'raw/[a'\nallow = ['all']").unwrap();
+        let error = Levels::new(&table, &Table::default()).unwrap_err();
+        assert_eq!(error.culprit(), "raw/[a");
+        assert!(error.to_string().starts_with("invalid glob `raw/[a` in check.paths: "), "{error}");
     }
 }

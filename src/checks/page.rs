@@ -1,16 +1,17 @@
-//! A rule's page, made from what the rule says of itself.
+//! A rule's page in Markdown, generated from the rule.
 
 use std::fmt::Write as _;
 
 use super::Rule;
 
 impl Rule {
-    /// The page in Markdown, as `docs/rules/` has it and `curtail rule` prints it.
+    /// The rule's page in Markdown: `docs/rules/` holds it and `curtail rule` prints it.
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = format!("# {} ({})\n\n{}\n\n", self.name, self.code, self.summary);
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "Level: {} by default. Group: {}.\n\n{}\n", self.level.name(), self.group(), self.why);
+        let _ =
+            writeln!(page, "Level: {} by default. Group: {}.\n\n{}\n", self.level.name(), self.group.name(), self.why);
         let _ = writeln!(page, "Help: {}.\n", self.help);
         if !self.answers.is_empty() {
             page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");
@@ -20,7 +21,8 @@ impl Rule {
             page.push('\n');
         }
         let flags = if self.flags.is_empty() { String::new() } else { format!(" {}", self.flags) };
-        let _ = write!(page, "## Bad\n\n`curtail check{flags}` finds it here:\n\n```jsonl\n{}```\n\n", self.bad);
+        let _ =
+            write!(page, "## Bad\n\n`curtail check{flags}` reports this transcript:\n\n```jsonl\n{}```\n\n", self.bad);
         let _ = write!(page, "## Good\n\n```jsonl\n{}```\n", self.good);
         page
     }

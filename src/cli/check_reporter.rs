@@ -98,7 +98,7 @@ impl CheckReporter {
         let here = format!("{}:{}", self.outcome.file(file), finding.at.line);
         let first = self.seen.entry(print).or_insert_with(|| here.clone());
         if *first != here {
-            finding.words = format!("{} {first}", finding.words);
+            finding.message = format!("the transcript has the same messages as {first}");
             self.outcome.findings.push((file, finding));
         }
     }

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::{PROCESSOR_SPECS, out};
-use crate::checks::ALL;
+use crate::checks::{ALL, Group};
 use crate::pipeline::{Config, Origin, Step, Value, schema};
 
 /// Which configuration counts.
@@ -105,25 +105,25 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
 
 /// A JSON Schema of the table of `curtail check`.
 fn check() -> serde_json::Value {
-    let groups = ["all", "pairing", "shape", "turn", "dataset"].iter().copied();
+    let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
     let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
     let rules = |words: &str| json!({"description": words, "type": "array", "items": {"enum": names}});
     let levels = |more: serde_json::Value| {
         let mut properties = json!({
             "deny": rules("Rules and groups that fail the check"),
-            "warn": rules("Rules and groups that are only reported"),
-            "allow": rules("Rules and groups that are not looked for"),
+            "warn": rules("Rules and groups that only warn"),
+            "allow": rules("Rules and groups that do not run"),
         });
         for (name, schema) in more.as_object().into_iter().flatten() {
             properties[name] = schema.clone();
         }
         json!({"type": "object", "additionalProperties": false, "properties": properties})
     };
-    let path = json!({"path": {"description": "Which files: a glob over the path as it was given", "type": "string"}});
+    let path = json!({"path": {"description": "Files: a glob that is matched against each path as it was given", "type": "string"}});
     let mut paths = levels(path);
     paths["required"] = json!(["path"]);
     levels(json!({
-        "strict": {"description": "Whether a warning fails the check, too", "type": "boolean"},
-        "paths": {"description": "Levels for some files", "type": "array", "items": paths},
+        "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
+        "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
     }))
 }

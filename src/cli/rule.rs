@@ -1,24 +1,22 @@
-//! `curtail rule`: what a rule looks for, and why.
+//! `curtail rule`: what a rule detects, and why it matters.
 
 use std::process::ExitCode;
 
-use anyhow::anyhow;
-
 use super::out;
-use crate::checks::{ALL, Rule, named};
+use crate::checks::{ALL, Rule, rule_named};
 
-/// Print a rule's page, or list all rules
+/// Show a rule's documentation, or list all rules
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The rule's code or name; nothing for the list
+    /// Code or name of the rule; without it, all rules are listed
     #[arg(value_name = "RULE")]
     rule: Option<String>,
 }
 
-/// Prints what was asked for.
+/// Prints the page or the list.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(key) = &args.rule {
-        let rule = named(key).map_err(|words| anyhow!(words))?;
+        let rule = rule_named(key)?;
         out::print(&rule.page())?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,18 +1,21 @@
-//! Findings as workflow commands, which GitHub shows beside the lines of a change.
+//! Findings as workflow commands: GitHub shows them beside the lines of a change.
 //!
-//! The escapes are those of the toolkit's `core.issueCommand`: `%`, CR and LF everywhere, `:` and `,` in properties too.
+//! Escapes follow the toolkit's `core.issueCommand`: `%`, CR and LF everywhere, in properties also `:` and `,`.
 
 use std::io::{self, Write};
 
-use super::Outcome;
+use super::{Format, Outcome};
 use crate::checks::Level;
 
-pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    for (file, finding) in outcome.told() {
+pub(super) const FORMAT: Format =
+    Format { name: "github", summary: "Workflow commands: GitHub shows them beside the lines of a change", write };
+
+fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    for (file, finding) in outcome.shown() {
         let command = if finding.level == Level::Deny { "error" } else { "warning" };
         let (rule, at) = (finding.rule, &finding.at);
         let answer = finding.answer.map_or_else(String::new, |answer| format!("\nThe provider answers: {answer}"));
-        let words = format!("{}{answer}\nHelp: {}", finding.words, rule.help);
+        let text = format!("{}{answer}\nHelp: {}", finding.message, rule.help);
         writeln!(
             out,
             "::{command} file={},line={},col={},title={}::{}",
@@ -20,7 +23,7 @@ pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
             at.line,
             at.column,
             property(&format!("{} {}", rule.code, rule.name)),
-            data(&words),
+            data(&text),
         )?;
     }
     Ok(())

@@ -1,13 +1,13 @@
-//! Findings for programs: one JSON document, its shape named by `version`.
+//! Findings for programs: one JSON document whose `version` identifies its schema.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Outcome;
+use super::{Format, Outcome};
 use crate::checks::{FindingPlace, Level};
 
-/// Raised when a member changes its meaning or goes; new members come without.
+/// Raised when a member is removed or changes its meaning; new members do not raise it.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -39,7 +39,8 @@ struct Summary {
     denied: usize,
     warned: usize,
     mended: usize,
-    not_told: usize,
+    #[serde(rename = "not_told")]
+    hidden: usize,
     rules: Vec<ByRule>,
 }
 
@@ -51,13 +52,15 @@ struct ByRule {
     warned: usize,
 }
 
-pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let findings = outcome.told().iter().map(|(file, finding)| One {
+pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write };
+
+fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let findings = outcome.shown().iter().map(|(file, finding)| One {
         file: outcome.file(*file),
         code: finding.rule.code,
         rule: finding.rule.name,
         level: finding.level,
-        message: &finding.words,
+        message: &finding.message,
         help: finding.rule.help,
         provider_answer: finding.answer,
         at: &finding.at,
@@ -76,7 +79,7 @@ pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         denied: outcome.count(Level::Deny),
         warned: outcome.count(Level::Warn),
         mended: outcome.mended,
-        not_told: outcome.findings.len() - outcome.told().len(),
+        hidden: outcome.hidden(),
         rules: rules.collect(),
     };
     let document = Document { version: VERSION, findings: findings.collect(), summary };

@@ -1,38 +1,93 @@
-//! Findings as JUnit XML, which CI servers show as tests: a suite per file, a failed test per finding that was denied.
+//! Findings as JUnit XML, which CI servers show as tests: a suite per file, a failed test per denied finding.
 
 use std::io::{self, Write};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::Outcome;
+use super::{Format, Outcome};
 use crate::checks::{Finding, Level};
 
-pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let mut report = Report::new("curtail");
-    for (index, name) in outcome.files.iter().enumerate() {
-        let mut suite = TestSuite::new(name.as_str());
-        let own = outcome.told().iter().filter(|(file, _)| *file == index);
-        suite.add_test_cases(own.map(|(_, finding)| case(name, finding)));
-        if suite.test_cases.is_empty() {
-            suite.add_test_case(TestCase::new("check", TestCaseStatus::success()));
-        }
-        report.add_test_suite(suite);
+pub(super) const FORMAT: Format = Format { name: "junit", summary: "JUnit XML", write };
+
+type Xml<'w> = Writer<&'w mut dyn Write>;
+
+fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let mut xml = Writer::new_with_indent(&mut *out, b' ', 4);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suites: Vec<Suite<'_>> = (0..outcome.files.len()).map(|file| Suite::new(outcome, file)).collect();
+    let tests = suites.iter().map(Suite::tests).sum();
+    let failures = suites.iter().map(Suite::failures).sum();
+    let root = xml.create_element("testsuites").with_attribute(("name", "curtail"));
+    let root = root.with_attributes(borrowed(&counts(tests, failures)));
+    root.write_inner_content(|xml| suites.iter().try_for_each(|suite| suite.write(xml)))?;
+    writeln!(out)
+}
+
+/// A file and its findings.
+struct Suite<'o> {
+    file: &'o str,
+    findings: Vec<&'o Finding>,
+}
+
+impl<'o> Suite<'o> {
+    fn new(outcome: &'o Outcome, file: usize) -> Self {
+        let own = outcome.shown().iter().filter(|(index, _)| *index == file);
+        Self { file: outcome.file(file), findings: own.map(|(_, finding)| finding).collect() }
     }
-    report.serialize(&mut *out).map_err(io::Error::other)?;
+
+    /// A file without findings is one test that passes.
+    fn tests(&self) -> usize {
+        self.findings.len().max(1)
+    }
+
+    fn failures(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level == Level::Deny).count()
+    }
+
+    fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+        let suite = xml.create_element("testsuite").with_attribute(("name", printable(self.file).as_str()));
+        let suite = suite.with_attributes(borrowed(&counts(self.tests(), self.failures())));
+        suite.write_inner_content(|xml| {
+            if self.findings.is_empty() {
+                xml.create_element("testcase").with_attribute(("name", "check")).write_empty()?;
+            }
+            self.findings.iter().try_for_each(|finding| case(xml, self.file, finding))
+        })?;
+        Ok(())
+    }
+}
+
+fn counts(tests: usize, failures: usize) -> [(&'static str, String); 4] {
+    [("tests", tests), ("skipped", 0), ("failures", failures), ("errors", 0)]
+        .map(|(key, count)| (key, count.to_string()))
+}
+
+fn borrowed<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    attributes.iter().map(|(key, value)| (*key, value.as_str()))
+}
+
+fn case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()> {
+    let (rule, at) = (finding.rule, &finding.at);
+    let answer = finding.answer.map_or_else(String::new, |answer| format!("\nthe provider answers: {answer}"));
+    let message = printable(&finding.message);
+    let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, rule.help));
+    let name = format!("{} at {}:{}", rule.name, at.line, at.column);
+    let case = xml.create_element("testcase").with_attribute(("name", name.as_str()));
+    case.write_inner_content(|xml| {
+        if finding.level == Level::Deny {
+            let failure = xml.create_element("failure").with_attribute(("message", message.as_str()));
+            failure.with_attribute(("type", rule.code)).write_text_content(BytesText::new(&text))?;
+        } else {
+            let warning = format!("warning: {text}");
+            xml.create_element("system-out").write_text_content(BytesText::new(&warning))?;
+        }
+        Ok(())
+    })?;
     Ok(())
 }
 
-fn case(file: &str, finding: &Finding) -> TestCase {
-    let (rule, at) = (finding.rule, &finding.at);
-    let answer = finding.answer.map_or_else(String::new, |answer| format!("\nthe provider answers: {answer}"));
-    let words = format!("{file}:{}:{}: {}{answer}\nhelp: {}", at.line, at.column, finding.words, rule.help);
-    let name = format!("{} at {}:{}", rule.name, at.line, at.column);
-    if finding.level == Level::Deny {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type(rule.code).set_message(finding.words.as_str()).set_description(words);
-        return TestCase::new(name, status);
-    }
-    let mut case = TestCase::new(name, TestCaseStatus::success());
-    case.set_system_out(format!("warning: {words}"));
-    case
+/// The text without the characters that XML 1.0 does not allow, even escaped.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)).collect()
 }

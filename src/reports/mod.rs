@@ -1,4 +1,6 @@
-//! Findings → words for a terminal, a program, a CI. One format per file; none looks for anything.
+//! Findings, written for a terminal, a program or a CI: one format per file, and the one list of formats.
+//!
+//! To add a format: a file here, a line in [`FORMATS`]. The command line and its help take the rest from there.
 
 mod github;
 mod json;
@@ -10,49 +12,55 @@ use std::io::{self, Write};
 
 use crate::checks::{ALL, Finding, Level, Rule};
 
-/// All that came of a check.
+/// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The files that were read, in order.
     pub files: Vec<String>,
     /// The findings, in order, each with the index of its file.
     pub findings: Vec<(usize, Finding)>,
-    /// How many transcripts were examined.
+    /// Number of transcripts that were examined.
     pub transcripts: usize,
-    /// How many findings were mended.
+    /// Number of findings that repair removed.
     pub mended: usize,
-    /// How many findings are told at most.
+    /// How many findings are shown at most; all by default.
     pub limit: Option<usize>,
-    /// Whether findings are only counted.
+    /// Whether findings are counted and not shown.
     pub only_counts: bool,
 }
 
-/// How often a rule was broken.
+/// The number of findings of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Count {
     /// The rule.
     pub rule: &'static Rule,
-    /// How many of its findings fail the check.
+    /// Findings that fail the check.
     pub denied: usize,
-    /// How many do not.
+    /// Findings that only warn.
     pub warned: usize,
 }
 
 impl Outcome {
-    /// The findings that are told.
+    /// The findings that are shown.
     #[must_use]
-    pub fn told(&self) -> &[(usize, Finding)] {
+    pub fn shown(&self) -> &[(usize, Finding)] {
         let limit = if self.only_counts { Some(0) } else { self.limit };
         &self.findings[..limit.unwrap_or(usize::MAX).min(self.findings.len())]
     }
 
-    /// How many findings have this level.
+    /// The number of findings that are not shown.
+    #[must_use]
+    pub fn hidden(&self) -> usize {
+        self.findings.len() - self.shown().len()
+    }
+
+    /// The number of findings of this level.
     #[must_use]
     pub fn count(&self, level: Level) -> usize {
         self.findings.iter().filter(|(_, finding)| finding.level == level).count()
     }
 
-    /// How often each rule was broken, the most broken first.
+    /// The number of findings of each rule that has any, the largest first.
     #[must_use]
     pub fn by_rule(&self) -> Vec<Count> {
         let count = |rule: &'static Rule, level| {
@@ -66,32 +74,30 @@ impl Outcome {
         counts
     }
 
-    /// The name of the file of a finding.
+    /// The name of a file, by its index in [`Outcome::files`].
     #[must_use]
     pub fn file(&self, index: usize) -> &str {
         self.files.get(index).map_or("", String::as_str)
     }
 }
 
-/// A way to tell an outcome.
+/// A format of reports.
+#[derive(Debug)]
+#[non_exhaustive]
 pub struct Format {
-    /// Its name, as `--output-format` takes it.
+    /// The format's name, as `--output-format` spells it.
     pub name: &'static str,
-    /// Tells the outcome.
+    /// What the format is for; the help of `--output-format` shows it.
+    pub summary: &'static str,
+    /// Writes the report.
     pub write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
 }
 
-/// Every format.
-pub const ALL_FORMATS: &[Format] = &[
-    Format { name: "text", write: text::write },
-    Format { name: "json", write: json::write },
-    Format { name: "github", write: github::write },
-    Format { name: "sarif", write: sarif::write },
-    Format { name: "junit", write: junit::write },
-];
+/// Every format; the first is the default.
+pub static FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, github::FORMAT, sarif::FORMAT, junit::FORMAT];
 
 /// The format called `name`.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Format> {
-    ALL_FORMATS.iter().find(|format| format.name == name)
+pub fn format_named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
 }

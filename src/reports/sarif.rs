@@ -1,10 +1,10 @@
-//! Findings as SARIF 2.1.0 (OASIS), which code-scanning services take.
+//! Findings as SARIF 2.1.0 (OASIS), which code-scanning services read.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Outcome;
+use super::{Format, Outcome};
 use crate::checks::{ALL, Finding, FindingPlace, Level, Rule};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -22,7 +22,7 @@ struct Log<'o> {
 struct Run<'o> {
     tool: Tool,
     column_kind: &'static str,
-    results: Vec<Hit<'o>>,
+    results: Vec<ResultObject<'o>>,
 }
 
 #[derive(Serialize)]
@@ -61,18 +61,18 @@ struct Message<'o> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Hit<'o> {
+struct ResultObject<'o> {
     rule_id: &'static str,
     rule_index: usize,
     level: &'static str,
-    message: Words,
+    message: OwnedMessage,
     locations: [Location<'o>; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location<'o>>,
 }
 
 #[derive(Serialize)]
-struct Words {
+struct OwnedMessage {
     text: String,
 }
 
@@ -114,13 +114,15 @@ struct Logical<'o> {
     kind: &'static str,
 }
 
-pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+pub(super) const FORMAT: Format = Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write };
+
+fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let driver = Driver {
         name: "curtail",
         version: env!("CARGO_PKG_VERSION"),
         rules: ALL.iter().map(|rule| describe(rule)).collect(),
     };
-    let results = outcome.told().iter().map(|(file, finding)| hit(outcome.file(*file), finding)).collect();
+    let results = outcome.shown().iter().map(|(file, finding)| result(outcome.file(*file), finding)).collect();
     let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results };
     serde_json::to_writer_pretty(&mut *out, &Log { schema: SCHEMA, version: "2.1.0", runs: [run] })?;
     writeln!(out)
@@ -145,19 +147,19 @@ const fn level(level: Level) -> &'static str {
     }
 }
 
-fn hit<'o>(file: &str, finding: &'o Finding) -> Hit<'o> {
+fn result<'o>(file: &str, finding: &'o Finding) -> ResultObject<'o> {
     let answer = finding.answer.map_or_else(String::new, |answer| format!(" The provider answers: {answer}"));
-    Hit {
+    ResultObject {
         rule_id: finding.rule.code,
         rule_index: finding.rule.index(),
         level: level(finding.level),
-        message: Words { text: format!("{}.{answer}", finding.words) },
+        message: OwnedMessage { text: format!("{}.{answer}", finding.message) },
         locations: [location(file, &finding.at, None)],
         related_locations: finding.other.iter().map(|other| location(file, other, Some("the other half"))).collect(),
     }
 }
 
-fn location<'o>(file: &str, place: &'o FindingPlace, words: Option<&'static str>) -> Location<'o> {
+fn location<'o>(file: &str, place: &'o FindingPlace, message: Option<&'static str>) -> Location<'o> {
     let region = Region {
         start_line: place.line,
         start_column: place.column,
@@ -166,7 +168,7 @@ fn location<'o>(file: &str, place: &'o FindingPlace, words: Option<&'static str>
     };
     let pointer = place.pointer.as_deref().filter(|pointer| !pointer.is_empty());
     Location {
-        message: words.map(|text| Message { text }),
+        message: message.map(|text| Message { text }),
         physical_location: Physical { artifact_location: Artifact { uri: uri(file) }, region },
         logical_locations: pointer
             .map(|pointer| Logical { fully_qualified_name: pointer, kind: "element" })

@@ -1,10 +1,10 @@
-//! Findings for people: the line, clipped around the place, what is wrong with it, and what to do.
+//! Findings for people: what is wrong, the line shortened to the place, and what to do.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Count, Outcome};
+use super::{Count, Format, Outcome};
 use crate::checks::{Finding, Level};
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -12,27 +12,29 @@ const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const BLUE: Style = AnsiColor::Blue.on_default().bold();
 const BOLD: Style = Style::new().bold();
 
-pub(super) fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    for (file, finding) in outcome.told() {
-        one(outcome.file(*file), finding, out)?;
+pub(super) const FORMAT: Format = Format { name: "text", summary: "For people", write };
+
+fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    for (file, finding) in outcome.shown() {
+        write_finding(outcome.file(*file), finding, out)?;
     }
-    let hidden = outcome.findings.len() - outcome.told().len();
+    let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
-        writeln!(out, "… and {hidden} more, which --max-findings holds back\n")?;
+        writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
     }
     if outcome.only_counts || !outcome.findings.is_empty() {
-        counts(&outcome.by_rule(), out)?;
+        write_counts(&outcome.by_rule(), out)?;
     }
     writeln!(out, "{}", summary(outcome))
 }
 
-fn one(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let (label, style) = match finding.level {
         Level::Deny => ("error", RED),
         Level::Warn | Level::Allow => ("warning", YELLOW),
     };
     let (rule, at) = (finding.rule, &finding.at);
-    writeln!(out, "{style}{label}[{}]{style:#}{BOLD}: {}{BOLD:#} ({})", rule.code, finding.words, rule.name)?;
+    writeln!(out, "{style}{label}[{}]{style:#}{BOLD}: {}{BOLD:#} ({})", rule.code, finding.message, rule.name)?;
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
     let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
@@ -53,17 +55,17 @@ fn one(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{gutter} {BLUE}={BLUE:#} help: {}\n", rule.help)
 }
 
-fn counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
+fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
     let width = counts.iter().map(|count| count.rule.name.len()).max().unwrap_or_default();
     for Count { rule, denied, warned } in counts {
-        let words = [(*denied, "denied"), (*warned, "warned")];
-        let words = words.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count:>6} {word}"));
-        writeln!(out, "{} {:width$} {}", rule.code, rule.name, words.collect::<Vec<_>>().join(", "))?;
+        let levels = [(*denied, "denied"), (*warned, "warned")];
+        let levels = levels.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count:>6} {word}"));
+        writeln!(out, "{} {:width$} {}", rule.code, rule.name, levels.collect::<Vec<_>>().join(", "))?;
     }
     Ok(())
 }
 
-/// What came of the check, in one line.
+/// The result of the check in one line.
 fn summary(outcome: &Outcome) -> String {
     let (denied, warned) = (outcome.count(Level::Deny), outcome.count(Level::Warn));
     let many = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });

@@ -104,14 +104,14 @@ impl Config {
 }
 
 impl Config {
-    /// What the owner of a table says is wrong, at the first place of the text that it quotes as `so`.
+    /// An error about `name`, a string in the file: at its first place there, or without a place if it is spelled with escapes.
     #[must_use]
-    pub fn wrong(&self, what: String) -> ConfigError {
+    pub fn error_at(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
         let page = Page { file: &self.file, text: &self.text };
-        let quoted = what.split('`').nth(1).and_then(|name| self.text.find(name));
-        match quoted {
-            Some(at) => page.fault(at..at, what),
-            None => ConfigError { file: self.file.clone(), place: None, what },
+        let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
+        match quoted('"').or_else(|| quoted('\'')) {
+            Some(at) => page.fault(at..at, error.to_string()),
+            None => ConfigError { file: self.file.clone(), place: None, what: error.to_string() },
         }
     }
 }

@@ -1,0 +1,54 @@
+//! A result that stands too far from its call.
+
+use super::result_not_first;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P007",
+    name: "detached-result",
+    group: Group::Pairing,
+    level: Level::Deny,
+    summary: "A tool result does not stand right after its call.",
+    why: "Where results stand matters: OpenAI wants them in the messages right after the call, before any other role; Anthropic \
+          and Bedrock want them in the very next user message. A result that somebody else's words were put in front of is found \
+          by its id, but refused by the provider.\n\n\
+          Several records that are pieces of one reply, and results spread over several user messages in a row, count as one \
+          message.",
+    help: "move the result to its call: `--fix=move` does it",
+    answers: &[
+        (
+            "openai",
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_…",
+        ),
+        (
+            "anthropic",
+            "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        ),
+        ("gemini", "Please ensure that function response turn comes immediately after a function call turn."),
+        ("bedrock", "Expected toolResult blocks at messages.N.content for the following Ids: tooluse_…"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"user","content":"Hello?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} does not stand right after its call", context.name_of(at));
+    context
+        .faults(FaultKind::DetachedResult)
+        .filter(|fault| !result_not_first::is_next(context, fault))
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! A second result for one call.
+
+use super::examples;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P005",
+    name: "duplicate-result",
+    group: Group::Pairing,
+    level: Level::Deny,
+    summary: "A tool call is answered twice.",
+    why: "A second result with the id of a call that is answered already comes from a retry, or from a session that was resumed \
+          and wrote its tail again. Providers refuse it. When it is mended the first result stays, because it is the one that \
+          the rest of the conversation was built on.",
+    help: "drop the second result",
+    answers: &[
+        ("anthropic", "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…"),
+        (
+            "openai",
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        ),
+        (
+            "bedrock",
+            "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+        ),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"tool","tool_call_id":"call_1","content":"rain, still"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: examples::ANSWERED_CALL,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let faults = context.faults(FaultKind::DuplicateResult).filter(|fault| !context.lacks_id(fault.at));
+    let first = |call| context.pairs.other_half(call);
+    let words = |at| format!("the call of {} is answered already", context.name_of(at));
+    faults
+        .map(|fault| context.match_with(fault.at, fault.other.and_then(first).or(fault.other), words(fault.at)))
+        .collect()
+}

@@ -1,0 +1,33 @@
+//! A transcript whose last word is the assistant's.
+
+use super::examples;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::Role;
+
+pub(super) static RULE: Rule = Rule {
+    code: "T004",
+    name: "ends-with-assistant",
+    group: Group::Turn,
+    level: Level::Allow,
+    summary: "The last message is the assistant's.",
+    why: "A finished conversation ends with an answer, and so does a training example: the rule is off. Turn it on for transcripts \
+          that are to be sent as they are, because newer models take no answer that has begun already.",
+    help: "end with a user message or a tool result",
+    answers: &[(
+        "anthropic",
+        "This model does not support assistant message prefill. The conversation must end with a user message.",
+    )],
+    flags: "-W ends-with-assistant",
+    bad: examples::ANSWER,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+{"role":"user","content":"And in Rome?"}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let last = context.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
+    let done = last.filter(|(_, message)| message.calls().next().is_none());
+    done.map(|(at, _)| context.match_message(at, "the last message is the assistant's")).into_iter().collect()
+}

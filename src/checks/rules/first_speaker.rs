@@ -1,0 +1,43 @@
+//! A conversation that the wrong side begins.
+
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+
+pub(super) static RULE: Rule = Rule {
+    code: "T002",
+    name: "first-speaker",
+    group: Group::Turn,
+    level: Level::Warn,
+    summary: "The conversation does not begin with the user.",
+    why: "Where a format says who speaks first, instructions aside, a window that begins with an answer is refused. \
+          `curtail window --start-on user` begins where the user speaks.",
+    help: "begin with a user message",
+    answers: &[
+        ("anthropic", "messages: first message must use the \"user\" role"),
+        ("bedrock", "A conversation must start with a user message."),
+        (
+            "gemini",
+            "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        ),
+        ("llama-factory", "Invalid role tag in …"),
+    ],
+    flags: "",
+    bad: r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"So?"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is raining."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"So?"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is raining."}]}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(wanted) = context.provider_rules.first_speaker else { return Vec::new() };
+    // A transcript without that role is another rule's.
+    let occurs = context.of_role(wanted).next().is_some();
+    let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != wanted);
+    let words = |role: &str| format!("the first to speak is the {role}, not the {}", wanted.name());
+    first.map(|(at, message)| context.match_message(at, words(message.role.name()))).into_iter().collect()
+}

@@ -1,0 +1,39 @@
+//! A call or result without the id that its format joins pairs by.
+
+use super::examples;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::PartRef;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P009",
+    name: "missing-id",
+    group: Group::Pairing,
+    level: Level::Deny,
+    summary: "A tool call or a tool result has no id.",
+    why: "In a format that joins calls and results by id, a half without one can be paired by nothing but its place, and no \
+          provider does that. Formats that pair by position (Gemini, ShareGPT, the legacy `function_call`) need no ids.",
+    help: "give the call and its result the same id",
+    answers: &[
+        ("openai", "Missing required parameter: 'messages[N].tool_calls[M].id'."),
+        ("responses", "Missing required parameter: 'input[N].call_id'."),
+        ("anthropic", "messages.N.content.M.tool_use.id: Field required"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: examples::ANSWERED_CALL,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let halves = [("call", context.pairs.calls()), ("result", context.pairs.results())];
+    let lacking = |halves: &[PartRef]| halves.iter().copied().filter(|&at| context.lacks_id(at)).collect::<Vec<_>>();
+    halves
+        .into_iter()
+        .flat_map(|(half, places)| lacking(places).into_iter().map(move |at| (half, at)))
+        .map(|(half, at)| context.match_at(at, format!("a tool {half} has no id")))
+        .collect()
+}

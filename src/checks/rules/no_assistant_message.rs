@@ -1,0 +1,32 @@
+//! A transcript in which the assistant says nothing.
+
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::Role;
+
+pub(super) static RULE: Rule = Rule {
+    code: "D001",
+    name: "no-assistant-message",
+    group: Group::Dataset,
+    level: Level::Warn,
+    summary: "The assistant says nothing.",
+    why: "A training example without a reply has nothing to learn from, and fine-tuning services refuse it. A session that was \
+          saved before its first answer looks the same, and is none the worse for it.",
+    help: "drop the transcript from the dataset",
+    answers: &[("openai", "Example N is missing an assistant message")],
+    flags: "",
+    bad: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"}]}
+"#,
+    good: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}]}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let replies =
+        context.of_role(Role::Assistant).next().is_some() || context.messages.iter().any(RuleContext::is_exchange);
+    if replies || context.messages.is_empty() {
+        Vec::new()
+    } else {
+        vec![context.match_all("the assistant says nothing in this transcript")]
+    }
+}

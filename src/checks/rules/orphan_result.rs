@@ -1,0 +1,55 @@
+//! A result without an earlier call.
+
+use super::examples;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P001",
+    name: "orphan-result",
+    group: Group::Pairing,
+    level: Level::Deny,
+    summary: "A tool result answers no earlier call.",
+    why: "A result belongs to the nearest earlier open call with its id. Where none is left, a window was cut between the two, \
+          or an id was changed on one side only. Providers refuse such a transcript whole, and a session that holds one stays \
+          broken for good, because every later request repeats it.\n\n\
+          The result of a tool that the provider ran is a warning: its call may stand in an earlier reply. With `--stateful` results may answer calls that the provider holds, and the rule is silent for formats that allow it.",
+    help: "drop the result, or put its call back before it",
+    answers: &[
+        (
+            "openai",
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        ),
+        ("responses", "No tool call found for function call output with call_id call_…."),
+        (
+            "anthropic",
+            "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        ),
+        ("gemini", "Please ensure that function response turn comes immediately after a function call turn."),
+        (
+            "bedrock",
+            "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+        ),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: examples::ANSWERED_CALL,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.stateful && context.provider_rules.server_state {
+        return Vec::new();
+    }
+    let faults = context.faults(FaultKind::OrphanResult).map(|fault| fault.at);
+    let mine = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at));
+    mine.map(|at| Match {
+        // What the provider ran may have been called in an earlier reply of the provider's.
+        only_warns: context.is_hosted(at),
+        ..context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at)))
+    })
+    .collect()
+}

@@ -1,0 +1,43 @@
+//! A result that stands before its call.
+
+use super::examples;
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::FaultKind;
+
+pub(super) static RULE: Rule = Rule {
+    code: "P006",
+    name: "result-before-call",
+    group: Group::Pairing,
+    level: Level::Deny,
+    summary: "A tool result stands before the call that it answers.",
+    why: "Messages were sorted by a clock that runs backwards, or merged from two logs in the wrong order. Pairs are sought \
+          forward only, so the result counts as an answer to nothing and the call as unanswered.",
+    help: "put the call before its result",
+    answers: &[
+        (
+            "openai",
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        ),
+        ("responses", "No tool call found for function call output with call_id call_…."),
+        (
+            "anthropic",
+            "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        ),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"assistant","content":"It is."}
+"#,
+    good: examples::ANSWERED_CALL,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} stands before its call", context.name_of(at));
+    context
+        .faults(FaultKind::ResultBeforeCall)
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! A result in the right message, behind something else.
+
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::{Fault, FaultKind, PairingRules, ResultPlace};
+
+pub(super) static RULE: Rule = Rule {
+    code: "S012",
+    name: "result-not-first",
+    group: Group::Shape,
+    level: Level::Deny,
+    summary: "A tool result stands behind other content of its message.",
+    why: "The message after a call must begin with the results of all its calls; what the user has to say comes behind them. \
+          A text block in front of a result looks harmless and makes the request fail.",
+    help: "put the results before the rest of the message: `--fix=move` does it",
+    answers: &[(
+        "anthropic",
+        "Did not find 1 tool_result block(s) at the beginning of this message. Messages following tool_use blocks must begin with a matching number of tool_result blocks.",
+    )],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"text","text":"Here it is:"},{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"There it was."}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let words = |at| format!("the result of {} stands behind other content", context.name_of(at));
+    context
+        .faults(FaultKind::DetachedResult)
+        .filter(|fault| is_next(context, fault))
+        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .collect()
+}
+
+/// Whether a detached result is in the right message all the same: it would be attached where order inside a message does
+/// not matter.
+pub(super) fn is_next(context: &RuleContext<'_, '_>, fault: &Fault) -> bool {
+    let lenient = PairingRules { results: ResultPlace::NextMessage, ..context.pairing_rules };
+    context.pairing_rules.results == ResultPlace::NextMessageFirst && !fault.persists(context.messages, lenient)
+}

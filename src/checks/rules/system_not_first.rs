@@ -1,0 +1,35 @@
+//! Instructions in the middle of a conversation.
+
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::transcript::Role;
+
+pub(super) static RULE: Rule = Rule {
+    code: "T005",
+    name: "system-not-first",
+    group: Group::Turn,
+    level: Level::Warn,
+    summary: "A system message stands behind the beginning.",
+    why: "Many chat templates take one block of instructions, at the beginning, and raise an error for any other; some providers \
+          do the same. A merged or a wrongly cut transcript has them in the middle.",
+    help: "move the instructions to the beginning",
+    answers: &[
+        ("anthropic", "messages.N.role: Input should be 'user' or 'assistant'"),
+        ("mistral", "Unexpected role 'system' after role 'user'"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"system","content":"Answer in one sentence."}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"system","content":"Answer in one sentence."}
+{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
+    let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
+    late.map(|(at, _)| context.match_message(at, "a system message stands behind the beginning")).collect()
+}

@@ -1,0 +1,31 @@
+//! A transcript past the tokens that it may have.
+
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+
+pub(super) static RULE: Rule = Rule {
+    code: "D002",
+    name: "too-long",
+    group: Group::Dataset,
+    level: Level::Deny,
+    summary: "A transcript has more tokens than `--max-tokens` allows.",
+    why: "A trainer cuts what is longer than its window, and cuts it in the middle of a call. The rule looks only where \
+          `--max-tokens` says how long a transcript may be; `curtail limit` cuts it to size without breaking pairs.",
+    help: "cut it to size with `curtail limit`",
+    answers: &[(
+        "openai",
+        "This model's maximum context length is … tokens. However, your messages resulted in … tokens. Please reduce the length of the messages.",
+    )],
+    flags: "--max-tokens 8",
+    bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
+"#,
+    good: r#"{"messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":"Yes."}]}
+"#,
+    detector: Detector::Transcript(detect),
+};
+
+fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let long = context.tokens.filter(|(tokens, limit)| tokens > limit);
+    long.map(|(tokens, limit)| context.match_all(format!("the transcript has {tokens} tokens, more than {limit}")))
+        .into_iter()
+        .collect()
+}
