@@ -1,4 +1,4 @@
-//! Every rule's page is what the rule says of itself, its bad block raises exactly that rule, its good block none.
+//! Every rule's page is generated from the rule; its bad example raises exactly that rule, its good example none.
 
 #![allow(
     unreachable_pub,
@@ -18,11 +18,10 @@ fn pages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
 }
 
-/// The rules that `check` finds broken in `text`.
+/// The rules that `check` reports for `text`.
 fn broken(rule: &Rule, text: &str) -> BTreeSet<String> {
     let mut check = Command::cargo_bin("curtail").unwrap();
     check.args(["check", "--output-format", "json"]).args(rule.flags.split_whitespace());
-    // The first lines of a session log and of a dataset look the same to nobody: only lines of the rules' own kind differ.
     let output = check.write_stdin(text).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{}: {error}: {}", rule.name, String::from_utf8_lossy(&output.stderr)));
@@ -65,12 +64,15 @@ fn the_pages_are_what_the_rules_say() {
     assert_eq!(there, expected, "docs/rules holds one page for each rule, and an index");
 }
 
+const INTRODUCTION: &str = "[`curtail check`](../commands/check.md) reports these faults, and `curtail rule NAME` shows a page. The level is the default: \
+     `deny` fails the\ncheck, `warn` only reports, and `allow` turns the rule off ([levels](../commands/check.md#rules-and-levels)).";
+
 fn index() -> String {
     let row = |rule: &&Rule| {
         format!("| {} | [{}]({}.md) | {} | {} |\n", rule.code, rule.name, rule.name, rule.level.name(), rule.summary)
     };
     let rows: String = ALL.iter().map(row).collect();
-    format!("# Rules\n\n| code | rule | level | finds |\n|---|---|---|---|\n{rows}")
+    format!("# Rules\n\n{INTRODUCTION}\n\n| code | rule | level | reports |\n|---|---|---|---|\n{rows}")
 }
 
 #[test]
@@ -93,6 +95,6 @@ fn the_command_prints_a_page_or_the_list() {
     let list = curtail().arg("rule").output().unwrap();
     assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), ALL.len());
     let wrong = curtail().args(["rule", "orphan-reslt"]).assert().code(2);
-    let words = String::from_utf8(wrong.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("did you mean `orphan-result`?"), "{words}");
+    let message = String::from_utf8(wrong.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("did you mean `orphan-result`?"), "{message}");
 }

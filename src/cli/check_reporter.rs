@@ -1,4 +1,4 @@
-//! What comes of a check, in order: findings to be told, mended files to their place, and the status at the end.
+//! The results of a check, in order: collects findings, writes repaired files, and sets the exit status.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -12,24 +12,24 @@ use crate::error::Error;
 use crate::io::{FileSink, Progress, Replace};
 use crate::reports::{Format, Outcome};
 
-/// Takes what a batch of checks comes to.
+/// Collects the results of a batch of checks.
 pub(super) struct CheckReporter {
-    /// Whether mended files are written.
+    /// Whether repaired files are written.
     write: bool,
-    /// Whether only the differences are told.
+    /// Whether only the differences are printed.
     diff: bool,
-    /// What is shown while the batch goes on.
+    /// The progress display.
     progress: Arc<Progress>,
-    /// What was found so far.
+    /// The result so far.
     outcome: Outcome,
     /// Whether anything could not be read or written.
     failed: bool,
     /// Where each fingerprint was first seen.
     seen: HashMap<u128, String>,
-    /// By how many bytes mending made the file at hand longer, before the block at hand.
+    /// By how many bytes repair has made the current file longer, before the current block.
     grown: isize,
     changed: bool,
-    /// The mended file at hand.
+    /// The current repaired file.
     sink: Option<FileSink>,
     hunks: bool,
     differs: bool,
@@ -52,7 +52,7 @@ impl CheckReporter {
         }
     }
 
-    /// Takes the next event.
+    /// Handles the next event.
     pub(super) fn event(&mut self, event: Event<'_, Checked>) -> Flow {
         match event {
             Event::Opened(opened) => {
@@ -89,7 +89,7 @@ impl CheckReporter {
         for (print, finding) in checked.prints.drain(..) {
             self.seen(print, file, finding.moved(0, grown));
         }
-        self.tell_diff(opened, &checked.diff);
+        self.print_diff(opened, &checked.diff);
         if self.write { self.keep(opened, &checked.text) } else { Flow::Continue }
     }
 
@@ -103,7 +103,7 @@ impl CheckReporter {
         }
     }
 
-    fn tell_diff(&mut self, opened: &Opened, diff: &str) {
+    fn print_diff(&mut self, opened: &Opened, diff: &str) {
         if !self.diff || diff.is_empty() {
             return;
         }
@@ -138,13 +138,13 @@ impl CheckReporter {
         Flow::Leave
     }
 
-    /// Says what could not be done; the rest goes on.
+    /// Reports an error; the check continues.
     pub(super) fn fail(&mut self, error: &Error) {
         self.failed = true;
         self.progress.aside(|| report::error(error));
     }
 
-    /// Whether a reader that goes away is the end of it.
+    /// Prints to standard output; a closed pipe is not an error.
     fn print(&mut self, bytes: &[u8]) {
         let wrote = self.progress.aside(|| std::io::stdout().lock().write_all(bytes));
         if let Err(error) = wrote {
@@ -158,22 +158,22 @@ impl CheckReporter {
         }
     }
 
-    /// Tells what was found and what status that is: 2 if anything could not be checked, 1 if anything was denied.
+    /// Writes the report. The status is 2 if anything could not be checked, and 1 if anything was denied.
     pub(super) fn finish(mut self, format: &Format, allow_empty: bool, exit_zero: bool) -> ExitCode {
         self.progress.finish();
         if !self.diff {
-            let told = {
+            let wrote = {
                 let mut out = anstream::stdout().lock();
                 (format.write)(&self.outcome, &mut out).and_then(|()| out.flush())
             };
-            if let Err(error) = told {
+            if let Err(error) = wrote {
                 self.broken(&error);
             }
         }
         let nothing = self.outcome.transcripts == 0 && self.outcome.findings.is_empty();
         if nothing && !allow_empty && !self.failed {
             anstream::eprintln!(
-                "curtail: nothing to check: no input holds a transcript (--allow-empty lets that pass)"
+                "curtail: nothing to check: the input contains no transcript; pass --allow-empty to accept that"
             );
             return ExitCode::from(2);
         }

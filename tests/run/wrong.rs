@@ -132,7 +132,7 @@ fn levels_of_rules_are_read_from_the_same_file() {
         ("[check]\ndeny = 3\n", "curtail: curtail.toml:2:8: invalid type"),
         (
             "[check]\ndeny = ['orphan-results']\n",
-            "curtail: curtail.toml:2:10: no rule is called `orphan-results`; did you mean `orphan-result`?",
+            "curtail: curtail.toml:2:10: unknown rule `orphan-results`; did you mean `orphan-result`?",
         ),
     ];
     for (toml, expected) in cases {

@@ -1,4 +1,4 @@
-//! One side that speaks twice in a row.
+//! Two consecutive messages from one side.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::{Role, Turns};
@@ -8,10 +8,10 @@ pub(super) static RULE: Rule = Rule {
     name: "alternation",
     group: Group::Turn,
     level: Level::Warn,
-    summary: "User and assistant do not take turns.",
-    why: "Bedrock, and trainers that read ShareGPT by position, want the two sides to alternate; a row with two messages of one \
-          side in a row is refused, or skipped without a word. Tool results stand on the user's side. Formats whose providers \
-          join such messages are not looked at.",
+    summary: "Two consecutive messages are from the same side.",
+    why: "Bedrock, and trainers that read ShareGPT by position, require that user and assistant alternate. They reject \
+          a transcript with two consecutive messages from one side, or skip it without a warning. Tool results belong \
+          to the user's side. The rule does not apply to formats whose providers join such messages.",
     help: "join the two messages, or drop one",
     answers: &[
         (
@@ -32,26 +32,26 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.turns != Turns::Alternate {
         return Vec::new();
     }
-    let side = |role: Role| role == Role::Assistant;
+    let is_assistant = |role: Role| role == Role::Assistant;
     let dialogue: Vec<(usize, Role)> = context
         .dialogue()
         .filter(|(_, message)| !RuleContext::is_exchange(message))
         .map(|(at, message)| (at, message.role))
         .collect();
-    // Tool messages in a row become one user message when they are sent.
-    let again = dialogue
-        .windows(2)
-        .filter(|pair| side(pair[0].1) == side(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool));
+    // Consecutive tool messages become one user message in the request.
+    let again = dialogue.windows(2).filter(|pair| {
+        is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)
+    });
     again
         .map(|pair| {
-            let words = if side(pair[1].1) {
-                "the assistant speaks twice in a row"
+            let message = if is_assistant(pair[1].1) {
+                "two consecutive messages are from the assistant"
             } else {
-                "the user's side speaks twice in a row"
+                "two consecutive messages are from the user's side"
             };
             Match {
                 other: Some((pair[0].0, context.messages[pair[0].0].value)),
-                ..context.match_message(pair[1].0, words)
+                ..context.match_message(pair[1].0, message)
             }
         })
         .collect()

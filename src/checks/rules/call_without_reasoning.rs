@@ -1,4 +1,4 @@
-//! A stored call whose reasoning is gone.
+//! A stored call whose reasoning is missing.
 
 use super::reasoning_without_call::is_thought;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "call-without-reasoning",
     group: Group::Shape,
     level: Level::Warn,
-    summary: "A call with an id of its own has lost the reasoning that it came from.",
-    why: "When a reasoning model calls a tool, the Responses API wants the reasoning item back with the call, as long as the call \
-          carries the id that it was stored under. That cannot be seen for sure from outside: the rule warns where a transcript \
-          has reasoning elsewhere and this reply, which calls a tool, has none.",
+    summary: "A stored call has lost the reasoning that produced it.",
+    why: "When a reasoning model calls a tool, the Responses API requires the reasoning item together with the call, \
+          as long as the call carries the id under which it was stored. A transcript does not show this with \
+          certainty: the rule warns if the transcript has reasoning elsewhere and a reply that calls a tool has none.",
     help: "put the reasoning back before the call, or remove the call's own `id` (not its `call_id`)",
     answers: &[(
         "responses",
@@ -41,13 +41,12 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let (mut matches, mut thought) = (Vec::new(), false);
     for (at, message) in context.messages.iter().enumerate() {
-        // A reply is a run of the assistant's items.
+        // Consecutive items of the assistant are one reply.
         thought = message.role == Role::Assistant && (thought || is_thought(message));
         let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
         if stored && !thought {
-            matches.push(
-                context.match_message(at, "the call carries an id of its own, but the reasoning before it is gone"),
-            );
+            matches
+                .push(context.match_message(at, "the call has its own `id`, but the reasoning before it is missing"));
         }
     }
     matches

@@ -1,4 +1,4 @@
-//! A result that stands too far from its call.
+//! A result that is separated from its call.
 
 use super::result_not_first;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -9,13 +9,13 @@ pub(super) static RULE: Rule = Rule {
     name: "detached-result",
     group: Group::Pairing,
     level: Level::Deny,
-    summary: "A tool result does not stand right after its call.",
-    why: "Where results stand matters: OpenAI wants them in the messages right after the call, before any other role; Anthropic \
-          and Bedrock want them in the very next user message. A result that somebody else's words were put in front of is found \
-          by its id, but refused by the provider.\n\n\
-          Several records that are pieces of one reply, and results spread over several user messages in a row, count as one \
+    summary: "A tool result does not directly follow its call.",
+    why: "The position of results matters. OpenAI requires them in the messages directly after the call, before any \
+          other role; Anthropic and Bedrock require them in the next user message. A result behind another message has \
+          the right id, and the provider still rejects it.\n\n\
+          Records that are parts of one reply, and results in several consecutive user messages, are treated as one \
           message.",
-    help: "move the result to its call: `--fix=move` does it",
+    help: "move the result to its call: `--fix=move` does this",
     answers: &[
         (
             "openai",
@@ -45,10 +45,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let words = |at| format!("the result of {} does not stand right after its call", context.name_of(at));
+    let message = |at| format!("the result of {} does not directly follow its call", context.name_of(at));
     context
         .faults(FaultKind::DetachedResult)
         .filter(|fault| !result_not_first::is_next(context, fault))
-        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! A call whose id is taken.
+//! A call whose id another call already has.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::FaultKind;
@@ -9,10 +9,11 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Pairing,
     level: Level::Deny,
     summary: "A tool call has the id of another call.",
-    why: "While a call is open its id must be its own, or nobody can tell which call a result answers. Some formats want ids to be \
-          unique over the whole transcript; there, an id may not come back even after its call was answered.\n\n\
-          In formats without that demand an id that comes back for a new call, each answered in its turn, is no fault.",
-    help: "give each call an id of its own, or drop the copy",
+    why: "An open call needs an id that no other open call has, or its result cannot be assigned. Some formats require \
+          ids that are unique in the whole transcript: there, an id must not be reused even after its call was \
+          answered.\n\n\
+          In all other formats an id may be reused for a new call once the earlier call was answered.",
+    help: "give each call its own id, or drop the duplicate",
     answers: &[
         ("anthropic", "messages.N.content.M: `tool_use` ids must be unique"),
         ("openai", "Duplicate value for 'tool_call_id' of call_… in message[N]."),
@@ -35,6 +36,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let faults = context.faults(FaultKind::DuplicateCallId).filter(|fault| !context.lacks_id(fault.at));
-    let words = |at| format!("the call of {} has the id of an earlier call", context.name_of(at));
-    faults.map(|fault| context.match_with(fault.at, fault.other, words(fault.at))).collect()
+    let message = |at| format!("the call of {} has the id of an earlier call", context.name_of(at));
+    faults.map(|fault| context.match_with(fault.at, fault.other, message(fault.at))).collect()
 }

@@ -1,4 +1,4 @@
-//! An object that has a key twice.
+//! An object with a repeated key.
 
 use std::collections::HashSet;
 
@@ -11,9 +11,10 @@ pub(super) static RULE: Rule = Rule {
     name: "duplicate-key",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "An object of a message has a key twice.",
-    why: "RFC 8259 leaves open what an object with a repeated key means. Most readers take the last value, some the first, and some \
-          refuse it: two programs see two different transcripts. It comes from logs that are glued together by hand.",
+    summary: "An object in a message has the same key twice.",
+    why: "RFC 8259 does not define what an object with a repeated key means. Most parsers take the last value, some \
+          the first, and some reject the object, so that two programs read two different transcripts. Repeated keys \
+          come from logs that were assembled by hand.",
     help: "keep the member that is meant",
     answers: &[],
     flags: "",
@@ -26,20 +27,20 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value?)));
-    let non_messages = context.non_messages.iter().map(|stray| (None, stray.value));
+    let non_messages = context.non_messages.iter().map(|item| (None, item.value));
     messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
 }
 
-/// Every member below `value` whose key its object had before. A list of what is left to look at, and no recursion: values
-/// may be nested ten thousand deep.
+/// Every member below `value` whose key its object had before. A work list and no recursion: values may be
+/// nested ten thousand levels deep.
 fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Match<'_>> {
     let (mut matches, mut waiting, mut members) = (Vec::new(), vec![value], Vec::new());
     while let Some(value) = waiting.pop() {
         members.clear();
         members.extend(value.members());
         for again in again(&members) {
-            let words = format!("the key `{}` stands in its object before", again.key.decode());
-            matches.push(Match { message_index: message, ..Match::new(Some(again.value), words) });
+            let text = format!("the object already has the key `{}`", again.key.decode());
+            matches.push(Match { message_index: message, ..Match::new(Some(again.value), text) });
         }
         let inside = members.iter().map(|member| member.value).chain(value.items());
         waiting.extend(inside.filter(|value| value.is_object() || value.is_array()));
@@ -48,7 +49,7 @@ fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Match<'_>> {
 }
 
 fn again<'m, 'a>(members: &'m [Member<'a>]) -> Vec<&'m Member<'a>> {
-    // Keys are few: up to a dozen it is quicker to compare them than to gather them.
+    // Up to a dozen keys, comparing each with each is faster than a set.
     if members.len() <= 12 {
         let before = |nth: usize| members[..nth].iter().any(|earlier| is_same(&earlier.key, &members[nth].key));
         return (1..members.len()).filter(|&nth| before(nth)).map(|nth| &members[nth]).collect();

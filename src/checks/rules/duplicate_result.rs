@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "duplicate-result",
     group: Group::Pairing,
     level: Level::Deny,
-    summary: "A tool call is answered twice.",
-    why: "A second result with the id of a call that is answered already comes from a retry, or from a session that was resumed \
-          and wrote its tail again. Providers refuse it. When it is mended the first result stays, because it is the one that \
-          the rest of the conversation was built on.",
+    summary: "A tool call has two results.",
+    why: "A second result for an answered call comes from a retry, or from a resumed session that wrote its last \
+          messages again. Providers reject it. Repair keeps the first result, because the rest of the conversation \
+          builds on it.",
     help: "drop the second result",
     answers: &[
         ("anthropic", "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…"),
@@ -39,8 +39,8 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let faults = context.faults(FaultKind::DuplicateResult).filter(|fault| !context.lacks_id(fault.at));
     let first = |call| context.pairs.other_half(call);
-    let words = |at| format!("the call of {} is answered already", context.name_of(at));
+    let message = |at| format!("the call of {} already has a result", context.name_of(at));
     faults
-        .map(|fault| context.match_with(fault.at, fault.other.and_then(first).or(fault.other), words(fault.at)))
+        .map(|fault| context.match_with(fault.at, fault.other.and_then(first).or(fault.other), message(fault.at)))
         .collect()
 }

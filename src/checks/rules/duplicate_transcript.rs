@@ -1,4 +1,4 @@
-//! The copy of an earlier transcript.
+//! A copy of an earlier transcript.
 
 use crate::checks::{Detector, Group, Level, Rule};
 
@@ -8,9 +8,10 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Dataset,
     level: Level::Allow,
     summary: "A transcript has the same messages as an earlier one.",
-    why: "Copies in a dataset are learned twice, and leak from the training set into the test set. Transcripts are the same if \
-          their messages are, white space between tokens aside; ids of records and other fields beside the messages do not count. \
-          The rule remembers a fingerprint of every transcript of the run, and is off unless it is asked for.",
+    why: "A model learns copies in a dataset twice, and copies leak from the training set into the test set. Two \
+          transcripts are equal if their messages are, white space between tokens aside; ids of records and other \
+          fields beside the messages are ignored. The rule keeps a fingerprint of every transcript of the run, and is \
+          off by default.",
     help: "drop the copy",
     answers: &[],
     flags: "-W duplicate-transcript",

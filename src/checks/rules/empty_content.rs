@@ -1,4 +1,4 @@
-//! A message that says nothing.
+//! A message without content.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message, Role};
@@ -8,11 +8,12 @@ pub(super) static RULE: Rule = Rule {
     name: "empty-content",
     group: Group::Shape,
     level: Level::Warn,
-    summary: "A message says nothing.",
-    why: "A message of white space alone, or of no content at all, comes from a reply that was cut off or from a filter that took \
-          everything out. Anthropic and Bedrock refuse it; others accept it, and a model that is trained on it learns to say \
-          nothing. A reply that only calls tools says enough, and so does an empty tool result.",
-    help: "drop the message, or say something",
+    summary: "A message has no content.",
+    why: "A message without content, or with nothing but white space, comes from a reply that was cut off or from a \
+          filter that removed everything. Anthropic and Bedrock reject it. Others accept it, and a model that is \
+          trained on it learns to answer with nothing. A reply that only calls tools is not empty, and tool results \
+          may be empty.",
+    help: "drop the message, or give it content",
     answers: &[
         ("anthropic", "messages: text content blocks must be non-empty"),
         (
@@ -37,9 +38,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let empty = context.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
-    empty
-        .map(|(at, message)| context.match_message(at, format!("a {} message says nothing", message.role.name())))
-        .collect()
+    empty.map(|(at, message)| context.match_message(at, describe(message.role))).collect()
+}
+
+fn describe(role: Role) -> String {
+    let article = if role == Role::Assistant { "an" } else { "a" };
+    format!("{article} {} message has no content", role.name())
 }
 
 fn is_empty(message: &Message<'_>) -> bool {

@@ -1,4 +1,4 @@
-//! A transcript whose last word is the assistant's.
+//! A transcript whose last message is from the assistant.
 
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -9,9 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "ends-with-assistant",
     group: Group::Turn,
     level: Level::Allow,
-    summary: "The last message is the assistant's.",
-    why: "A finished conversation ends with an answer, and so does a training example: the rule is off. Turn it on for transcripts \
-          that are to be sent as they are, because newer models take no answer that has begun already.",
+    summary: "The last message is from the assistant.",
+    why: "A finished conversation ends with an answer, and so does a training example: the rule is off by default. \
+          Turn it on for transcripts that will be sent as they are, because newer models accept no answer that has \
+          already begun.",
     help: "end with a user message or a tool result",
     answers: &[(
         "anthropic",
@@ -29,5 +30,5 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let last = context.dialogue().last().filter(|(_, message)| message.role == Role::Assistant);
     let done = last.filter(|(_, message)| message.calls().next().is_none());
-    done.map(|(at, _)| context.match_message(at, "the last message is the assistant's")).into_iter().collect()
+    done.map(|(at, _)| context.match_message(at, "the last message is from the assistant")).into_iter().collect()
 }

@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "family-mismatch",
     group: Group::Pairing,
     level: Level::Deny,
-    summary: "A tool result is of another kind than the call with its id.",
-    why: "Each kind of call has a kind of result of its own: a `custom_tool_call` is answered by a `custom_tool_call_output` and by \
-          nothing else. A result of the wrong kind is matched by no provider, even where its id is right.",
+    summary: "A tool result is of another kind than the call with the same id.",
+    why: "Each kind of call has its own kind of result: only a `custom_tool_call_output` answers a `custom_tool_call`. \
+          No provider accepts a result of the wrong kind, even if the ids are equal.",
     help: "answer the call with its own kind of result",
     answers: &[
         ("responses", "No tool output found for custom tool call call_…."),
@@ -34,9 +34,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let words = |at| format!("the result of {} is of another kind than the call with its id", context.name_of(at));
+    let message =
+        |at| format!("the result of {} is of another kind than the call with the same id", context.name_of(at));
     context
         .faults(FaultKind::FamilyMismatch)
-        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! A conversation that the wrong side begins.
+//! A conversation that the wrong role begins.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 
@@ -7,9 +7,9 @@ pub(super) static RULE: Rule = Rule {
     name: "first-speaker",
     group: Group::Turn,
     level: Level::Warn,
-    summary: "The conversation does not begin with the user.",
-    why: "Where a format says who speaks first, instructions aside, a window that begins with an answer is refused. \
-          `curtail window --start-on user` begins where the user speaks.",
+    summary: "The conversation does not begin with a user message.",
+    why: "Some formats require that a user message comes first, after the instructions. They reject a window that \
+          begins with an answer. `curtail window --start-on user` begins at a user message.",
     help: "begin with a user message",
     answers: &[
         ("anthropic", "messages: first message must use the \"user\" role"),
@@ -34,10 +34,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let Some(wanted) = context.provider_rules.first_speaker else { return Vec::new() };
-    // A transcript without that role is another rule's.
-    let occurs = context.of_role(wanted).next().is_some();
-    let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != wanted);
-    let words = |role: &str| format!("the first to speak is the {role}, not the {}", wanted.name());
-    first.map(|(at, message)| context.match_message(at, words(message.role.name()))).into_iter().collect()
+    let Some(required) = context.provider_rules.first_speaker else { return Vec::new() };
+    // Another rule reports a transcript without that role.
+    let occurs = context.of_role(required).next().is_some();
+    let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != required);
+    let text = |role: &str| format!("the conversation begins with the role `{role}`, not with `{}`", required.name());
+    first.map(|(at, message)| context.match_message(at, text(message.role.name()))).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! A call whose arguments are no JSON object.
+//! A call whose arguments are not a JSON object.
 
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Shape,
     level: Level::Deny,
     summary: "The arguments of a call are not a JSON object.",
-    why: "A model that was cut off in the middle of a call leaves half a JSON text behind, and every program that reads the \
-          arguments stops there. Trained on, it teaches broken calls. Arguments that are empty count as none; tools that take \
-          raw text are not looked at.",
-    help: "drop the call with its result, or mend the arguments by hand; nothing is invented for a malformed call",
+    why: "A model that is cut off in the middle of a call leaves incomplete JSON, and every program that reads the \
+          arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
+          and tools that take raw text are exempt.",
+    help: "drop the call with its result, or correct the arguments by hand; repair invents no arguments",
     answers: &[
         ("anthropic", "messages.N.content.M.tool_use.input: Input should be a valid dictionary"),
         (

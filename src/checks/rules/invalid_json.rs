@@ -1,4 +1,4 @@
-//! A text that is no JSON.
+//! A text that is not JSON.
 
 use crate::checks::{Detector, Group, Level, Rule};
 
@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Shape,
     level: Level::Deny,
     summary: "A line or a document is not JSON.",
-    why: "A line that was torn by an interrupted write, a trailing comma, a `NaN`: what the grammar of RFC 8259 does not allow is \
-          read by one program and refused by the next. The rest of the file is checked all the same.",
-    help: "mend the line by hand, or remove it; nothing is guessed",
+    why: "An interrupted write, a trailing comma, a `NaN`: one program reads what the grammar of RFC 8259 does not \
+          allow, the next rejects it. The rest of the file is checked.",
+    help: "correct the line by hand, or remove it; curtail does not guess",
     answers: &[
         ("openai", "We could not parse the JSON body of your request."),
         ("anthropic", "The request body is not valid JSON"),

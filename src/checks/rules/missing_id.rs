@@ -1,4 +1,4 @@
-//! A call or result without the id that its format joins pairs by.
+//! A call or a result without the id that its format pairs by.
 
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -10,8 +10,9 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Pairing,
     level: Level::Deny,
     summary: "A tool call or a tool result has no id.",
-    why: "In a format that joins calls and results by id, a half without one can be paired by nothing but its place, and no \
-          provider does that. Formats that pair by position (Gemini, ShareGPT, the legacy `function_call`) need no ids.",
+    why: "In a format that pairs calls and results by id, a call or a result without an id can only be paired by its \
+          position, which no provider does. Formats that pair by position (Gemini, ShareGPT, the legacy \
+          `function_call`) need no ids.",
     help: "give the call and its result the same id",
     answers: &[
         ("openai", "Missing required parameter: 'messages[N].tool_calls[M].id'."),

@@ -1,4 +1,4 @@
-//! An item that does not say who speaks.
+//! An item without a role.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 
@@ -7,10 +7,10 @@ pub(super) static RULE: Rule = Rule {
     name: "missing-role",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A message does not say who speaks.",
-    why: "An item without a role, or without the type that stands for one, cannot be sent and cannot be learned from. It is often \
-          a stray object that was appended to the wrong file.",
-    help: "give the message a role, or take it out",
+    summary: "A message has no role.",
+    why: "An item without a role, or without the type that replaces it, cannot be sent and is useless for training. \
+          Often it is an object that was appended to the wrong file.",
+    help: "give the message a role, or remove it",
     answers: &[
         ("openai", "Missing required parameter: 'messages[N].role'."),
         ("anthropic", "messages.N.role: Field required"),
@@ -30,6 +30,6 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log {
         return Vec::new();
     }
-    let nameless = context.non_messages.iter().filter(|stray| stray.lacks_role());
-    nameless.map(|stray| Match::new(Some(stray.value), String::from("the message does not say who speaks"))).collect()
+    let nameless = context.non_messages.iter().filter(|item| item.lacks_role());
+    nameless.map(|item| Match::new(Some(item.value), String::from("the message has no role"))).collect()
 }

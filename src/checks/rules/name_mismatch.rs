@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Shape,
     level: Level::Warn,
     summary: "A tool result names another tool than its call.",
-    why: "Where a result repeats the name of its tool, it should be the name that was called. A renamed tool, or results that were \
-          swapped, show here first: the pair is whole by its id, and says the wrong thing.",
-    help: "give call and result the same tool name",
+    why: "A result that repeats the name of its tool should repeat the name that was called. A difference points to a \
+          renamed tool or to swapped results: the ids match, the content does not.",
+    help: "give the call and the result the same tool name",
     answers: &[],
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}

@@ -1,4 +1,4 @@
-//! A transcript in which the assistant says nothing.
+//! A transcript without an assistant message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "no-assistant-message",
     group: Group::Dataset,
     level: Level::Warn,
-    summary: "The assistant says nothing.",
-    why: "A training example without a reply has nothing to learn from, and fine-tuning services refuse it. A session that was \
-          saved before its first answer looks the same, and is none the worse for it.",
+    summary: "The transcript has no assistant message.",
+    why: "A training example without a reply teaches nothing, and fine-tuning services reject it. A session that was \
+          saved before its first answer looks the same and is not broken.",
     help: "drop the transcript from the dataset",
     answers: &[("openai", "Example N is missing an assistant message")],
     flags: "",
@@ -27,6 +27,6 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if replies || context.messages.is_empty() {
         Vec::new()
     } else {
-        vec![context.match_all("the assistant says nothing in this transcript")]
+        vec![context.match_all("the transcript has no assistant message")]
     }
 }

@@ -1,4 +1,4 @@
-//! A transcript in which no user speaks.
+//! A transcript without a user message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::Role;
@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "no-user-message",
     group: Group::Turn,
     level: Level::Warn,
-    summary: "No user speaks.",
-    why: "A conversation is an answer to somebody. A transcript without a user message is a piece that was cut out of one, and some \
-          providers and chat templates refuse it. Tool results alone do not count, even where they stand in user messages.",
+    summary: "The transcript has no user message.",
+    why: "A transcript without a user message is usually a part that was cut out of a conversation. Some providers and \
+          chat templates reject it. Tool results alone are not a user message, even in a message with the role `user`.",
     help: "keep at least one user message, for example with `curtail window`",
     answers: &[("anthropic", "messages: at least one message is required"), ("gemini", "contents are required")],
     flags: "",
@@ -29,6 +29,6 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if asks || context.messages.is_empty() {
         Vec::new()
     } else {
-        vec![context.match_all("no user speaks in this transcript")]
+        vec![context.match_all("the transcript has no user message")]
     }
 }

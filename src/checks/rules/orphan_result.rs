@@ -10,10 +10,12 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Pairing,
     level: Level::Deny,
     summary: "A tool result answers no earlier call.",
-    why: "A result belongs to the nearest earlier open call with its id. Where none is left, a window was cut between the two, \
-          or an id was changed on one side only. Providers refuse such a transcript whole, and a session that holds one stays \
-          broken for good, because every later request repeats it.\n\n\
-          The result of a tool that the provider ran is a warning: its call may stand in an earlier reply. With `--stateful` results may answer calls that the provider holds, and the rule is silent for formats that allow it.",
+    why: "A result belongs to the closest earlier open call with its id. If there is none, a window was cut between \
+          call and result, or the id was changed on one side only. Providers reject the whole transcript. A session \
+          with an orphan result stays broken, because every later request repeats it.\n\n\
+          For a tool that the provider runs, the finding is a warning: the call may be in an earlier reply. With \
+          `--stateful`, a result may answer a call that the provider stores, and the rule does not apply to formats \
+          that allow this.",
     help: "drop the result, or put its call back before it",
     answers: &[
         (
@@ -45,9 +47,9 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let faults = context.faults(FaultKind::OrphanResult).map(|fault| fault.at);
-    let mine = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at));
-    mine.map(|at| Match {
-        // What the provider ran may have been called in an earlier reply of the provider's.
+    let own = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at));
+    own.map(|at| Match {
+        // A tool that the provider ran may have been called in an earlier reply.
         only_warns: context.is_hosted(at),
         ..context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at)))
     })

@@ -8,11 +8,11 @@ pub(super) static RULE: Rule = Rule {
     name: "pending-call",
     group: Group::Pairing,
     level: Level::Warn,
-    summary: "A tool call at the end waits for its result.",
-    why: "A transcript that was saved while a tool ran ends with an open call. That is how a session looks in the middle of a \
-          round, and nothing is broken yet: the result may still come. As a training example it teaches nothing after the call, \
-          and sent to a provider as it is it would be refused.",
-    help: "add the result, or mend it with `--fix --repair-pending`",
+    summary: "A tool call at the end of the transcript has no result yet.",
+    why: "A transcript that is saved while a tool runs ends with an open call. The session is in the middle of a round \
+          and nothing is broken: the result may still arrive. A provider would reject the transcript as it is, and as \
+          a training example it ends before the result.",
+    help: "add the result, or repair with `--fix --repair-pending`",
     answers: &[
         (
             "openai",
@@ -41,5 +41,5 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         .faults(FaultKind::PendingCall)
         .map(|fault| fault.at)
         .filter(|&at| !context.lacks_id(at) && !context.is_explained(at));
-    faults.map(|at| context.match_at(at, format!("the call of {} is not answered yet", context.name_of(at)))).collect()
+    faults.map(|at| context.match_at(at, format!("the call of {} has no result yet", context.name_of(at)))).collect()
 }

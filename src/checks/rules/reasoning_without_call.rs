@@ -1,4 +1,4 @@
-//! Reasoning that leads to nothing.
+//! Reasoning whose call or message is missing.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message};
@@ -8,11 +8,12 @@ pub(super) static RULE: Rule = Rule {
     name: "reasoning-without-call",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A reasoning item is not followed by what it led to.",
-    why: "The Responses API ties a reasoning item to the call or the message that came out of it. When a filter takes the call \
-          away and leaves the reasoning, the request fails. At the very end of a transcript, and in the log \
-          of a session, it is a warning at most, and nothing with `--stateful`: the provider may hold what follows.",
-    help: "drop the reasoning, or put back the item that it led to",
+    summary: "A reasoning item is not followed by the item that it produced.",
+    why: "The Responses API ties a reasoning item to the call or the message that it produced. If a filter drops the \
+          call and keeps the reasoning, the request fails. At the end of a transcript, and in a session log, the \
+          finding is a warning. With `--stateful` the rule ignores the end of a transcript, because the provider may \
+          store what follows.",
+    help: "drop the reasoning, or put back the item that it produced",
     answers: &[("responses", "Item 'rs_…' of type 'reasoning' was provided without its required following item.")],
     flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
@@ -36,7 +37,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
     let found = |at| Match {
         only_warns: at == last || context.provider_rules.log,
-        ..context.match_message(at, "the reasoning is not followed by what it led to")
+        ..context.match_message(at, "the reasoning is not followed by the item that it produced")
     };
     loose.map(|(at, _)| found(at)).collect()
 }

@@ -1,4 +1,4 @@
-//! A message that answers another number of calls than were made.
+//! A message with more or fewer results than there are calls.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 
@@ -7,10 +7,10 @@ pub(super) static RULE: Rule = Rule {
     name: "response-count",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A message answers another number of calls than the message before it made.",
-    why: "Gemini has no ids in most transcripts: it counts. The message after a turn of parallel calls must hold exactly one \
-          response for each, all of them together. Which response is missing or too many cannot be told for sure, so the message is \
-          reported and not a call.",
+    summary: "A message has more or fewer results than the message before it has calls.",
+    why: "Most Gemini transcripts have no ids, and Gemini compares the numbers. The message after a turn of parallel \
+          calls must contain exactly one response for each call. Which response is missing, or is one too many, is not \
+          known, so the finding is at the message and not at a call.",
     help: "put as many responses into the message as there are calls",
     answers: &[(
         "gemini",
@@ -24,12 +24,23 @@ pub(super) static RULE: Rule = Rule {
     detector: Detector::Transcript(detect),
 };
 
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}
+
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = (0..context.messages.len()).filter_map(|at| context.miscounted(at).map(|next| (at, next)));
     wrong
         .map(|(at, next)| {
             let (calls, results) = (context.calls_of(at), context.results_of(next));
-            let found = context.match_message(next, format!("{results} results answer {calls} calls"));
+            let found = context.match_message(
+                next,
+                format!(
+                    "the message has {results} {}, and the message before it {calls} {}",
+                    plural(results, "result"),
+                    plural(calls, "call")
+                ),
+            );
             Match { other: Some((at, context.messages[at].value)), ..found }
         })
         .collect()

@@ -1,4 +1,4 @@
-//! A result that stands before its call.
+//! A result that comes before its call.
 
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = Rule {
     name: "result-before-call",
     group: Group::Pairing,
     level: Level::Deny,
-    summary: "A tool result stands before the call that it answers.",
-    why: "Messages were sorted by a clock that runs backwards, or merged from two logs in the wrong order. Pairs are sought \
-          forward only, so the result counts as an answer to nothing and the call as unanswered.",
+    summary: "A tool result comes before the call that it answers.",
+    why: "Messages were sorted by a clock that was set back, or merged from two logs in the wrong order. Calls and \
+          results are paired forward only: the result answers nothing, and the call has no result.",
     help: "put the call before its result",
     answers: &[
         (
@@ -35,9 +35,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let words = |at| format!("the result of {} stands before its call", context.name_of(at));
+    let message = |at| format!("the result of {} comes before its call", context.name_of(at));
     context
         .faults(FaultKind::ResultBeforeCall)
-        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! A result in the right message, behind something else.
+//! A result behind other content of the right message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::{Fault, FaultKind, PairingRules, ResultPlace};
@@ -8,10 +8,10 @@ pub(super) static RULE: Rule = Rule {
     name: "result-not-first",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A tool result stands behind other content of its message.",
-    why: "The message after a call must begin with the results of all its calls; what the user has to say comes behind them. \
-          A text block in front of a result looks harmless and makes the request fail.",
-    help: "put the results before the rest of the message: `--fix=move` does it",
+    summary: "A tool result comes after other content of its message.",
+    why: "The message after a call must begin with the results of all its calls; the user's own content follows them. \
+          A single text block before a result makes the request fail.",
+    help: "put the results before the rest of the message: `--fix=move` does this",
     answers: &[(
         "anthropic",
         "Did not find 1 tool_result block(s) at the beginning of this message. Messages following tool_use blocks must begin with a matching number of tool_result blocks.",
@@ -31,16 +31,15 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let words = |at| format!("the result of {} stands behind other content", context.name_of(at));
+    let message = |at| format!("the result of {} comes after other content of its message", context.name_of(at));
     context
         .faults(FaultKind::DetachedResult)
         .filter(|fault| is_next(context, fault))
-        .map(|fault| context.match_with(fault.at, fault.other, words(fault.at)))
+        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
         .collect()
 }
 
-/// Whether a detached result is in the right message all the same: it would be attached where order inside a message does
-/// not matter.
+/// Whether a detached result is in the right message: it would not be detached if the order inside a message did not matter.
 pub(super) fn is_next(context: &RuleContext<'_, '_>, fault: &Fault) -> bool {
     let lenient = PairingRules { results: ResultPlace::NextMessage, ..context.pairing_rules };
     context.pairing_rules.results == ResultPlace::NextMessageFirst && !fault.persists(context.messages, lenient)

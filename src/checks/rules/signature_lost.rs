@@ -1,4 +1,4 @@
-//! A thought without the signature that proves it.
+//! Thinking, or a call, without its signature.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::json::Value;
@@ -9,11 +9,12 @@ pub(super) static RULE: Rule = Rule {
     name: "signature-lost",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A thinking block, or a call, has lost the signature that proves it.",
-    why: "Anthropic signs thinking blocks and refuses one whose signature is missing or does not fit its text, so a thought must \
-          be kept whole or dropped whole. Gemini signs the first call of a turn; a turn whose first call was dropped has lost the \
-          signature of all. Calls are only looked at in a transcript where others are signed.",
-    help: "drop the thought as a whole, or put its signature back",
+    summary: "A thinking block or a call has lost its signature.",
+    why: "Anthropic signs thinking blocks and rejects a block whose signature is missing or does not match its text: \
+          keep a thinking block whole, or drop it whole. Gemini signs the first call of a turn; if that call is \
+          dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
+          calls.",
+    help: "drop the whole thinking block, or put its signature back",
     answers: &[
         ("anthropic", "messages.N.content.M.thinking.signature: Field required"),
         ("gemini", "Function call is missing a thought_signature in functionCall parts."),
@@ -29,12 +30,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let mut matches = thoughts(context);
-    matches.extend(calls(context));
+    let mut matches = unsigned_thinking(context);
+    matches.extend(unsigned_calls(context));
     matches
 }
 
-fn thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let keys = context.provider_rules.signatures;
     let mut matches = Vec::new();
     for (at, message) in context.messages.iter().enumerate().filter(|_| !keys.is_empty()) {
@@ -42,7 +43,10 @@ fn thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             let lost = part.place().is_some_and(|place| !is_signed(place.element, keys));
             if matches!(part.content, Content::Reasoning(_)) && lost {
                 matches.push(
-                    context.match_at(PartRef { message: at, part: nth }, String::from("the thinking is not signed")),
+                    context.match_at(
+                        PartRef { message: at, part: nth },
+                        String::from("the thinking block has no signature"),
+                    ),
                 );
             }
         }
@@ -50,7 +54,7 @@ fn thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     matches
 }
 
-fn calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+fn unsigned_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let keys = context.provider_rules.call_signatures;
     let signed = |message: &Message<'_>| {
         message.parts.iter().filter_map(crate::transcript::Part::place).any(|place| is_signed(place.element, keys))
@@ -58,13 +62,13 @@ fn calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if keys.is_empty() || !context.messages.iter().any(signed) {
         return Vec::new();
     }
-    // What the provider runs is not signed.
+    // Calls that the provider runs have no signature.
     let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
     let calling = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message, first(message)?)));
     calling
         .filter(|(_, message, _)| !signed(message))
         .map(|(at, _, nth)| {
-            context.match_at(PartRef { message: at, part: nth }, String::from("no part of the turn is signed"))
+            context.match_at(PartRef { message: at, part: nth }, String::from("no part of the turn has a signature"))
         })
         .collect()
 }

@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "system-not-first",
     group: Group::Turn,
     level: Level::Warn,
-    summary: "A system message stands behind the beginning.",
-    why: "Many chat templates take one block of instructions, at the beginning, and raise an error for any other; some providers \
-          do the same. A merged or a wrongly cut transcript has them in the middle.",
+    summary: "A system message comes after the beginning.",
+    why: "Many chat templates accept one block of instructions at the beginning and fail on any other; so do some \
+          providers. Merged transcripts, and wrongly cut ones, have instructions in the middle.",
     help: "move the instructions to the beginning",
     answers: &[
         ("anthropic", "messages.N.role: Input should be 'user' or 'assistant'"),
@@ -31,5 +31,5 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
     let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
-    late.map(|(at, _)| context.match_message(at, "a system message stands behind the beginning")).collect()
+    late.map(|(at, _)| context.match_message(at, "a system message comes after the beginning")).collect()
 }

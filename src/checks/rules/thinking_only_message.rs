@@ -1,4 +1,4 @@
-//! A reply that thinks and says nothing.
+//! A reply that contains only thinking.
 
 use super::reasoning_without_call::is_thought;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -9,12 +9,12 @@ pub(super) static RULE: Rule = Rule {
     name: "thinking-only-message",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A reply holds thinking and nothing else.",
-    why: "A reply that was interrupted after its thoughts, or lost its only call to a filter, ends in a thinking block, and \
-          Anthropic refuses that. Records in a row count as one reply, because that is how session logs split it. At the end of a \
-          transcript, where the rest may still come, it is a warning, and so it is in the log of a session, whose program leaves \
-          such replies out when it sends the rest.",
-    help: "drop the message, or put back what it said",
+    summary: "A reply contains thinking and nothing else.",
+    why: "A reply that was interrupted after its thinking, or lost its only call to a filter, ends with a thinking \
+          block, which Anthropic rejects. Consecutive records are one reply, because session logs split replies. At \
+          the end of a transcript the finding is a warning, because the rest may follow. In a session log it is a \
+          warning too: the program that wrote the log leaves such replies out of its requests.",
+    help: "drop the message, or put back its content",
     answers: &[("anthropic", "messages.N: The final block in an assistant message cannot be `thinking`.")],
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -33,13 +33,13 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let mut matches = Vec::new();
-    let mute = |message: &Message<'_>| {
+    let only_thinks = |message: &Message<'_>| {
         message.parts.iter().all(|part| match &part.content {
             Content::Text(text) => text.is_blank(),
             content => matches!(content, Content::Reasoning(_)),
         })
     };
-    // Conversations inside a log interleave: a reply is a run in its own thread.
+    // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
     for thread in threads(context) {
         let mut rest = &thread[..];
         while let Some(start) = rest.iter().position(|&at| context.messages[at].role == Role::Assistant) {
@@ -47,10 +47,10 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             let end = rest.iter().position(|&at| context.messages[at].role != Role::Assistant).unwrap_or(rest.len());
             let reply = &rest[..end];
             rest = &rest[end..];
-            if reply.iter().all(|&at| mute(&context.messages[at]))
+            if reply.iter().all(|&at| only_thinks(&context.messages[at]))
                 && reply.iter().any(|&at| is_thought(&context.messages[at]))
             {
-                let found = context.match_message(reply[0], "the reply thinks and says nothing");
+                let found = context.match_message(reply[0], "the reply contains thinking and nothing else");
                 matches.push(Match { only_warns: rest.is_empty() || context.provider_rules.log, ..found });
             }
         }

@@ -1,4 +1,4 @@
-//! A transcript past the tokens that it may have.
+//! A transcript with too many tokens.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 
@@ -8,8 +8,8 @@ pub(super) static RULE: Rule = Rule {
     group: Group::Dataset,
     level: Level::Deny,
     summary: "A transcript has more tokens than `--max-tokens` allows.",
-    why: "A trainer cuts what is longer than its window, and cuts it in the middle of a call. The rule looks only where \
-          `--max-tokens` says how long a transcript may be; `curtail limit` cuts it to size without breaking pairs.",
+    why: "A trainer cuts off what exceeds its window, even in the middle of a call. The rule runs only with \
+          `--max-tokens`. `curtail limit` cuts a transcript to size without breaking pairs.",
     help: "cut it to size with `curtail limit`",
     answers: &[(
         "openai",

@@ -1,4 +1,4 @@
-//! An id that the provider does not take.
+//! An id that the provider does not accept.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 
@@ -7,10 +7,11 @@ pub(super) static RULE: Rule = Rule {
     name: "tool-use-id-format",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "The id of a call is spelt in a way that the provider does not take.",
-    why: "Bedrock takes ids of 1 to 64 letters, digits and the marks `_`, `.`, `:`, `-`; Anthropic takes letters, digits, `_` and \
-          `-`. Ids from another provider or a framework may hold more, and a transcript that was moved over fails at its first call.",
-    help: "spell the id anew, in the call and in its result",
+    summary: "The provider does not accept the id of a call.",
+    why: "Bedrock accepts ids of 1 to 64 letters, digits, `_`, `.`, `:` and `-`; Anthropic accepts letters, digits, \
+          `_` and `-`. Ids of another provider or a framework may contain other characters, and a converted transcript \
+          then fails at its first call.",
+    help: "change the id, in the call and in its result",
     answers: &[
         ("anthropic", "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
         (
@@ -38,10 +39,14 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = ids.filter(|(at, id)| !context.lacks_id(*at) && !format.accepts(id));
     wrong
         .map(|(at, id)| {
-            let long =
-                if id.len() > format.longest { format!(", at most {} of them", format.longest) } else { String::new() };
-            let words = format!("the id `{id}` may hold ASCII letters, digits and any of `{}`{long}", format.marks);
-            context.match_with(at, context.pairs.other_half(at), words)
+            let long = if id.len() > format.longest {
+                format!(", and at most {} characters", format.longest)
+            } else {
+                String::new()
+            };
+            let message =
+                format!("the id `{id}` may contain only ASCII letters, digits and any of `{}`{long}", format.marks);
+            context.match_with(at, context.pairs.other_half(at), message)
         })
         .collect()
 }

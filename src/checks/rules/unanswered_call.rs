@@ -8,13 +8,13 @@ pub(super) static RULE: Rule = Rule {
     name: "unanswered-call",
     group: Group::Pairing,
     level: Level::Deny,
-    summary: "A tool call has no result, although the conversation goes on.",
-    why: "Every call needs a result before anybody speaks again. A call is left alone when a tool was interrupted, when a session \
-          was compacted while it ran, or when its result was filtered away. Providers refuse the transcript, and a model trained \
-          on it learns to call tools and not to wait.\n\n\
-          Calls that the provider runs itself carry their result and need no other. A call at the very end is \
+    summary: "A tool call has no result, although the conversation continues.",
+    why: "Every call needs a result before another message follows. Calls stay unanswered when a tool is interrupted, \
+          when a session is compacted while the tool runs, or when a filter removes the result. Providers reject the \
+          transcript, and a model that is trained on it learns not to wait for results.\n\n\
+          A call that the provider runs itself carries its result and needs no other. A call at the very end is \
           [pending-call](pending-call.md).",
-    help: "drop the call, or answer it: `--fix=stub` says that it was interrupted",
+    help: "drop the call, or answer it: `--fix=stub` adds a result that says it was interrupted",
     answers: &[
         (
             "openai",
@@ -50,6 +50,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let faults = context.faults(FaultKind::UnansweredCall).map(|fault| fault.at);
-    let mine = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at) && !context.is_explained(at));
-    mine.map(|at| context.match_at(at, format!("the call of {} is never answered", context.name_of(at)))).collect()
+    let own = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at) && !context.is_explained(at));
+    own.map(|at| context.match_at(at, format!("the call of {} has no result", context.name_of(at)))).collect()
 }

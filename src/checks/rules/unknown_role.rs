@@ -1,4 +1,4 @@
-//! An item whose role or type its format does not know.
+//! An item whose role or type its format does not define.
 
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
@@ -8,11 +8,11 @@ pub(super) static RULE: Rule = Rule {
     name: "unknown-role",
     group: Group::Shape,
     level: Level::Deny,
-    summary: "A message has a role or a type that its format does not know.",
-    why: "Providers refuse a role that they do not know, and a trainer that does not know it skips the message or the whole \
-          example in silence. Agents like to append roles of their own, such as `exit`, to transcripts that otherwise could be \
-          sent as they are. In the log of a session, where lines of many types are normal, the rule is silent.",
-    help: "give the message a role that the format knows, or take it out",
+    summary: "A message has a role or a type that its format does not define.",
+    why: "Providers reject unknown roles. A trainer skips the message, or the whole example, without a warning. Some \
+          agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
+          rule does not apply to session logs, where many line types are normal.",
+    help: "give the message a role that the format defines, or remove it",
     answers: &[
         (
             "openai",
@@ -36,11 +36,11 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.log {
         return Vec::new();
     }
-    let strange = context.non_messages.iter().filter(|stray| !stray.lacks_role());
-    strange
-        .filter_map(|stray| stray.unknown.as_ref().map(|role| (stray, role)))
-        .map(|(stray, role)| {
-            Match::new(Some(stray.value), format!("the format does not know the role or type `{role}`"))
+    let unknown = context.non_messages.iter().filter(|item| !item.lacks_role());
+    unknown
+        .filter_map(|item| item.unknown.as_ref().map(|role| (item, role)))
+        .map(|(item, role)| {
+            Match::new(Some(item.value), format!("the format does not define the role or type `{role}`"))
         })
         .collect()
 }
