@@ -14,11 +14,13 @@ use crate::pipeline::{Config, Origin, Step, Value, schema};
 /// Which configuration counts.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ConfigFlags {
-    /// The configuration; without it the nearest `curtail.toml`, from the working directory upwards
+    /// Configuration file; by default the closest `curtail.toml` is used
+    ///
+    /// The working directory and its parents are searched, the working directory first.
     #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG", help_heading = "Configuration")]
     config: Option<PathBuf>,
 
-    /// Read no configuration
+    /// Use no configuration file
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     no_config: bool,
 }
@@ -52,10 +54,10 @@ fn nearest() -> anyhow::Result<Option<PathBuf>> {
     Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
 }
 
-/// Show which configuration counts and where each value comes from, or what a configuration may say
+/// Show the configuration in use, or a JSON Schema of `curtail.toml`
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Write a JSON Schema of `curtail.toml`, for editors
+    /// Print a JSON Schema of `curtail.toml` for editors
     #[arg(long)]
     schema: bool,
 
@@ -65,9 +67,9 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Command {
-    /// Show which configuration counts, and where each value comes from
+    /// Show the configuration in use and the origin of each value
     Show(ConfigFlags),
-    /// Write a JSON Schema of `curtail.toml`, for editors
+    /// Print a JSON Schema of `curtail.toml` for editors
     Schema,
 }
 

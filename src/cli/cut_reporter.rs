@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::input::{Cutting as Flags, ExplainFlag, Global, OnErrorFlag};
+use super::input::{Cutting as Flags, Global, OnErrorFlag, StatsFlag};
 use super::report;
 use super::sums::Sums;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, Opened};
@@ -278,10 +278,10 @@ impl<'f> CutReporter<'f> {
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
         match self.flags.stats {
             None => {}
-            Some(ExplainFlag::Json) => {
+            Some(StatsFlag::Json) => {
                 report::text(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed())));
             }
-            Some(ExplainFlag::Text) => {
+            Some(StatsFlag::Text) => {
                 report::text(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed())));
             }
         }

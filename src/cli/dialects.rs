@@ -2,18 +2,27 @@
 
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::out;
-use super::show::OutputFormat;
 use crate::dialects::ALL;
 
-/// List the dialects, with what tells each from the others
+/// List the dialects and how each is detected
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How to write it
+    /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: OutputFormat,
+    output_format: Format,
+}
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One JSON object per dialect
+    Json,
 }
 
 #[derive(Serialize)]
@@ -29,8 +38,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for dialect in ALL {
         let listed = Listed { name: dialect.name(), marks: dialect.signature() };
         match args.output_format {
-            OutputFormat::Text => list += &format!("{:width$}  {}\n", listed.name, listed.marks),
-            OutputFormat::Json => list += &(serde_json::to_string(&listed)? + "\n"),
+            Format::Text => list += &format!("{:width$}  {}\n", listed.name, listed.marks),
+            Format::Json => list += &(serde_json::to_string(&listed)? + "\n"),
         }
     }
     out::print(&list)?;

@@ -3,10 +3,10 @@
 use super::input::Cutting;
 use crate::pipeline::options::FilterOptions;
 
-/// Drop tool calls with their results, all or by name; strip parts; clear old results
+/// Drop tool calls with their results, strip parts, clear old results
 ///
-/// With neither --exclude-tool nor --include-tool all tools go, unless one of --role, --strip and --keep-last-results says
-/// what else is wanted.
+/// Without --exclude-tool and --include-tool, the calls of all tools are dropped, unless --role, --strip or
+/// --keep-last-results is given.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

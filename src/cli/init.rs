@@ -10,10 +10,10 @@ use anyhow::{Context as _, bail};
 /// What a new configuration says.
 const START: &str = include_str!("init.toml");
 
-/// Write a `curtail.toml` to begin with, which says what can stand in it
+/// Write a starter `curtail.toml` with commented examples
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file to write; one that is there is left as it is
+    /// File to write; an existing file is not overwritten
     #[arg(value_name = "FILE", default_value = "curtail.toml")]
     file: PathBuf,
 }

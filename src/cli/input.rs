@@ -16,23 +16,23 @@ use crate::pipeline::options::RepairHow;
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Input {
-    /// Files, directories or globs; `-` or nothing for standard input
+    /// Files, directories or globs; `-` or none for standard input
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
-    /// How transcripts lie in a file
+    /// How a file contains its transcripts
     #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
     pub(super) framing: FramingFlag,
 
-    /// The wire format, sniffed by default; `curtail dialects` lists them
+    /// Dialect of the messages, detected by default; `curtail dialects` lists the names
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Input")]
     pub(super) dialect: String,
 
-    /// Where records keep their messages, as keys joined by dots
+    /// Member that contains a record's messages, as keys joined by dots
     #[arg(long, value_name = "KEY", help_heading = "Input")]
     pub(super) messages_key: Option<String>,
 
-    /// What standard input is called in messages
+    /// Name for standard input in messages [default: stdin]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(super) stdin_filename: Option<String>,
 }
@@ -40,13 +40,13 @@ pub(super) struct Input {
 /// `--framing`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum FramingFlag {
-    /// Decided on the first values
+    /// Detect it from the first values
     Auto,
-    /// A message or event per line
+    /// One message or event per line
     Lines,
-    /// A transcript per line
+    /// One transcript per line
     Records,
-    /// The whole file is one JSON value
+    /// One JSON value per file
     Document,
 }
 
@@ -68,30 +68,30 @@ pub(super) struct Cutting {
     #[command(flatten)]
     pub(super) input: Input,
 
-    /// Mend broken pairs: drop them, answer them with a stub, or move results to where they belong
+    /// Repair broken pairs after the cut
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Repair")]
     pub(super) repair: Option<RepairHow>,
 
-    /// Mend calls that are still pending at the end, too
+    /// Also repair calls that are pending at the end
     #[arg(long, requires = "repair", help_heading = "Repair")]
     pub(super) repair_pending: bool,
 
     #[command(flatten)]
     pub(super) output: Output,
 
-    /// Say on standard error what was dropped or changed, and why
+    /// Report every dropped or changed message and the reason on standard error
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<ExplainFlag>,
 
-    /// Write no transcript; only say on standard error what would be dropped or changed
+    /// Write no transcript; report what would be dropped or changed on standard error
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
-    /// End with sums on standard error: files, transcripts, messages and tokens before and after, faults, time
+    /// Report totals on standard error at the end: files, messages and tokens before and after, time
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
-    pub(super) stats: Option<ExplainFlag>,
+    pub(super) stats: Option<StatsFlag>,
 
-    /// End with status 1 if anything changed, or would have
+    /// Exit with status 1 if anything changed or would change
     #[arg(long, help_heading = "Report")]
     pub(super) fail_on_change: bool,
 }
@@ -99,7 +99,7 @@ pub(super) struct Cutting {
 /// The flags of every command, wherever they stand.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Global {
-    /// Threads that work; 0 is one for every core
+    /// Number of threads (0 = all cores)
     #[arg(
         short,
         long,
@@ -111,15 +111,15 @@ pub(super) struct Global {
     )]
     pub(super) jobs: usize,
 
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, env = "CURTAIL_QUIET", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Global")]
     pub(super) quiet: bool,
 
-    /// Say how each input is read
+    /// Report the framing and dialect of each input, and every note
     #[arg(short, long, global = true, env = "CURTAIL_VERBOSE", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Global")]
     pub(super) verbose: bool,
 
-    /// When to use colours; `NO_COLOR` is respected
+    /// When to use colors; `NO_COLOR` is respected
     #[arg(
         long,
         global = true,
@@ -131,7 +131,7 @@ pub(super) struct Global {
     )]
     pub(super) color: When,
 
-    /// When to show where a batch is: bars on a terminal, a line every ten seconds elsewhere
+    /// When to show progress: bars on a terminal, otherwise a line every ten seconds
     #[arg(
         long,
         global = true,
@@ -147,38 +147,40 @@ pub(super) struct Global {
 /// `--color`, `--progress`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
-    /// On a terminal
+    /// Only on a terminal
     Auto,
-    /// Everywhere
+    /// Also in files and pipes
     Always,
-    /// Nowhere
+    /// Not at all
     Never,
 }
 
 /// Where what is left goes.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
-    /// Write to this file, whole or not at all; `.gz` and `.zst` are packed
+    /// Write to FILE, completely or not at all; `.gz` and `.zst` are compressed
     #[arg(short, long, value_name = "FILE", group = "place", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
 
-    /// Write below this directory, each output at its input's relative path
+    /// Write each output below DIR, at its input's relative path
     #[arg(short = 'O', long, value_name = "DIR", group = "place", help_heading = "Output")]
     pub(super) output_dir: Option<PathBuf>,
 
-    /// Replace the inputs, whole or not at all; with a suffix they stay under their name with it
+    /// Replace each input, completely or not at all; with SUFFIX, keep a backup as NAME+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) in_place: Option<OsString>,
 
-    /// Overwrite outputs and backups that exist
+    /// Overwrite existing outputs and backups
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
 
-    /// Leave out inputs that an earlier run finished with the same options; its record lies in DIR, or in MANIFEST
+    /// Skip inputs that an earlier run with the same options finished, as recorded in MANIFEST
+    ///
+    /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
     #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) resume: Option<OsString>,
 
-    /// What becomes of a record that cannot be read or cut
+    /// How to handle records that fail
     #[arg(
         long,
         value_enum,
@@ -189,7 +191,7 @@ pub(super) struct Output {
     )]
     pub(super) on_error: OnErrorFlag,
 
-    /// Write records that could not be read or cut to this file, with the reason, a JSON object each
+    /// Write records that fail to FILE with the reason, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) rejects: Option<PathBuf>,
 }
@@ -197,11 +199,11 @@ pub(super) struct Output {
 /// `--on-error`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnErrorFlag {
-    /// Its file ends there: an output file is not written; the status is 2
+    /// Stop reading the file, write no output for it, and exit with status 2
     Fail,
-    /// It is left out, with a warning
+    /// Drop the record, with a warning
     Skip,
-    /// It is kept as it is, with a warning
+    /// Keep the record unchanged, with a warning
     Keep,
 }
 
@@ -266,9 +268,18 @@ impl OnErrorFlag {
 /// `--explain`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ExplainFlag {
-    /// A line for a decision
+    /// One line of text for each entry
     Text,
-    /// A JSON object for a decision
+    /// One JSON object per line
+    Json,
+}
+
+/// `--stats`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum StatsFlag {
+    /// A table
+    Text,
+    /// One JSON object
     Json,
 }
 

@@ -3,7 +3,10 @@
 use super::input::Cutting;
 use crate::pipeline::options::LimitOptions;
 
-/// Keep the newest complete segments that fit a budget of tokens
+/// Keep the newest complete segments that fit a token budget
+///
+/// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
+/// fit the budget is kept; tool calls and their results are never separated.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -3,9 +3,9 @@
 use super::input::Cutting;
 use crate::pipeline::options::RepairOptions;
 
-/// Mend broken pairs of tool calls and results
+/// Repair broken pairs of tool calls and results
 ///
-/// What is whole is written byte for byte. A call that is still pending at the end is left alone unless --pending.
+/// Unbroken messages are written byte for byte. A call that is pending at the end stays unless --pending is given.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -9,21 +9,21 @@ use super::input::{Cutting, Global};
 use super::{out, report};
 use crate::pipeline::{Config, Origin, Step};
 
-/// Run the processors of a configuration, in the order history, network, agent
+/// Run the processors of a configuration file, in the order history, network, agent
 ///
-/// The output of one processor is the input of the next; a transcript is read once and written once. The file is the nearest
-/// `curtail.toml` from the working directory upwards, or the one that -c names.
+/// The output of each processor is the input of the next; a transcript is read once and written once. The configuration is
+/// the file that -c names, or the closest `curtail.toml` in the working directory and its parents.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Add the processors of this network
+    /// Also run the processors of this network
     #[arg(long, value_name = "NAME", env = "CURTAIL_NETWORK", help_heading = "Chain")]
     network: Option<String>,
 
-    /// Add the processors of this agent, of the network or of the top level
+    /// Also run the processors of this agent, in the network or at the top level
     #[arg(long, value_name = "NAME", env = "CURTAIL_AGENT", help_heading = "Chain")]
     agent: Option<String>,
 
-    /// Write the chain, with the level that each processor comes from, and read nothing
+    /// Print the chain with the level of each processor, and read nothing
     #[arg(long, help_heading = "Chain")]
     print: bool,
 

@@ -12,10 +12,10 @@ use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::dialects::ReadError;
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 
-/// Show what a transcript is read as: framing, dialect, messages, parts and pairs
+/// Show how a transcript is read: framing, dialect, messages, parts and pairs
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How to write it
+    /// Format of the outline
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     output_format: OutputFormat,
 
@@ -26,9 +26,9 @@ pub(super) struct Args {
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum OutputFormat {
-    /// For people
+    /// A table for each transcript
     Text,
-    /// A JSON object per transcript
+    /// One JSON object per transcript
     Json,
 }
 

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 
 use crate::store::{Clash, Store, StoreError, StoreLocation};
 
-/// Move what is kept between machines, as lines of JSON
+/// Export and import the store of `memory` and `summarize`
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -20,25 +20,25 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Write everything that is kept, a line of JSON for each state
+    /// Write every stored state as one line of JSON
     Export {
         #[command(flatten)]
         place: StoreFlag,
 
-        /// Where to write; standard output by default
+        /// File to write; standard output if omitted
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
-    /// Take in what `export` wrote, all of it or nothing
+    /// Read states that `export` wrote, all of them or none
     Import {
         #[command(flatten)]
         place: StoreFlag,
 
-        /// What to do about a state that is there already
+        /// What to do with a state that already exists
         #[arg(long, value_enum, default_value = "refuse")]
         on_clash: ClashFlag,
 
-        /// What to read; standard input by default
+        /// File to read; standard input if omitted
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -47,18 +47,18 @@ enum Command {
 /// Where the store is.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct StoreFlag {
-    /// The store's file [default: `CURTAIL_STORE`, else curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
+    /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClashFlag {
-    /// Take in nothing, and say which
+    /// Import nothing and name the state
     Refuse,
-    /// What is there stays
+    /// Keep the existing state
     Keep,
-    /// What comes takes its place
+    /// Replace the existing state
     Replace,
 }
 

@@ -8,19 +8,19 @@ use comfy_table::{Table, presets};
 use super::out;
 use crate::tokenizers::all;
 
-/// List the tokenizers, and the models that each is for
+/// List the tokenizers and their models
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How the list is written
+    /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     output_format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// A table
     Text,
-    /// One JSON list
+    /// One JSON array
     Json,
 }
 

@@ -3,10 +3,10 @@
 use super::input::Cutting;
 use crate::pipeline::options::WindowOptions;
 
-/// Keep the last N items, at least one exchange, and no orphan
+/// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
 ///
-/// `history` takes the last N, walks back until a user and an assistant message are in, and adds the round in flight on
-/// top. `sliding` keeps at most N messages, system messages among them.
+/// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
+/// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -19,15 +19,15 @@ use counts::{Counts, Sum};
 
 /// Count tokens, messages and calls
 ///
-/// Counted is the text of every part, with tool names, arguments and results; arguments and results that are no string count
-/// as their JSON without white space between its tokens. An image or a file counts 765 tokens.
+/// The count covers the text of every part, tool names, arguments and results. Arguments and results that are not strings
+/// count as JSON without white space between its tokens. An image or a file counts as 765 tokens.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What a row stands for
+    /// Group the counts by this
     #[arg(long, value_enum, default_value = "file")]
     by: By,
 
-    /// How the counts are written
+    /// Format of the counts
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     output_format: Format,
 
@@ -41,24 +41,24 @@ pub(super) struct Args {
 /// What a row stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// A file
+    /// One row per file
     File,
-    /// A transcript
+    /// One row per transcript
     Transcript,
-    /// Who speaks
+    /// One row per role
     Role,
-    /// A tool: its calls and results
+    /// One row per tool, for its calls and results
     Tool,
 }
 
 /// How the counts are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// A table
     Table,
     /// One JSON object
     Json,
-    /// A header and a line for every row
+    /// CSV with a header line
     Csv,
 }
 

@@ -16,14 +16,13 @@ use crate::memory::{Outcome, Replayed, State, Update, replay};
 use crate::processors::updates;
 use crate::store::Store;
 
-/// Apply the updates in transcripts, and write the state
+/// Apply the memory updates in transcripts and print the state
 ///
-/// With --thread or --resource the state in the store is updated; updates that were applied before change nothing.
-/// Without them nothing is kept, and every transcript has a state of its own: where there are several, a line of JSON
-/// for each.
+/// With --thread or --resource, the state in the store is updated; updates that were applied before change nothing. Without
+/// them, nothing is stored and every transcript has its own state; several states are printed as one line of JSON each.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The state to begin with: text, or a JSON object
+    /// File with the initial state: text or a JSON object
     #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
     state: Option<PathBuf>,
 
@@ -36,7 +35,7 @@ pub(super) struct Args {
     #[command(flatten)]
     output: Output,
 
-    /// Say on standard error what became of every update
+    /// Report the outcome of every update on standard error
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     explain: Option<ExplainFlag>,
 

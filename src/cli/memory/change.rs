@@ -10,14 +10,14 @@ use crate::cli::out::print;
 use crate::memory::{self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
 use crate::store::Scope;
 
-/// Merge an object into the state, and write the state
+/// Merge an object into the state and print the state
 #[derive(Debug, clap::Args)]
 pub(super) struct Update {
-    /// The object, as JSON; `-` reads it from standard input
+    /// JSON object to merge; `-` reads it from standard input
     #[arg(value_name = "JSON")]
     object: String,
 
-    /// The id of the call that this is: one that came before changes nothing
+    /// Id of the tool call; an id that was applied before changes nothing
     #[arg(long, value_name = "ID")]
     call_id: Option<String>,
 
@@ -76,10 +76,10 @@ fn argument(text: &str) -> anyhow::Result<String> {
     Ok(read)
 }
 
-/// Put a state in the place of what is kept
+/// Replace the stored state
 #[derive(Debug, clap::Args)]
 pub(super) struct Set {
-    /// Text, or a JSON object; `-` reads it from standard input
+    /// New state: text or a JSON object; `-` reads it from standard input
     #[arg(value_name = "STATE")]
     state: String,
 
@@ -103,10 +103,10 @@ impl Set {
     }
 }
 
-/// Forget the state; updates that were applied stay known, so that no replay brings it back
+/// Delete the state, but remember which updates were applied
 #[derive(Debug, clap::Args)]
 pub(super) struct Clear {
-    /// Forget the updates as well, and what was set aside
+    /// Also forget the applied updates and the states that were set aside
     #[arg(long)]
     forget: bool,
 
@@ -130,14 +130,14 @@ impl Clear {
     }
 }
 
-/// Give a child thread its parent's memory: a copy of resource state, none of thread state
+/// Copy a resource's state to a child thread; a thread's state is not inherited
 #[derive(Debug, clap::Args)]
 pub(super) struct Spawn {
-    /// The child's thread
+    /// Thread of the child
     #[arg(long, value_name = "THREAD")]
     to: String,
 
-    /// Replace a state that the child has already
+    /// Replace an existing state of the child
     #[arg(long)]
     force: bool,
 

@@ -15,15 +15,15 @@ pub(super) struct Whose {
     #[command(flatten)]
     pub(super) place: StoreFlag,
 
-    /// The conversation
+    /// Thread (conversation) that the state belongs to
     #[arg(long, value_name = "ID", help_heading = "Store")]
     pub(super) thread: Option<String>,
 
-    /// What several conversations belong to: a user, a project
+    /// Resource that several threads share, such as a user or a project
     #[arg(long, value_name = "ID", help_heading = "Store")]
     pub(super) resource: Option<String>,
 
-    /// Whose state it is: the thread's, unless only --resource is given
+    /// Scope of the state [default: thread, or resource if only --resource is given]
     #[arg(long, value_enum, value_name = "SCOPE", help_heading = "Store")]
     pub(super) scope: Option<ScopeFlag>,
 }
@@ -31,9 +31,9 @@ pub(super) struct Whose {
 /// `--scope`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ScopeFlag {
-    /// One conversation's
+    /// The state of one thread
     Thread,
-    /// A resource's, which its conversations share
+    /// The state of a resource, shared by its threads
     Resource,
 }
 
@@ -63,15 +63,15 @@ impl Whose {
 /// What holds for a state.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct RuleFlags {
-    /// A JSON Schema that the state must pass
+    /// JSON Schema file that every state must satisfy
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
 
-    /// The state where nothing was kept yet: text, or a JSON object
+    /// File with the state to use while none is stored: text or a JSON object
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
 
-    /// Leave the state as it is, whatever the updates say
+    /// Ignore all updates
     #[arg(long)]
     read_only: bool,
 }
@@ -120,7 +120,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 /// How a state is written.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Output {
-    /// How the state is written
+    /// Format of the state
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub(super) output_format: Format,
 }
@@ -128,9 +128,18 @@ pub(super) struct Output {
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Text as it is, an object as indented JSON
+    /// Text unchanged, an object as indented JSON
     Text,
-    /// JSON on a line
+    /// JSON on one line
+    Json,
+}
+
+/// `--output-format` of a list
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ListFormat {
+    /// A table
+    Text,
+    /// One JSON object per state
     Json,
 }
 

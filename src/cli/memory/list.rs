@@ -6,39 +6,39 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::flags::{Format, ScopeFlag};
+use super::flags::{ListFormat, ScopeFlag};
 use crate::cli::out::print;
 use crate::cli::store::StoreFlag;
 use crate::store::{Filter, Scope, Shelf, StoreEntry};
 
-/// List the states that are kept
+/// List the stored states
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     which: Which,
 
-    /// How the list is written
+    /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: ListFormat,
 }
 
-/// Take out states that have not changed for long, with all that belongs to them, and list them
+/// Delete and list states that have not changed for a while
 #[derive(Debug, clap::Args)]
 pub(super) struct Prune {
-    /// How long: 90s, 45m, 12h, 30d or 8w
+    /// Minimum time since the last change, such as 90s, 45m, 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Duration,
 
-    /// Take out nothing, only list
+    /// List the states and delete nothing
     #[arg(long)]
     dry_run: bool,
 
     #[command(flatten)]
     which: Chosen,
 
-    /// How the list is written
+    /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: ListFormat,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -46,7 +46,7 @@ struct Which {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Only what has not changed for so long: 90s, 45m, 12h, 30d or 8w
+    /// List only states unchanged for this long, such as 90s, 45m, 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
 }
@@ -56,7 +56,7 @@ struct Chosen {
     #[command(flatten)]
     place: StoreFlag,
 
-    /// Only of this scope
+    /// Select only states of this scope
     #[arg(long, value_enum, value_name = "SCOPE")]
     scope: Option<ScopeFlag>,
 }
@@ -92,8 +92,8 @@ impl Prune {
     }
 }
 
-fn table(entries: &[StoreEntry], format: Format) -> String {
-    if format == Format::Json {
+fn table(entries: &[StoreEntry], format: ListFormat) -> String {
+    if format == ListFormat::Json {
         return entries.iter().map(|entry| line(entry) + "\n").collect();
     }
     if entries.is_empty() {

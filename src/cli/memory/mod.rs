@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 pub(super) use recall::RecallOptions;
 
-/// Keep what a model wrote down, and put it back in front of it
+/// Store what a model notes with the memory tool, and insert it into later requests
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]

@@ -15,10 +15,10 @@ use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{StateSource, WorkingMemory};
 use crate::tokenizers::{DEFAULT, find};
 
-/// Write the transcript with the state as a block behind the leading instructions
+/// Insert the state into a transcript, after the leading instructions
 ///
-/// The state is the one that --thread or --resource names in the store, or the one in --state; else the one that the
-/// updates in the transcript come to.
+/// The state comes from the store with --thread or --resource, from a file with --state, and otherwise from the updates in the
+/// transcript itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,18 +28,20 @@ pub(super) struct Args {
     pub(super) cutting: Cutting,
 }
 
-/// Put the state that is kept as a block behind the leading instructions
+/// Insert the stored state after the leading instructions
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct RecallOptions {
-    /// The state: text, or a JSON object
+    /// File with the state: text or a JSON object
     #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
     state: Option<PathBuf>,
 
-    /// The most tokens that the block takes; a longer state is cut, with a marker that says so
+    /// Maximum number of tokens of the block; a longer state is cut and marked
     #[arg(long, value_name = "N", default_value_t = Tokens(BUDGET))]
     budget: Tokens,
 
-    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
+    ///
+    /// `curtail tokenizers` lists the encodings.
     #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
     tokenizer: String,
 

@@ -7,7 +7,7 @@ use crate::cli::out::print;
 use crate::memory::{Loaded, load};
 use crate::store::{RecordKey, Store};
 
-/// Write the state that is kept; change nothing
+/// Print the stored state
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(super) struct Args {
     #[command(flatten)]
     output: Output,
 
-    /// Write instead what was set aside because it could not be used, a line of JSON for each
+    /// Print states that were set aside as unusable instead, one line of JSON each
     #[arg(long)]
     set_aside: bool,
 }

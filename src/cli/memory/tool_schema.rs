@@ -9,18 +9,18 @@ use super::flags;
 use crate::cli::out::print;
 use crate::memory::{NAMES, Shape, definition};
 
-/// Write the definition of the tool with which a model updates the memory, under both its names
+/// Print the definition of the tool with which a model updates the memory
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Whose spelling of a tool
+    /// API whose tool format to use
     #[arg(long, value_enum, default_value = "openai")]
     dialect: ShapeFlag,
 
-    /// Only under this name; most providers take no `/` in one
+    /// Print only this name of the tool; most providers allow no `/` [default: both names]
     #[arg(long, value_name = "NAME", value_parser = NAMES)]
     name: Option<String>,
 
-    /// A JSON Schema that the state must pass
+    /// JSON Schema file that every state must satisfy
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
 }

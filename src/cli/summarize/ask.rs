@@ -17,76 +17,75 @@ use crate::summarizers::{
 const TIMEOUT: f64 = 120.0;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Summaries")]
 pub(super) struct AskFlags {
-    /// Who makes the summaries [default: extractive; command with --summarizer-cmd]
-    #[arg(long, value_enum, value_name = "NAME")]
+    /// Summarizer to use [default: extractive, or command with --summarizer-cmd]
+    #[arg(long, value_enum, value_name = "NAME", help_heading = "Summaries")]
     summarizer: Option<SummarizerKind>,
 
-    /// The server's address, up to and without `/chat/completions` or `/v1/messages`
-    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT")]
+    /// Base URL of the server, without `/chat/completions` or `/v1/messages`
+    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", help_heading = "Summaries")]
     endpoint: Option<String>,
 
-    /// The model that is asked
-    #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL")]
+    /// Model that writes the summaries
+    #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL", help_heading = "Summaries")]
     summary_model: Option<String>,
 
-    /// A file with the key; else `CURTAIL_API_KEY`, `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`
-    #[arg(long, value_name = "FILE")]
+    /// File with the API key [default: `CURTAIL_API_KEY`, `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`]
+    #[arg(long, value_name = "FILE", help_heading = "Summaries")]
     api_key_file: Option<PathBuf>,
 
-    /// How long one request or one run may take, in seconds [default: 120]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Time limit of one request or command, in seconds [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Summaries")]
     timeout: Option<f64>,
 
-    /// How often a request is tried again that may do better then [default: 3]
-    #[arg(long, value_name = "N")]
+    /// Number of retries after a temporary failure [default: 3]
+    #[arg(long, value_name = "N", help_heading = "Summaries")]
     retries: Option<u32>,
 
-    /// How many summaries are asked for at a time [default: 4]
-    #[arg(long, value_name = "N")]
+    /// Number of concurrent requests or commands [default: 4]
+    #[arg(long, value_name = "N", help_heading = "Summaries")]
     concurrency: Option<usize>,
 
-    /// JSON whose members go into every request
-    #[arg(long, value_name = "JSON", value_parser = object)]
+    /// JSON object to merge into every request
+    #[arg(long, value_name = "JSON", value_parser = object, help_heading = "Summaries")]
     extra_body: Option<Map<String, Value>>,
 
-    /// A file with instructions for the model; `{tokens}` in it becomes --summary-tokens
-    #[arg(long, value_name = "FILE")]
+    /// File with instructions for the model; `{tokens}` is replaced with --summary-tokens
+    #[arg(long, value_name = "FILE", help_heading = "Summaries")]
     prompt: Option<PathBuf>,
 
-    /// A program and its arguments: messages as JSON on its standard input, a summary on its standard output
-    #[arg(long, value_name = "COMMAND")]
+    /// Command that reads messages as JSON and prints a summary
+    #[arg(long, value_name = "COMMAND", help_heading = "Summaries")]
     summarizer_cmd: Option<String>,
 
-    /// What to do when no summary can be made
-    #[arg(long, value_enum, default_value = "fail")]
+    /// What to do if a summary fails
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "fail", help_heading = "Summaries")]
     on_summary_error: OnError,
 
-    /// A folder for summaries that were made, so that none is paid for twice
-    #[arg(long, value_name = "DIR")]
+    /// Directory that stores summaries for later runs
+    #[arg(long, value_name = "DIR", help_heading = "Summaries")]
     cache: Option<PathBuf>,
 }
 
 /// `--summarizer`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SummarizerKind {
-    /// The transcript's own sentences; offline
+    /// Selects sentences of the transcript; needs no network
     Extractive,
-    /// A server that speaks Chat Completions
+    /// A server with the Chat Completions API
     Openai,
-    /// A server that speaks Messages
+    /// A server with the Anthropic Messages API
     Anthropic,
-    /// A program of your own
+    /// The command of --summarizer-cmd
     Command,
 }
 
 /// `--on-summary-error`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OnError {
-    /// Leave the transcript as it is, and end with status 2
+    /// Write no output for the transcript and exit with status 2
     Fail,
-    /// Take the transcript's own sentences, and say so
+    /// Use the extractive summarizer instead, with a warning
     Extractive,
 }
 

@@ -21,20 +21,20 @@ use crate::processors::Rolling;
 use crate::processors::{Counted, RollingSummary};
 use crate::tokenizers;
 
-/// Keep the newest interactions word for word, and summaries of what came before
+/// Keep the newest interactions verbatim and summaries of the older ones
 ///
-/// The first summary is made when one interaction more has come than the window holds, of the newest that it holds; then
-/// one after every window further. The newest summaries are kept.
+/// The first summary covers the first N interactions and is made when interaction N+1 arrives; another one follows after every N
+/// further interactions. Only the newest summaries are kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     options: SummarizeOptions,
 
-    /// What to write
+    /// Output to write
     #[arg(long, value_enum, default_value = "context")]
     emit: Emit,
 
-    /// Write the instructions for the model, and end
+    /// Print the instructions for the summary model and exit
     #[arg(long, help_heading = "Summaries")]
     print_prompt: bool,
 
@@ -45,26 +45,28 @@ pub(super) struct Args {
     pub(super) cutting: Cutting,
 }
 
-/// Keep the newest interactions word for word, and summaries of what came before
+/// Keep the newest interactions verbatim and summaries of the older ones
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SummarizeOptions {
-    /// How many interactions are kept word for word, and how many a summary covers
+    /// Number of interactions to keep verbatim, and to cover with each summary
     #[arg(short = 'n', long, value_name = "N", default_value = "21")]
     window: NonZeroUsize,
 
-    /// How many summaries are kept
+    /// Number of summaries to keep
     #[arg(long, value_name = "N", default_value = "3")]
     max_summaries: NonZeroUsize,
 
-    /// What counts as an interaction
+    /// Unit of an interaction
     #[arg(long, value_enum, default_value = "message")]
     unit: UnitFlag,
 
-    /// The most tokens of one summary
+    /// Maximum number of tokens per summary
     #[arg(long, value_name = "N", default_value_t = Tokens(400))]
     summary_tokens: Tokens,
 
-    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
+    ///
+    /// `curtail tokenizers` lists the encodings.
     #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
     tokenizer: String,
 
@@ -74,17 +76,17 @@ pub(super) struct SummarizeOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum UnitFlag {
-    /// A message in which the user or the assistant speaks
+    /// One user or assistant message with text
     Message,
-    /// A message of the user and all that answers it
+    /// One user message and all answers to it
     Exchange,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Emit {
-    /// What a model should get: instructions, summaries, the window
+    /// The context for a model: instructions, summaries and window
     Context,
-    /// The memory as JSON, a line for each transcript
+    /// The rolling memory as JSON, one line per transcript
     State,
 }
 

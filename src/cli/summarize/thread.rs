@@ -17,22 +17,21 @@ use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
 use crate::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Memory that stays")]
 pub(super) struct ThreadFlags {
-    /// The store's file [default: `CURTAIL_STORE`, else curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "thread")]
+    /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
+    #[arg(long, value_name = "FILE", requires = "thread", help_heading = "Rolling memory")]
     store: Option<PathBuf>,
 
-    /// Append to this thread of the store, and summarize only what is new
-    #[arg(long, value_name = "ID")]
+    /// Append the input to this thread of the store and summarize only new messages
+    #[arg(long, value_name = "ID", help_heading = "Rolling memory")]
     pub(super) thread: Option<String>,
 
-    /// The input begins with message N of the thread; what was taken before is passed over
-    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Number of the thread's message that the input begins with; known messages are skipped
+    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Rolling memory")]
     from: Option<u64>,
 
-    /// Go on reading as the file grows, and write the memory anew on a line after every turn
-    #[arg(long)]
+    /// Keep reading as the file grows and write the memory on one line after every turn
+    #[arg(long, help_heading = "Rolling memory")]
     pub(super) follow: bool,
 }
 

@@ -16,7 +16,9 @@ pub struct CountingOptions(Flags);
 
 #[derive(Debug, Clone, Args)]
 struct Flags {
-    /// Counts tokens: an encoding, `approx[:ENCODING]`, or the path of a `tokenizer.json`; `curtail tokenizers` lists them
+    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
+    ///
+    /// `curtail tokenizers` lists the encodings.
     #[arg(
         long,
         value_name = "NAME",
@@ -27,24 +29,24 @@ struct Flags {
     )]
     tokenizer: String,
 
-    /// Count as this model does
+    /// Count with this model's tokenizer
     #[arg(long, value_name = "MODEL", help_heading = "Counting")]
     model: Option<String>,
 
-    /// What to add for the frame around messages
+    /// Tokens to add for the framing of messages
     #[arg(long, value_enum, default_value = "none", help_heading = "Counting")]
     overhead: OverheadFlag,
 
-    /// Hold this many tokens back, for the reply
+    /// Tokens to hold back for the reply
     #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
     reserve: Tokens,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OverheadFlag {
-    /// Nothing
+    /// Add nothing
     None,
-    /// 3 tokens a message and 3 to prime the reply
+    /// Add 3 tokens per message and 3 that start the reply
     Openai,
 }
 

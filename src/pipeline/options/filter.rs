@@ -8,18 +8,18 @@ use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
 use crate::tokenizers;
 use crate::transcript::Role;
 
-/// Drop tool calls with their results, all or by name; strip parts; clear old results
+/// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, Args)]
 pub struct FilterOptions {
-    /// Drop only the tools that match
+    /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
     exclude_tool: Vec<String>,
 
-    /// Drop all tools but those that match
+    /// Keep only calls of tools that match GLOB
     #[arg(short = 'k', long, visible_alias = "include", value_name = "GLOB")]
     include_tool: Vec<String>,
 
-    /// Leave an assistant text that names the tools where calls were dropped
+    /// Replace dropped calls with an assistant text that names their tools
     #[arg(long)]
     persist_results: bool,
 
@@ -31,15 +31,15 @@ pub struct FilterOptions {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
     strip: Vec<StripFlag>,
 
-    /// Clear the content of all tool results but the last N
+    /// Clear the content of all tool results except the last N
     #[arg(long, value_name = "N")]
     keep_last_results: Option<usize>,
 
-    /// What a cleared result says
+    /// Content of a cleared result
     #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "keep_last_results")]
     placeholder: String,
 
-    /// Never clear the results of tools that match
+    /// Never clear results of tools that match GLOB
     #[arg(long, value_name = "GLOB", requires = "keep_last_results")]
     exempt_tool: Vec<String>,
 }
@@ -55,9 +55,10 @@ enum RoleFlag {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StripFlag {
-    /// What the model thought, where no call still needs it
+    /// Reasoning that no kept call depends on
+    #[value(alias = "thinking")]
     Reasoning,
-    /// Images, sounds and files
+    /// Images, audio and files
     Media,
     /// Parts of unknown type
     Other,

@@ -5,42 +5,42 @@ use clap::{Args, ValueEnum};
 use super::{CountingOptions, Options, Processors, Tokens};
 use crate::processors::{Counting, Overflow, TokenLimit};
 
-/// Keep the newest complete segments that fit a budget of tokens
+/// Keep the newest complete segments that fit a token budget
 #[derive(Debug, Clone, Args)]
 pub struct LimitOptions {
-    /// The budget in tokens; `k` and `m` are thousands and millions
+    /// Token budget; `k` and `m` mean thousands and millions
     #[arg(short = 't', long, value_name = "N")]
     max_tokens: Tokens,
 
-    /// Cut only when the total passes this, then down to --max-tokens
+    /// Cut only transcripts above N tokens [default: --max-tokens]
     #[arg(long, value_name = "N")]
     trigger: Option<Tokens>,
 
     #[command(flatten)]
     counting: CountingOptions,
 
-    /// What to do when not even the newest segment fits
+    /// What to keep when not even the newest segment fits
     #[arg(long, value_enum, default_value = "empty")]
     on_overflow: OverflowFlag,
 
-    /// Keep system and developer messages, and count them first (default)
+    /// Keep system and developer messages and count them first (default)
     #[arg(long, overrides_with = "no_preserve_system")]
     preserve_system: bool,
 
-    /// Treat system and developer messages like any other
+    /// Treat system and developer messages like any other message
     #[arg(long)]
     no_preserve_system: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OverflowFlag {
-    /// Keep nothing but what is preserved, and warn
+    /// Keep only preserved messages, with a warning
     Empty,
-    /// Keep the newest segment all the same, and warn
+    /// Keep the newest segment anyway, with a warning
     KeepNewest,
-    /// Shorten its texts in the middle
+    /// Keep the newest segment and cut its texts in the middle
     Truncate,
-    /// Fail
+    /// Report an error
     Error,
 }
 

@@ -5,26 +5,26 @@ use clap::{Args, ValueEnum};
 use super::{Options, Processors};
 use crate::processors::{Repair, RepairMode};
 
-/// Mend broken pairs of tool calls and results
+/// Repair broken pairs of tool calls and results
 #[derive(Debug, Clone, Args)]
 pub struct RepairOptions {
-    /// What becomes of them
+    /// How to repair broken pairs
     #[arg(long, value_enum, value_name = "HOW", default_value = "drop")]
     mode: RepairHow,
 
-    /// Mend calls that are still pending at the end, too
+    /// Also repair calls that are pending at the end
     #[arg(long)]
     pending: bool,
 }
 
-/// What becomes of broken pairs.
+/// How broken pairs are repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RepairHow {
-    /// What is broken goes, with its other half
+    /// Drop broken calls and results
     Drop,
-    /// An unanswered call gets a result that says so; the rest goes
+    /// Answer unanswered calls with a stub result; drop the rest
     Stub,
-    /// A detached result goes where it belongs; the rest goes
+    /// Move detached results to their calls; drop the rest
     Move,
 }
 

@@ -5,69 +5,69 @@ use clap::{Args, ValueEnum};
 use super::{Options, Processors};
 use crate::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
-/// Keep the last N items, at least one exchange, and no orphan
+/// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
 #[derive(Debug, Clone, Args)]
 pub struct WindowOptions {
-    /// How many units to keep
+    /// Number of units to keep
     #[arg(short = 'n', long = "size", value_name = "N", default_value_t = 40, value_parser = at_least_one)]
     size: usize,
 
-    /// How the window is laid
+    /// Which window algorithm to use
     #[arg(long, value_enum, default_value = "history")]
     strategy: Strategy,
 
-    /// What N counts
+    /// Unit that N counts
     #[arg(long, value_enum, default_value = "items")]
     unit: UnitFlag,
 
-    /// Let the walk back grow the window to at most N times K
+    /// Limit how far back the window may reach for an exchange, as a multiple of N
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     max_expansion: Option<usize>,
 
-    /// Count the round in flight like the rest
+    /// Count the in-flight round toward N instead of keeping it on top
     #[arg(long)]
     cap_in_flight: bool,
 
-    /// Keep system and developer messages that fall outside (default)
+    /// Keep system and developer messages outside the window (default)
     #[arg(long, overrides_with = "no_preserve_system")]
     preserve_system: bool,
 
-    /// Treat system and developer messages like any other
+    /// Treat system and developer messages like any other message
     #[arg(long)]
     no_preserve_system: bool,
 
-    /// Drop from the front of the window until a message of this role
+    /// Drop messages from the front of the window up to the first message of this role
     #[arg(long, value_enum, value_name = "ROLE")]
     start_on: Option<StartOn>,
 
-    /// Keep the first K units as well
+    /// Number of units to keep at the beginning of the transcript as well
     #[arg(long, value_name = "K", default_value_t = 0)]
     keep_first: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Strategy {
-    /// The last N, at least one exchange, and the round in flight
+    /// The last N, extended back to one exchange, plus the in-flight round
     History,
-    /// At most N, system messages included
+    /// At most N, including system messages
     Sliding,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum UnitFlag {
-    /// Items, as they lie in the transcript
+    /// Items of the transcript, one by one
     Items,
-    /// Messages; consecutive items of the assistant count once
+    /// Messages; consecutive assistant items count as one
     Messages,
-    /// From a speaking user message to just before the next
+    /// Turns, each from a user message with text to the next
     Turns,
-    /// Calls with their results; any other message by itself
+    /// Segments: calls with their results, and every other message by itself
     Segments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StartOn {
-    /// A user message that says something
+    /// A user message with text
     User,
 }
 
