@@ -2,16 +2,20 @@
 
 mod check;
 mod check_reporter;
+mod completions;
 mod config;
 mod count;
 mod cut;
 mod cut_reporter;
 mod dialects;
+mod examples;
 mod filter;
+mod help;
 mod init;
 mod input;
 mod interrupt;
 mod limit;
+mod man;
 mod memory;
 mod out;
 mod processor_specs;
@@ -28,7 +32,8 @@ mod window;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use processor_specs::PROCESSOR_SPECS;
 
@@ -61,18 +66,24 @@ enum Command {
     Dialects(dialects::Args),
     Memory(memory::Args),
     Store(store::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// The command line, with every command and flag.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    help::with_pages(Cli::command())
 }
 
-/// The whole program: reads the command line, does what it says, tells how it went.
+/// The whole program: reads the command line, runs the command and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed.map_err(|error| error.format(&mut command())) {
+        Ok(cli) => cli,
+        Err(error) => return refused(error),
+    };
     cli.global.apply();
     let done = match &cli.command {
         Command::Window(args) => cut::with(&args.cutting, &cli.global, &args.options),
@@ -91,6 +102,8 @@ pub fn main() -> ExitCode {
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(&cli.global),
         Command::Store(args) => args.run(),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match done {
         Ok(status) => status,
@@ -99,4 +112,29 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Flags of other programs, the command that has a flag for the same purpose, and that flag.
+const FOREIGN_FLAGS: &[(&str, &str, &str)] =
+    &[("--last", "window", "-n/--size"), ("--keep-last", "window", "-n/--size"), ("--tail", "window", "-n/--size")];
+
+/// Prints the error, or the help that was requested.
+fn refused(mut error: clap::Error) -> ExitCode {
+    if let Some(own) = own_flag(&error) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(own.to_owned()));
+    }
+    // Where standard error is closed, only the exit status remains.
+    drop(error.print());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The flag to use instead of the unknown flag of `error`, if it is one of [`FOREIGN_FLAGS`].
+fn own_flag(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
+    let usage = usage.to_string();
+    let known = FOREIGN_FLAGS
+        .iter()
+        .find(|(foreign, command, _)| flag == foreign && usage.contains(&format!("curtail {command} ")));
+    known.map(|(.., own)| *own)
 }

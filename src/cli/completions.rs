@@ -1,0 +1,23 @@
+//! `curtail completions`: the script with which a shell completes commands and flags.
+
+use std::process::ExitCode;
+
+use clap_complete::Shell;
+
+use super::out;
+
+/// Print a shell's completion script
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Shell that runs the script
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Prints the script.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut super::command(), "curtail", &mut script);
+    out::print(&String::from_utf8(script)?)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,100 @@
+//! What the help shows beside the flags: commands in groups, examples, and in `-h` only the flags that most runs need.
+
+use std::fmt::Write as _;
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+use super::examples;
+
+/// The commands of the first screen, each in exactly one group.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Cut", &["window", "limit", "filter", "summarize", "repair", "run"]),
+    ("Check", &["check", "rule"]),
+    ("Look", &["show", "count", "dialects", "tokenizers"]),
+    ("Remember", &["memory", "store"]),
+    ("Set up", &["init", "config", "completions", "man"]),
+];
+
+/// The headings of flags that several commands share: `-h` shows only the flags of [`SHORT`] below them.
+const SHARED: &[&str] = &["Input", "Repair", "Output", "Report", "Counting", "Configuration", "Store", "Global"];
+
+/// Shared flags that `-h` shows.
+const SHORT: &[&str] = &[
+    "config", "dialect", "dry_run", "explain", "in_place", "model", "output", "output_dir", "repair", "resource", "stats",
+    "thread", "tokenizer",
+];
+
+/// Flags of a single command that only `--help` shows.
+const LONG: &[&str] = &[
+    "allow_empty", "api_key_file", "cache", "cap_in_flight", "concurrency", "exempt_tool", "exit_zero", "extra_body", "from",
+    "max_findings", "on_summary_error", "placeholder", "print_prompt", "profile", "prompt", "read_only", "reserve", "retries",
+    "schema", "start_on", "stateful", "statistics", "template", "timeout",
+];
+
+/// The global flags that have an effect on each command; `--color` has one on all of them.
+const GLOBAL: &[(&[&str], &[&str])] = &[
+    (
+        &["window", "limit", "filter", "summarize", "repair", "run", "memory recall"],
+        &["jobs", "quiet", "verbose", "progress", "color"],
+    ),
+    (&["check"], &["jobs", "quiet", "progress", "color"]),
+    (&["show", "count"], &["jobs", "color"]),
+];
+
+/// `root` with grouped commands, examples and short pages.
+pub(super) fn with_pages(root: Command) -> Command {
+    let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
+    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let root = names.iter().fold(root.mut_args(concise), |root, name| {
+        root.mut_subcommand(name, |command| page(command, name, &global))
+    });
+    let template = first_screen(&root);
+    let footer = "See `curtail COMMAND -h` for a command's most used flags and examples, `--help` for all of them.";
+    root.help_template(template).after_help(footer)
+}
+
+/// The page of the command at `path`, such as `memory apply`, and of the commands below it.
+fn page(command: Command, path: &str, global: &[Arg]) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    let command = names.iter().fold(command.mut_args(concise), |command, name| {
+        command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
+    });
+    let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
+    let examples = examples::of_command(path, command.get_styles());
+    // A command that defines a global flag itself keeps its own definition, which hides the flag where it has no effect.
+    command.args(shown).after_help(examples)
+}
+
+/// Whether the global flag `id` changes anything in the command at `path`.
+fn has_effect(path: &str, id: &str) -> bool {
+    let flags = GLOBAL.iter().find(|(paths, _)| paths.contains(&path)).map_or(&["color"][..], |(_, flags)| flags);
+    flags.contains(&id)
+}
+
+/// The flag without the values of environment variables, and hidden from `-h` if few runs need it.
+fn concise(arg: Arg) -> Arg {
+    let id = arg.get_id().as_str();
+    let shared = arg.get_help_heading().is_some_and(|heading| SHARED.contains(&heading));
+    let is_long = LONG.contains(&id) || shared && !SHORT.contains(&id);
+    arg.hide_env_values(true).hide_short_help(is_long)
+}
+
+/// The template of the first screen: every command with its summary, group by group.
+fn first_screen(root: &Command) -> StyledStr {
+    let styles = root.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let mut text = StyledStr::new();
+    // Writing to a styled string cannot fail.
+    let _ = write!(text, "{{about-section}}{{usage-heading}} {{usage}}\n\n");
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "{header}{group}:{header:#}");
+        for name in *names {
+            let about = root.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let _ = writeln!(text, "  {literal}{name:<11}{literal:#}  {}", about.unwrap_or_default());
+        }
+        text.write_char('\n').unwrap_or_default();
+    }
+    let _ = write!(text, "{header}Options:{header:#}\n{{options}}{{after-help}}");
+    text
+}

@@ -1,0 +1,196 @@
+//! The help: every command in one group, a page that fits a screen, examples that run; completions and manual pages.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The most lines of a `-h` page at a width of 100 columns.
+const SCREEN: usize = 45;
+
+/// Commands that read no transcripts.
+const NO_TRANSCRIPTS: &[&str] =
+    &["rule", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list", "memory set"];
+
+const CHAT: &str = r#"{"messages":[{"role":"user","content":"Is the train late?"},{"role":"assistant","content":"No."}]}"#;
+
+fn curtail(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_curtail"));
+    command.args(words).env("COLUMNS", "100").env_remove("CURTAIL_STORE").stdin(Stdio::null());
+    command.output().expect("the program runs")
+}
+
+fn page(path: &str, flag: &str) -> String {
+    let output = curtail(&path.split_whitespace().chain([flag]).collect::<Vec<_>>());
+    assert!(output.status.success(), "{path} {flag}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The commands that clap lists itself: every command that exists.
+fn commands() -> Vec<String> {
+    let script = curtail(&["completions", "fish"]).stdout;
+    let script = String::from_utf8(script).expect("UTF-8");
+    let first = script.lines().filter(|line| line.contains("__fish_curtail_needs_command"));
+    let names = first.filter_map(|line| line.split_once(" -a \"")?.1.split_once('"').map(|(name, _)| name.to_owned()));
+    names.filter(|name| name != "help").collect()
+}
+
+/// The names below a heading such as `Commands:`, and the lines of their pages.
+fn inner(path: &str) -> Vec<String> {
+    let page = page(path, "-h");
+    let lines = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(|name| format!("{path} {name}")).collect()
+}
+
+fn all() -> Vec<String> {
+    commands().into_iter().flat_map(|name| std::iter::once(name.clone()).chain(inner(&name)).collect::<Vec<_>>()).collect()
+}
+
+/// The command lines below `Examples:`.
+fn examples(page: &str) -> Vec<String> {
+    let lines = page.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines.map(|line| line.split("  # ").next().unwrap_or_default().trim().to_owned()).collect()
+}
+
+#[test]
+fn the_first_screen_has_every_command_in_exactly_one_group() {
+    let commands = commands();
+    assert!(commands.len() >= 18, "{commands:?}");
+    let screen = page("", "-h");
+    for group in ["Cut:", "Check:", "Look:", "Remember:", "Set up:"] {
+        assert_eq!(screen.lines().filter(|line| *line == group).count(), 1, "{group}\n{screen}");
+    }
+    let listed: Vec<&str> = screen
+        .lines()
+        .take_while(|line| *line != "Options:")
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    for command in &commands {
+        assert_eq!(listed.iter().filter(|name| *name == command).count(), 1, "{command} in\n{screen}");
+    }
+    assert_eq!(listed.len(), commands.len(), "{screen}");
+    let bare = curtail(&[]);
+    assert_eq!(bare.status.code(), Some(2));
+    assert_eq!(String::from_utf8(bare.stderr).expect("UTF-8"), screen);
+}
+
+#[test]
+fn short_help_fits_a_screen_and_long_help_has_more() {
+    for path in all() {
+        let (short, long) = (page(&path, "-h"), page(&path, "--help"));
+        assert!(short.lines().count() <= SCREEN, "{path}: {} lines\n{short}", short.lines().count());
+        assert!(short.lines().all(|line| line.chars().count() <= 100), "{path}: too wide\n{short}");
+        assert!(long.lines().count() >= short.lines().count(), "{path}");
+        let least = if path.contains(' ') { 1 } else { 3 };
+        assert!(examples(&short).len() >= least, "{path}: {short}");
+    }
+}
+
+#[test]
+fn commands_without_transcripts_show_no_flags_of_a_batch() {
+    for path in NO_TRANSCRIPTS {
+        let long = page(path, "--help");
+        for flag in ["--jobs", "--progress", "--verbose", "--quiet"] {
+            assert!(!long.contains(flag), "{path}: {flag}");
+        }
+    }
+    assert!(page("window", "--help").contains("--jobs"));
+    // A hidden flag still works, before and after the command.
+    assert!(curtail(&["rule", "--quiet", "--jobs", "2"]).status.success());
+    assert!(curtail(&["--jobs", "2", "rule"]).status.success());
+}
+
+#[test]
+fn each_format_flag_describes_its_own_values() {
+    let window = page("window", "--help");
+    let stats = window.split("--stats").nth(1).expect("the flag");
+    assert!(stats.split("--fail-on-change").next().unwrap().contains("A table"), "{stats}");
+    assert!(page("dialects", "--help").contains("One JSON object per dialect"));
+    let summarize = page("summarize", "--help");
+    let arguments = summarize.split("Arguments:").nth(1).expect("a heading").split("\n\n").next().unwrap();
+    assert!(arguments.contains("[PATH]..."), "{summarize}");
+}
+
+#[test]
+fn examples_run() {
+    for path in all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in [".zfunc", ".config/fish/completions", ".local/share/bash-completion/completions", "data"] {
+            std::fs::create_dir_all(at(name)).expect("a folder");
+        }
+        std::fs::write(at("chat.jsonl"), CHAT).expect("a file");
+        std::fs::write(at("data/chat.jsonl"), CHAT).expect("a file");
+        if path == "store import" {
+            std::fs::write(at("backup.jsonl"), "").expect("a file");
+        }
+        if path != "init" {
+            shell("curtail init", folder.path());
+        }
+        shell("curtail memory set --thread demo 'Prefers trains.'", folder.path());
+        shell("curtail memory set --resource ada 'Prefers trains.'", folder.path());
+        for example in examples(&page(&path, "-h")) {
+            let output = shell(&example, folder.path());
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.code().is_some_and(|code| code < 2), "{example}: {stderr}");
+        }
+    }
+}
+
+fn shell(line: &str, folder: &Path) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_curtail")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("PATH"));
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(line).current_dir(folder).stdin(Stdio::null()).env_remove("CURTAIL_STORE");
+    shell.env("PATH", path).env("HOME", folder).env("XDG_STATE_HOME", folder.join("state"));
+    shell.output().expect("a shell")
+}
+
+#[test]
+fn every_shell_gets_completions() {
+    for name in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = curtail(&["completions", name]);
+        assert!(output.status.success(), "{name}");
+        let script = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(script.contains("max-tokens") && script.contains("tool-schema"), "{name} lacks flags or commands");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("curtail.bash");
+    std::fs::write(&script, curtail(&["completions", "bash"]).stdout).expect("a file");
+    let parsed = Command::new("bash").arg("-n").arg(&script).status().expect("bash");
+    assert!(parsed.success());
+}
+
+#[test]
+fn every_command_gets_a_manual_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("man/man1");
+    assert!(curtail(&["man", "--out", out.to_str().expect("UTF-8")]).status.success());
+    for path in all() {
+        let name = format!("curtail-{}.1", path.replace(' ', "-"));
+        let page = std::fs::read_to_string(out.join(&name)).unwrap_or_else(|_| panic!("{name} is missing"));
+        assert!(page.contains(".TH") && page.contains(".SH OPTIONS"), "{name}");
+    }
+    let first = String::from_utf8(curtail(&["man"]).stdout).expect("UTF-8");
+    assert!(first.contains(".TH curtail 1") && first.contains("window"), "{first}");
+}
+
+#[test]
+fn flags_and_kinds_of_other_programs_are_understood() {
+    let output = curtail(&["window", "--last", "3"]);
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(words.contains("-n/--size"), "{words}");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("chat.jsonl"), CHAT).expect("a file");
+    let kind = |name: &str| shell(&format!("curtail filter --strip {name} chat.jsonl"), folder.path());
+    assert_eq!(kind("thinking").stdout, kind("reasoning").stdout);
+    assert!(kind("thinking").status.success());
+}
