@@ -128,7 +128,7 @@ fn outputs_are_never_overwritten_unasked() {
         (&["in.jsonl", "-i=.bak"], "in.jsonl.bak: the backup exists already"),
         (&["-", "-i"], "standard input cannot be replaced"),
         (&["in.jsonl", "there.jsonl", "-o", "x"], "x: this output belongs to both in.jsonl and there.jsonl"),
-        (&["in.jsonl", "-o", "x", "--resume"], "--resume goes on with --output-dir or --in-place"),
+        (&["in.jsonl", "-o", "x", "--resume"], "--resume needs --output-dir or --in-place"),
     ] {
         let done = place.curtail(&["window", "-n", "1"]).args(arguments).output().unwrap();
         assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
@@ -230,8 +230,8 @@ fn bad_records_fail_are_left_out_or_kept() {
     place.write("a.jsonl", &[good.as_bytes(), bad, last.as_bytes()].concat());
     let cases: [(&str, Vec<u8>, i32, &str); 3] = [
         ("fail", good.clone().into_bytes(), 2, ""),
-        ("skip", [good.as_bytes(), last.as_bytes()].concat(), 0, "(left out)"),
-        ("keep", [good.as_bytes(), bad, last.as_bytes()].concat(), 0, "(kept as it is)"),
+        ("skip", [good.as_bytes(), last.as_bytes()].concat(), 0, "(dropped)"),
+        ("keep", [good.as_bytes(), bad, last.as_bytes()].concat(), 0, "(kept unchanged)"),
     ];
     for (policy, output, status, said) in cases {
         let arguments = ["window", "a.jsonl", "--on-error", policy, "--rejects", "rejects", "--force"];
@@ -323,7 +323,7 @@ fn show_reads_what_every_command_reads() {
         for name in ["in/a.jsonl", "in/b.jsonl.gz", "in/c.jsonl.zst"] {
             assert!(text(&done.stdout).contains(&format!("{name}: framing records, dialect openai")), "{paths:?}");
         }
-        assert!(text(&done.stdout).contains("in/empty.jsonl: nothing in it\n"), "{paths:?}");
+        assert!(text(&done.stdout).contains("in/empty.jsonl: contains no transcript\n"), "{paths:?}");
         assert!(!text(&done.stdout).contains("in/broken.jsonl"), "{paths:?}");
         assert!(text(&done.stderr).contains("in/broken.jsonl:2:1: "), "{}", text(&done.stderr));
         assert_eq!(done.status.code(), Some(2), "one bad file does not stop the others");

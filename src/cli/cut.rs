@@ -1,4 +1,4 @@
-//! What every cutting command does with its chain: plans the outputs, runs the batch, says how it went.
+//! What every cutting command does with its chain: plans the outputs, runs the batch, reports the result.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,14 +19,14 @@ use crate::pipeline::{Chain, Cutter};
 use crate::processors::{Counting, OnSummary, Overhead};
 use crate::tokenizers;
 
-/// Does what a command of one processor was told.
+/// Runs a command of one processor.
 pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));
     run(flags, global, chain, options.counting()?)
 }
 
-/// Reads the inputs, cuts them with `chain`, writes what is left. `counting` counts for the sums, as the default tokenizer
-/// does if there is none.
+/// Reads the inputs, cuts them with `chain` and writes the output. `counting` counts tokens for `--stats`; without it the
+/// default tokenizer does.
 pub(super) fn run(
     flags: &Cutting,
     global: &Global,
@@ -41,7 +41,7 @@ pub(super) fn run(
     let overwrite = flags.output.force || manifest.as_ref().is_some_and(Manifest::is_resumed);
     let targets = match Targets::plan(flags.destination(), overwrite, &sources) {
         Ok(targets) => targets,
-        Err(troubles) => return Ok(refuse(&troubles)),
+        Err(errors) => return Ok(refuse(&errors)),
     };
     let counting = match (flags.stats, counting) {
         (None, _) => None,
@@ -64,7 +64,7 @@ pub(super) fn run(
     reporter.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
         report::warning(
-            &"there is no transcript (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst) to read",
+            &"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)",
         );
     }
     let on_error = flags.output.on_error.policy();
@@ -73,9 +73,9 @@ pub(super) fn run(
     reporter.finish(begun, interrupt.status())
 }
 
-fn refuse(troubles: &[Error]) -> ExitCode {
-    for trouble in troubles {
-        report::error(trouble);
+fn refuse(errors: &[Error]) -> ExitCode {
+    for error in errors {
+        report::error(error);
     }
     ExitCode::from(2)
 }
@@ -84,10 +84,10 @@ fn default_counting() -> anyhow::Result<Counting> {
     Ok(Counting { tokenizer: tokenizers::find(tokenizers::DEFAULT)?, overhead: Overhead::None, reserve: 0 })
 }
 
-/// Takes the inputs away that an earlier run finished, and says how many.
+/// Removes the inputs that an earlier run finished, and returns their number.
 fn leave_out_finished(flags: &Cutting, manifest: Option<&Manifest>, sources: &mut Vec<Source>) -> usize {
     let Some(manifest) = manifest else { return 0 };
-    // Only a plan tells where an output goes; this one is for nothing else and refuses nothing.
+    // This plan only maps inputs to outputs; it accepts existing files.
     let Ok(targets) = Targets::plan(flags.destination(), true, &[]) else { return 0 };
     let before = sources.len();
     sources.retain(|source| match (&source.path, targets.path(source)) {
@@ -125,7 +125,7 @@ impl Cutting {
         let path = match (named, &self.output.output_dir, resume) {
             _ if self.dry_run => return Ok(None),
             (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
-                return Err(Error::new(ErrorKind::Usage, "", "--resume goes on with --output-dir or --in-place"));
+                return Err(Error::new(ErrorKind::Usage, "", "--resume needs --output-dir or --in-place"));
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => directory.join(MANIFEST),

@@ -1,4 +1,4 @@
-//! What comes of a batch, in order: blocks to where they go, words to the user, and the status at the end.
+//! Reports the results of a batch in input order: output blocks, messages, and the exit status.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{FileSink, Manifest, Progress};
 
-/// Notes that are said without --verbose: a dataset can have one for every record.
+/// Notes shown without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;
 
-/// Takes what a batch of cuts comes to.
+/// Collects the results of a batch of cuts.
 pub(super) struct CutReporter<'f> {
     flags: &'f Flags,
     global: &'f Global,
@@ -30,14 +30,14 @@ pub(super) struct CutReporter<'f> {
     several: bool,
     stdout: Stdout,
     rejects: Option<(String, File)>,
-    /// The output of the file at hand, if it is written block by block.
+    /// The output of the current file, if it is written block by block.
     sink: Option<FileSink>,
-    /// Whether anything of the file at hand changed.
+    /// Whether anything in the current file changed.
     changed: bool,
-    /// Whether the file at hand has an output that stands.
+    /// Whether the output of the current file is in place.
     standing: bool,
-    told: bool,
-    /// How many notes there were.
+    described: bool,
+    /// Number of notes.
     notes: usize,
     failed: bool,
     pub(super) sums: Sums,
@@ -47,7 +47,7 @@ pub(super) struct CutReporter<'f> {
 struct Stdout {
     file: Box<dyn Write>,
     last: Option<u8>,
-    /// Whether a file begins.
+    /// Whether the next block is the first of a file.
     fresh: bool,
     gone: bool,
 }
@@ -62,7 +62,7 @@ struct Reject<'r> {
 }
 
 impl<'f> CutReporter<'f> {
-    /// A fold over `inputs` files.
+    /// A reporter for `inputs` files.
     pub(super) fn new(
         flags: &'f Flags,
         global: &'f Global,
@@ -83,14 +83,14 @@ impl<'f> CutReporter<'f> {
             sink: None,
             changed: false,
             standing: false,
-            told: false,
+            described: false,
             notes: 0,
             failed: false,
             sums: Sums::default(),
         })
     }
 
-    /// Says what could not be found.
+    /// Reports inputs that were not found.
     pub(super) fn missing(&mut self, missing: &[Error]) {
         for error in missing {
             self.fail(error);
@@ -102,7 +102,7 @@ impl<'f> CutReporter<'f> {
     pub(super) fn event(&mut self, event: Event<'_, CutOutput>) -> Flow {
         match event {
             Event::Opened(_) => {
-                (self.sink, self.changed, self.standing, self.told) = (None, false, false, false);
+                (self.sink, self.changed, self.standing, self.described) = (None, false, false, false);
                 self.stdout.fresh = true;
                 Flow::Continue
             }
@@ -153,7 +153,7 @@ impl<'f> CutReporter<'f> {
     fn say(&mut self, opened: &Opened, output: &CutOutput) {
         let name = &opened.source.name;
         let mut said = String::new();
-        if self.global.verbose && !std::mem::replace(&mut self.told, true) {
+        if self.global.verbose && !std::mem::replace(&mut self.described, true) {
             let dialect = output.dialect.unwrap_or("no message");
             said = format!("{name}: {}, {dialect}", opened.reading.framing.name());
         }
@@ -178,11 +178,11 @@ impl<'f> CutReporter<'f> {
     }
 
     fn failure(&mut self, failure: &Failure) -> Flow {
-        let goes_on = failure.record.is_some() && self.flags.output.on_error != OnErrorFlag::Fail;
-        if goes_on {
+        let continues = failure.record.is_some() && self.flags.output.on_error != OnErrorFlag::Fail;
+        if continues {
             self.sums.failed_records += 1;
             let kept = self.flags.output.on_error == OnErrorFlag::Keep;
-            let fate = if kept { "kept as it is" } else { "left out" };
+            let fate = if kept { "kept unchanged" } else { "dropped" };
             if !self.global.quiet {
                 self.progress.aside(|| report::warning(&format!("{} ({fate})", failure.error)));
             }
@@ -245,7 +245,7 @@ impl<'f> CutReporter<'f> {
         self.progress.aside(|| report::error(error));
     }
 
-    /// Ends the batch: sums, and the status. `interrupted` is the status of a batch that was ended from outside.
+    /// Ends the batch: prints totals and returns the status. `interrupted` is the status after Ctrl-C.
     pub(super) fn finish(mut self, begun: Instant, interrupted: Option<u8>) -> anyhow::Result<ExitCode> {
         self.progress.finish();
         if let Some(error) = self.stdout.flush() {
@@ -255,10 +255,10 @@ impl<'f> CutReporter<'f> {
             return Ok(ExitCode::SUCCESS);
         }
         if interrupted.is_some() {
-            report::warning(&format!("interrupted after {} files; what was written is whole", self.sums.files));
+            report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
         }
         if self.notes > NOTES && !self.global.verbose && !self.global.quiet {
-            report::warning(&format!("{} more notes like these; --verbose says them all", self.notes - NOTES));
+            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - NOTES));
         }
         self.print_sums(begun);
         let all_done = !self.failed && interrupted.is_none();
@@ -290,28 +290,28 @@ impl<'f> CutReporter<'f> {
 
 fn several(framing: Framing) -> String {
     format!(
-        "one of several inputs has the framing `{}`, and only `records` can follow one another on standard output; \
-         --output-dir writes files, --in-place replaces them",
+        "several inputs share standard output, which only the framing `records` allows, and this one has the framing `{}`; \
+         pass --output-dir or --in-place",
         framing.name()
     )
 }
 
 impl Flags {
-    /// The file for what failed.
+    /// The file of `--rejects`.
     fn rejects(&self) -> Result<Option<(String, File)>, Error> {
         let Some(path) = &self.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         let mut options = File::options();
         options.write(true).truncate(true).create(true);
         if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
-            return Err(Error::new(ErrorKind::Usage, name, "the file exists already; --force overwrites it"));
+            return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
         options.open(path).map(|file| Some((name.clone(), file))).map_err(|error| Error::system(name, &error))
     }
 }
 
 impl Stdout {
-    /// Writes a block. Between two files stands a line end, and no byte order mark.
+    /// Writes a block. Two files are separated by a line end; the second loses its byte order mark.
     fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
         let Some(&last) = output.last() else { return Ok(()) };
         if std::mem::take(&mut self.fresh)

@@ -1,4 +1,4 @@
-//! `curtail dialects`: the wire formats that are read, and what tells each from the others.
+//! `curtail dialects`: the dialects and how each is detected.
 
 use std::process::ExitCode;
 

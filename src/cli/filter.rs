@@ -1,4 +1,4 @@
-//! `curtail filter`: tools, roles and parts that go, whatever the size.
+//! `curtail filter`: drops tools, roles and parts, whatever the size.
 
 use super::input::Cutting;
 use crate::pipeline::options::FilterOptions;

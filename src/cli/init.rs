@@ -1,4 +1,4 @@
-//! `curtail init`: a configuration to begin with.
+//! `curtail init`: writes a starter configuration.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-/// What a new configuration says.
+/// The text of a new configuration.
 const START: &str = include_str!("init.toml");
 
 /// Write a starter `curtail.toml` with commented examples
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&args.file) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{name}: is there already and stays as it is; name another file")
+            bail!("{name}: already exists (not overwritten); name another file")
         }
         Err(error) => return Err(error).with_context(|| name.to_string()),
     };

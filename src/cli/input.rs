@@ -51,7 +51,7 @@ pub(super) enum FramingFlag {
 }
 
 impl FramingFlag {
-    /// The framing that was asked for; `None` to decide.
+    /// The requested framing; `None` to detect it.
     pub(super) const fn framing(self) -> Option<Framing> {
         match self {
             Self::Auto => None,
@@ -96,7 +96,7 @@ pub(super) struct Cutting {
     pub(super) fail_on_change: bool,
 }
 
-/// The flags of every command, wherever they stand.
+/// The flags of every command, before or after its name.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Global {
     /// Number of threads (0 = all cores)
@@ -155,7 +155,7 @@ pub(super) enum When {
     Never,
 }
 
-/// Where what is left goes.
+/// Where the output is written.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
     /// Write to FILE, completely or not at all; `.gz` and `.zst` are compressed
@@ -208,30 +208,30 @@ pub(super) enum OnErrorFlag {
 }
 
 impl Input {
-    /// How the user wants inputs to be read.
+    /// How inputs are read.
     pub(super) fn input_options(&self) -> Result<InputOptions, Error> {
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
         let input_options =
             InputOptions { framing: self.framing.framing(), dialect, messages_key: self.messages_key.clone() };
-        // A name that nothing has is an error before anything is read.
+        // An unknown name is an error before any input is read.
         input_options.reading(Framing::Lines)?;
         Ok(input_options)
     }
 
-    /// The inputs that are meant, beside what could not be found; nothing below `except`.
+    /// The inputs that the paths name and an error for each one not found; nothing below `except`.
     pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<Error>), Error> {
         let stdin_name = self.stdin_filename.as_deref();
-        let (sources, troubles) = io::find(&Wanted { paths: &self.paths, stdin_name, except })?;
+        let (sources, missing) = io::find(&Wanted { paths: &self.paths, stdin_name, except })?;
         if sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
-            let what = "standard input is a terminal; name a file, or pipe a transcript in; --help says more";
+            let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
             return Err(Error::new(ErrorKind::Usage, "", what));
         }
-        Ok((sources, troubles))
+        Ok((sources, missing))
     }
 }
 
 impl Global {
-    /// Makes `--color` hold for everything that is written from here on.
+    /// Applies `--color` to all later output.
     pub(super) fn apply(&self) {
         match self.color {
             When::Auto => {}
@@ -240,7 +240,7 @@ impl Global {
         }
     }
 
-    /// How progress is shown; `crowded` if standard output shares the terminal.
+    /// How progress is shown; `crowded` if standard output uses the same terminal.
     pub(super) fn show(&self, crowded: bool) -> Show {
         let terminal = std::io::stderr().is_terminal();
         match self.progress {
@@ -255,7 +255,7 @@ impl Global {
 }
 
 impl OnErrorFlag {
-    /// The policy that was asked for.
+    /// The requested policy.
     pub(super) const fn policy(self) -> OnError {
         match self {
             Self::Fail => OnError::Fail,
@@ -284,7 +284,7 @@ pub(super) enum StatsFlag {
 }
 
 impl Cutting {
-    /// `chain`, and the repair that was asked for behind it.
+    /// `chain`, followed by the repair of `--repair`.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
         match self.repair {
             Some(how) => chain.at("", how.processors(self.repair_pending)),

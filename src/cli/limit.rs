@@ -1,4 +1,4 @@
-//! `curtail limit`: what fits a budget of tokens.
+//! `curtail limit`: the newest segments that fit a token budget.
 
 use super::input::Cutting;
 use crate::pipeline::options::LimitOptions;

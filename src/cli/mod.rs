@@ -1,4 +1,4 @@
-//! What the user types: one file per subcommand, turning flags into values that are handed down.
+//! The command line: one file per subcommand, which turns flags into values for the other rooms.
 
 mod check;
 mod check_reporter;

@@ -1,8 +1,8 @@
-//! What a command answers, on standard output.
+//! Output of commands that write no transcripts.
 
 use std::io::{ErrorKind, Write as _};
 
-/// Writes `text`. A reader that went away is no error.
+/// Prints `text` to standard output; a closed pipe is not an error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -4,7 +4,7 @@ use super::memory::RecallOptions;
 use super::summarize::SummarizeOptions;
 use crate::pipeline::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
 
-/// Every processor, in the order in which they are told of.
+/// Every processor, in the order of the documentation.
 pub const PROCESSOR_SPECS: &[ProcessorSpec] = &[
     ProcessorSpec::of::<WindowOptions>("window"),
     ProcessorSpec::of::<FilterOptions>("filter"),

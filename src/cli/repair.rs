@@ -1,4 +1,4 @@
-//! `curtail repair`: broken pairs mended, written elsewhere.
+//! `curtail repair`: repairs broken pairs.
 
 use super::input::Cutting;
 use crate::pipeline::options::RepairOptions;

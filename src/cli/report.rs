@@ -1,28 +1,28 @@
-//! What is said to the user, on standard error: errors, warnings, and how inputs are read.
+//! Messages on standard error: errors, warnings and notes.
 
 use std::fmt::Display;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-/// Says what went wrong.
+/// Prints an error.
 pub(super) fn error(what: &impl Display) {
     say(AnsiColor::Red.on_default().bold(), what);
 }
 
-/// Says what the user should know.
+/// Prints a warning.
 pub(super) fn warning(what: &impl Display) {
     say(AnsiColor::Yellow.on_default().bold(), what);
 }
 
-/// Says what was asked for.
+/// Prints a note.
 pub(super) fn note(what: &impl Display) {
     say(Style::new(), what);
 }
 
-/// Writes text as it is.
+/// Prints text unchanged.
 pub(super) fn text(text: &str) {
-    // Where standard error is gone nobody can be told so.
+    // If standard error is closed, nothing can be reported.
     drop(anstream::stderr().lock().write_all(text.as_bytes()));
 }
 

@@ -1,4 +1,4 @@
-//! `curtail run`: the chain of processors that a configuration names.
+//! `curtail run`: the chain of processors of a configuration.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -43,22 +43,22 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if steps.is_empty() {
-        report::warning(&format!("{}: no processor at these levels; every transcript stays as it is", config.file));
+        report::warning(&format!("{}: contains no processor for these levels; transcripts are not changed", config.file));
     }
     let chain = config.chain(&steps)?;
     cut::run(&args.cutting, global, args.cutting.with_repair(chain), None)
 }
 
-/// A line for each processor: its number, its level, what it is told, and where that stands.
+/// One line per processor: its number, level, options and place in the file.
 fn printed(config: &Config, steps: &[Step<'_>]) -> String {
     let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
     let mut lines = String::new();
     for (nth, Step { level, entry }) in steps.iter().enumerate() {
-        let told = entry.values().into_iter().filter(|value| value.origin != Origin::Default);
-        let told: Vec<String> = told.map(|value| format!("{} = {}", value.name, value.value)).collect();
-        let told = if told.is_empty() { String::new() } else { format!(" {{ {} }}", told.join(", ")) };
+        let given = entry.values().into_iter().filter(|value| value.origin != Origin::Default);
+        let given: Vec<String> = given.map(|value| format!("{} = {}", value.name, value.value)).collect();
+        let options = if given.is_empty() { String::new() } else { format!(" {{ {} }}", given.join(", ")) };
         let (number, name, line) = (nth + 1, entry.spec.name, entry.place.0);
-        let _ = writeln!(lines, "{number}. {level:width$}  {name}{told}  # {}:{line}", config.file);
+        let _ = writeln!(lines, "{number}. {level:width$}  {name}{options}  # {}:{line}", config.file);
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! `curtail show`: what a transcript is read as; the tool to look with when something is not cut as expected.
+//! `curtail show`: how a transcript is read, for when a cut is not as expected.
 
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(super) enum OutputFormat {
     Json,
 }
 
-/// A transcript with what was decided about it.
+/// A transcript with its framing and dialect.
 #[derive(Serialize)]
 struct Shown<'s> {
     file: &'s str,
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let mut wrote = Ok(());
-    // Whether anything was said about the file at hand.
+    // Whether anything was reported about the current file.
     let mut seen = false;
     let batch = Batch {
         jobs: global.jobs,
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         }
         Event::Closed { opened, complete } => {
             if complete && !seen && args.output_format == OutputFormat::Text {
-                wrote = writeln!(std::io::stdout(), "{}: nothing in it", opened.source.name);
+                wrote = writeln!(std::io::stdout(), "{}: contains no transcript", opened.source.name);
             }
             Flow::Continue
         }
@@ -149,15 +149,15 @@ fn message(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::i
     if message.thread > 0 {
         about.push(format!("[thread {}]", message.thread));
     }
-    let mut lines = about.into_iter().chain(message.parts.iter().map(words));
+    let mut lines = about.into_iter().chain(message.parts.iter().map(described));
     let first = lines.next().unwrap_or_else(|| String::from("(nothing)"));
     let (index, turn, segment, role) = (message.index, message.turn, message.segment, message.role);
     writeln!(out, "{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}")?;
     lines.try_for_each(|more| writeln!(out, "{:34}{more}", ""))
 }
 
-/// A part in words.
-fn words(part: &OutlinePart) -> String {
+/// A part as text.
+fn described(part: &OutlinePart) -> String {
     let mut words = vec![String::from(part.kind)];
     words.extend(part.name.clone());
     words.extend(part.id.as_ref().map(|id| format!("id={id}")));

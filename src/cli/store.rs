@@ -1,4 +1,4 @@
-//! `curtail store`: the file in which `memory` and `summarize` keep what outlives a run.
+//! `curtail store`: exports and imports the file in which `memory` and `summarize` keep their states.
 
 use std::env;
 use std::fs::File;
@@ -44,7 +44,7 @@ enum Command {
     },
 }
 
-/// Where the store is.
+/// The file of the store.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct StoreFlag {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
@@ -68,12 +68,12 @@ impl StoreFlag {
         store_path(self.store.as_deref())
     }
 
-    /// The store, made if there is none.
+    /// The store, created if it does not exist.
     pub(super) fn open(&self) -> anyhow::Result<Store> {
         Ok(Store::open(&self.path()?)?)
     }
 
-    /// The store, if there is one.
+    /// The store, if it exists.
     pub(super) fn open_existing(&self) -> anyhow::Result<Option<Store>> {
         Ok(Store::open_existing(&self.path()?)?)
     }
@@ -98,7 +98,7 @@ impl Args {
 
 fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let path = place.path()?;
-    let store = Store::open_existing(&path)?.with_context(|| format!("store {}: there is none", path.display()))?;
+    let store = Store::open_existing(&path)?.with_context(|| format!("{}: no such store", path.display()))?;
     let mut out: Box<dyn Write> = match file {
         Some(file) => Box::new(BufWriter::new(File::create_new(file).with_context(|| file.display().to_string())?)),
         None => Box::new(BufWriter::new(std::io::stdout().lock())),
@@ -119,6 +119,6 @@ fn import(place: &StoreFlag, on_clash: ClashFlag, file: Option<&Path>) -> anyhow
     };
     let taken = place.open()?.import(&mut input, clash)?;
     let states = if taken == 1 { "state" } else { "states" };
-    anstream::eprintln!("curtail: {taken} {states} taken in");
+    anstream::eprintln!("curtail: imported {taken} {states}");
     Ok(())
 }

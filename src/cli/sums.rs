@@ -1,4 +1,4 @@
-//! `--stats`: how much there was, how much is left, and how long it took.
+//! `--stats`: totals before and after, and the time.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use crate::pipeline::{Chain, StageCount, Totals};
 pub(super) struct Sums {
     /// Files that were read to their end.
     pub(super) files: usize,
-    /// Files that were not.
+    /// Files that failed.
     pub(super) failed_files: usize,
-    /// Records that were left out, or kept as they are, because they could not be cut.
+    /// Records that failed and were dropped or kept unchanged.
     pub(super) failed_records: usize,
     /// Files that an earlier run had finished.
     pub(super) finished_before: usize,
     /// Transcripts, messages, tokens.
     pub(super) totals: Totals,
-    /// What is left after every stage.
+    /// What remains after every stage.
     pub(super) stages: Vec<StageCount>,
     /// Bytes of text that were read.
     bytes: u64,
 }
 
-/// A stage of the chain, and what it left.
+/// A stage of the chain and what remains after it.
 #[derive(Serialize)]
 struct After<'r> {
     #[serde(skip_serializing_if = "str::is_empty")]

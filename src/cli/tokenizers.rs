@@ -1,4 +1,4 @@
-//! `curtail tokenizers`: what there is to count with.
+//! `curtail tokenizers`: the tokenizers and their models.
 
 use std::process::ExitCode;
 

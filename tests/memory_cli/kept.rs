@@ -131,7 +131,7 @@ fn a_child_gets_a_copy_of_resource_memory_and_none_of_thread_memory() {
     place.out(&["memory", "update", "--thread", "p", "{\"mine\":1}"]);
     place.out(&["memory", "update", "--resource", "r", "{\"ours\":1}"]);
     let said = place.run(&["memory", "spawn", "--thread", "p", "--to", "c"]);
-    assert!(said.code == 0 && said.err.contains("a thread's memory is its own"), "{said:?}");
+    assert!(said.code == 0 && said.err.contains("a thread's state is not inherited"), "{said:?}");
     assert_eq!(show(&place, &["--thread", "c"]), "\"\"\n");
     place.out(&["memory", "spawn", "--thread", "p", "--resource", "r", "--to", "c"]);
     place.out(&["memory", "update", "--thread", "c", "{\"ours\":2}"]);
@@ -150,7 +150,7 @@ fn a_call_by_hand_is_known_by_its_id() {
     update(&["--call-id", "c", "{\"n\":1}"]);
     update(&["{\"n\":2}"]);
     let again = update(&["--call-id", "c", "{\"n\":1}"]);
-    assert!(again.code == 0 && again.err.contains("this call is known"), "{again:?}");
+    assert!(again.code == 0 && again.err.contains("this call was applied before"), "{again:?}");
     assert_eq!(show(&place, &["--thread", "t"]), "{\"n\":2}\n");
 }
 
@@ -194,7 +194,7 @@ fn a_store_travels_as_lines() {
     let file = here.path("out.jsonl").display().to_string();
     here.out(&["store", "export", &file]);
     assert_eq!(here.run(&["store", "export", &file]).code, 2, "an export overwrote a file");
-    assert_eq!(there.run(&["store", "import", &file]).err, "curtail: 1 state taken in\n");
+    assert_eq!(there.run(&["store", "import", &file]).err, "curtail: imported 1 state\n");
     assert_eq!(show(&there, &["--thread", "t"]), format!("{STATE}\n"));
     assert_eq!(here.out(&["store", "export"]), there.out(&["store", "export"]));
     there.out(&["memory", "update", "--thread", "t", "{\"goal\":\"rest\"}"]);

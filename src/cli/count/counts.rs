@@ -6,7 +6,7 @@ use super::By;
 use crate::processors::{Counting, View};
 use crate::transcript::{Pairs, PartRef, Role, Transcript};
 
-/// How much there is of something.
+/// Numbers of transcripts, messages, calls and tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) transcripts: usize,
@@ -24,7 +24,7 @@ impl Amount {
     }
 }
 
-/// How much there is in one transcript.
+/// The counts of one transcript.
 pub(super) struct Sum {
     line: usize,
     total: Amount,
@@ -57,7 +57,7 @@ impl Sum {
         self.roles.entry(role.name()).or_default().add(amount);
     }
 
-    /// Calls count with their results, under the tool's name; a result without a call under its own, if it says one.
+    /// Adds calls with their results under the tool's name, and a result without a call under its own name if it has one.
     fn tools(&mut self, transcript: &Transcript<'_>, counting: &Counting) {
         let pairs = Pairs::find(&transcript.messages);
         let content = |at: PartRef| &transcript.messages[at.message].parts[at.part].content;
@@ -110,7 +110,7 @@ impl Counts {
         }
     }
 
-    /// A file begins; it has a row even if it turns out to be empty.
+    /// Starts a file; it gets a row even if it is empty.
     pub(super) fn open(&mut self, file: &str) {
         if self.by == By::File {
             self.row(file);

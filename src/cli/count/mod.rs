@@ -1,4 +1,4 @@
-//! `curtail count`: how much there is, in tokens, messages and calls.
+//! `curtail count`: numbers of tokens, messages and calls.
 
 mod counts;
 mod print;
@@ -38,7 +38,7 @@ pub(super) struct Args {
     input: Input,
 }
 
-/// What a row stands for.
+/// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
     /// One row per file
@@ -51,7 +51,7 @@ enum By {
     Tool,
 }
 
-/// How the counts are written.
+/// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A table
@@ -82,7 +82,7 @@ impl Work for Counter {
     }
 }
 
-/// Counts what the flags name, and writes the counts.
+/// Counts the input and writes the counts.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let counting = args.counting.counting()?;
     if let Some(note) = args.counting.note() {

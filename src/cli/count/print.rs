@@ -7,7 +7,7 @@ use super::{By, Format};
 
 const PERCENTILES: [usize; 4] = [50, 90, 99, 100];
 
-/// The counts in that format, with a line end.
+/// The counts in `format`, with a final line end.
 pub(super) fn print(counts: &Counts, format: Format) -> String {
     match format {
         Format::Table => table(counts),
@@ -16,7 +16,7 @@ pub(super) fn print(counts: &Counts, format: Format) -> String {
     }
 }
 
-/// The columns that say something for rows of this kind.
+/// The columns that apply to rows of this kind.
 fn columns(by: By) -> &'static [(&'static str, fn(&Amount) -> usize)] {
     match by {
         By::File => &[
@@ -51,7 +51,7 @@ fn table(counts: &Counts) -> String {
     for (name, amount) in &counts.rows {
         table.add_row(row(name, amount));
     }
-    // Tools are but a part of all that is counted: a total below them would be no sum.
+    // Tools account for only part of the tokens: a total below them would not be their sum.
     if counts.rows.len() != 1 && counts.by != By::Tool {
         table.add_row(row("total", &counts.total));
     }
@@ -68,8 +68,8 @@ fn footer(counts: &Counts) -> String {
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
     let [half, most, nearly, _] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
-        "tokens a transcript: {half} at most in half of them, {most} in 90 %, {nearly} in 99 %; the longest, {}:{}, has {}\n{counted}",
-        longest.file, longest.line, longest.tokens
+        "tokens per transcript: p50 {half}, p90 {most}, p99 {nearly}, max {} ({}:{})\n{counted}",
+        longest.tokens, longest.file, longest.line
     )
 }
 
@@ -114,7 +114,7 @@ fn csv(counts: &Counts) -> String {
     text
 }
 
-/// A field as RFC 4180 wants it.
+/// A field quoted as RFC 4180 requires.
 fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -1,4 +1,4 @@
-//! `curtail memory apply`: the updates in transcripts become the state.
+//! `curtail memory apply`: applies the updates in transcripts to the state.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ impl Args {
         Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
 
-    /// Takes in the updates of every transcript that can be read, and says which inputs could not.
+    /// Applies the updates of every readable transcript, and returns the errors of the others.
     fn read(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
         let wanted =
             Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
@@ -94,14 +94,14 @@ impl Args {
         Ok(Sink { rules, start, store, last: None, several: false })
     }
 
-    /// Takes in the updates of one transcript.
+    /// Applies the updates of one transcript.
     fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[Found]) -> anyhow::Result<()> {
         let updates: Vec<Update<'_>> = found.iter().map(Found::update).collect();
         let rules = sink.rules.rules();
         let (state, outcomes) = if let Some(store) = &mut sink.store {
             let Replayed { state, outcomes, set_aside } = replay(store, self.whose.owner(), rules, &updates)?;
             if let Some(reason) = set_aside {
-                anstream::eprintln!("curtail: {}", set_aside_words(&reason));
+                anstream::eprintln!("curtail: {}", set_aside_note(&reason));
             }
             (state, outcomes)
         } else {
@@ -151,16 +151,16 @@ impl Args {
 /// Where the updates go.
 struct Sink<'r> {
     rules: &'r LoadedRules,
-    /// What each transcript begins with where nothing is kept.
+    /// The initial state of each transcript without a store.
     start: State,
     store: Option<Store>,
-    /// The state after the transcript that came last.
+    /// The state after the latest transcript.
     last: Option<State>,
     /// Whether states of earlier transcripts were written.
     several: bool,
 }
 
-/// An update and where it stands.
+/// An update and its line.
 struct Found {
     line: usize,
     call_id: String,
@@ -195,7 +195,7 @@ impl Work for Search {
     }
 }
 
-/// What to tell the user of a state that could not be used.
-pub(super) fn set_aside_words(reason: &str) -> String {
-    format!("what was kept cannot be used and is set aside (`memory show --set-aside`): {reason}")
+/// The note about an unusable state.
+pub(super) fn set_aside_note(reason: &str) -> String {
+    format!("the stored state is unusable and was set aside (see `memory show --set-aside`): {reason}")
 }

@@ -1,4 +1,4 @@
-//! `curtail memory update`, `set`, `clear` and `spawn`: changes by hand, each of them one transaction.
+//! `curtail memory update`, `set`, `clear` and `spawn`: manual changes, each one transaction.
 
 use std::io::Read as _;
 use std::process::ExitCode;
@@ -45,12 +45,12 @@ impl Update {
             None => amend(&mut store, owner, rules.rules(), &object)?,
         };
         if let Some(reason) = set_aside {
-            anstream::eprintln!("curtail: {}", super::apply::set_aside_words(&reason));
+            anstream::eprintln!("curtail: {}", super::apply::set_aside_note(&reason));
         }
         for outcome in outcomes {
             match outcome {
                 Outcome::Applied => {}
-                Outcome::AlreadyKnown => anstream::eprintln!("curtail: this call is known; nothing changed"),
+                Outcome::AlreadyKnown => anstream::eprintln!("curtail: this call was applied before; nothing changed"),
                 Outcome::Ignored => anstream::eprintln!("curtail: the memory is read-only; nothing changed"),
                 Outcome::Malformed(reason) => bail!("{reason}"),
                 Outcome::Refused(reason) => return Ok(refused(&reason)),
@@ -61,7 +61,7 @@ impl Update {
     }
 }
 
-/// The answer is no: the state stays as it was.
+/// Reports that the schema rejects the change; the state is unchanged.
 fn refused(reason: &str) -> ExitCode {
     anstream::eprintln!("curtail: the state does not match the schema: {reason}");
     ExitCode::from(1)
@@ -154,9 +154,9 @@ impl Spawn {
         let spawned = spawn(&mut self.whose.place.open()?, parent, &self.to, self.force)?;
         match spawned {
             Spawned::Copied(_) => {}
-            Spawned::Nothing => anstream::eprintln!("curtail: the resource has no memory; nothing was copied"),
+            Spawned::Nothing => anstream::eprintln!("curtail: the resource has no state; nothing was copied"),
             Spawned::NotInherited => {
-                anstream::eprintln!("curtail: a thread's memory is its own; --resource ID names one that is shared");
+                anstream::eprintln!("curtail: a thread's state is not inherited; pass --resource ID to copy a shared state");
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! The flags that the memory commands share: whose state it is, what holds for it, how it is written.
+//! The flags that the memory commands share: owner, rules and output format.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::cli::store::StoreFlag;
 use crate::memory::{Owner, Rules, Schema, State};
 use crate::store::Scope;
 
-/// Whose state it is.
+/// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Whose {
     #[command(flatten)]
@@ -54,13 +54,13 @@ impl Whose {
         Owner { scope, thread: self.thread.as_deref(), resource: self.resource.as_deref() }
     }
 
-    /// Whether any flag speaks of a kept state.
+    /// Whether any flag names a stored state.
     pub(super) const fn is_given(&self) -> bool {
         self.place.store.is_some() || self.thread.is_some() || self.resource.is_some() || self.scope.is_some()
     }
 }
 
-/// What holds for a state.
+/// The rules of a state.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct RuleFlags {
     /// JSON Schema file that every state must satisfy
@@ -76,7 +76,7 @@ pub(super) struct RuleFlags {
     read_only: bool,
 }
 
-/// The same, read.
+/// The rules with their files read.
 #[derive(Debug)]
 pub(super) struct LoadedRules {
     pub(super) schema: Option<Schema>,
@@ -85,7 +85,7 @@ pub(super) struct LoadedRules {
 }
 
 impl RuleFlags {
-    /// Reads the files; a schema that is none is an error before anything else happens.
+    /// Reads the files; an invalid schema is an error before anything else happens.
     pub(super) fn load(&self) -> anyhow::Result<LoadedRules> {
         let schema = self.schema.as_deref().map(schema).transpose()?;
         let template = self.template.as_deref().map(|path| state(path, schema.as_ref())).transpose()?;
@@ -104,7 +104,7 @@ pub(super) fn schema(path: &Path) -> anyhow::Result<Schema> {
     Schema::parse(&read(path)?).with_context(|| path.display().to_string())
 }
 
-/// Reads a state, which must pass the schema.
+/// Reads a state, which must satisfy the schema.
 pub(super) fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
     let state = State::given(&read(path)?);
     if let Some(Err(reason)) = schema.map(|schema| schema.check(&state)) {
@@ -144,7 +144,7 @@ pub(super) enum ListFormat {
 }
 
 impl Format {
-    /// The state with a newline behind it; nothing for an empty text.
+    /// The state and a newline; nothing for an empty text.
     pub(super) fn write(self, state: &State) -> String {
         match (self, state) {
             (Format::Json, _) => state.to_json() + "\n",

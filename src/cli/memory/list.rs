@@ -1,4 +1,4 @@
-//! `curtail memory list` and `prune`: which states are kept, and taking out the old ones.
+//! `curtail memory list` and `prune`: lists stored states and deletes old ones.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -119,7 +119,7 @@ fn line(entry: &StoreEntry) -> String {
     .to_string()
 }
 
-/// An id as a terminal may show it: control characters and line breaks escaped, the empty id as `""`.
+/// An id for a terminal: control characters and line breaks escaped, the empty id as `""`.
 fn visible(id: &str) -> String {
     if id.is_empty() || id.chars().any(char::is_control) { format!("{id:?}") } else { id.to_owned() }
 }

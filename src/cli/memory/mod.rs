@@ -1,4 +1,4 @@
-//! `curtail memory`: the scratchpad that a model writes into with a tool, kept and put back in front of it.
+//! `curtail memory`: stores what a model notes with the memory tool, and inserts it into later requests.
 
 mod apply;
 mod change;

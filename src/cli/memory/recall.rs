@@ -1,4 +1,4 @@
-//! `curtail memory recall`: the state in front of the model.
+//! `curtail memory recall`: inserts the state into a transcript.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -84,14 +84,14 @@ impl RecallOptions {
         Ok(StateSource::Replayed(rules.rules().initial()))
     }
 
-    /// The state in the store. One that cannot be used is set aside, unless it is not to be touched.
+    /// The state in the store. An unusable one is set aside, unless the rules are read-only.
     fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<crate::memory::State> {
         let (rules, owner) = (loaded.rules(), self.whose.owner());
         owner.key()?;
         let Some(store) = self.whose.place.open_existing()? else { return Ok(rules.initial()) };
         let Loaded { state, corrupt } = load(&store, owner, rules)?;
         let Some(reason) = corrupt else { return Ok(state) };
-        anstream::eprintln!("curtail: {}", super::apply::set_aside_words(&reason));
+        anstream::eprintln!("curtail: {}", super::apply::set_aside_note(&reason));
         if rules.read_only {
             return Ok(state);
         }

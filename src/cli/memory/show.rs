@@ -1,4 +1,4 @@
-//! `curtail memory show`: what is kept, and what was set aside.
+//! `curtail memory show`: the stored state, and states that were set aside.
 
 use std::process::ExitCode;
 
@@ -38,7 +38,7 @@ impl Args {
             None => Loaded { state: rules.rules().initial(), corrupt: None },
         };
         if let Some(reason) = corrupt {
-            anstream::eprintln!("curtail: what is kept cannot be used and counts as empty: {reason}");
+            anstream::eprintln!("curtail: the stored state is unusable and is treated as empty: {reason}");
         }
         print(&self.output.output_format.write(&state))?;
         Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `curtail memory tool-schema`: the tool to hand to a model.
+//! `curtail memory tool-schema`: the definition of the memory tool.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The flags that say who makes the summaries, and how it is asked.
+//! The flags that choose the summarizer and configure its requests.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::summarizers::{
     Anthropic, ApiKey, Bounded, Cached, Command, Extractive, Fallback, Http, OpenAi, Patience, Prompt, Summarizer,
 };
 
-/// How long one request, or one run of a program, may take unless it is said, in seconds.
+/// Default time limit of one request or one run of a command, in seconds.
 const TIMEOUT: f64 = 120.0;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -90,14 +90,14 @@ enum OnError {
 }
 
 impl AskFlags {
-    /// Writes the instructions that a model gets.
+    /// Prints the instructions for the model.
     pub(super) fn print(&self) -> anyhow::Result<ExitCode> {
         let prompt = self.prompt()?;
         print(prompt.as_str())?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Who makes the summaries, as these flags say.
+    /// The summarizer that these flags describe.
     pub(super) fn summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
         let kind = self.kind();
         self.agree(kind)?;
@@ -123,7 +123,7 @@ impl AskFlags {
         self.summarizer.unwrap_or(default)
     }
 
-    /// A flag that could do nothing is a mistake.
+    /// Rejects a flag that has no effect with this summarizer.
     fn agree(&self, kind: SummarizerKind) -> anyhow::Result<()> {
         let model = matches!(kind, SummarizerKind::Openai | SummarizerKind::Anthropic);
         let outside = kind != SummarizerKind::Extractive;
@@ -139,7 +139,7 @@ impl AskFlags {
             ("--on-summary-error", self.on_summary_error != OnError::Fail, outside, "openai, anthropic or command"),
         ];
         match flags.iter().find(|(_, given, fits, _)| *given && !fits) {
-            Some((flag, _, _, kinds)) => bail!("{flag} goes with --summarizer {kinds}"),
+            Some((flag, _, _, kinds)) => bail!("{flag} needs --summarizer {kinds}"),
             None => Ok(()),
         }
     }
@@ -147,14 +147,14 @@ impl AskFlags {
     fn asked(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
         let timeout = Duration::from_secs_f64(self.timeout.unwrap_or(TIMEOUT));
         if kind == SummarizerKind::Command {
-            let line = self.summarizer_cmd.as_deref().context("--summarizer command wants --summarizer-cmd")?;
+            let line = self.summarizer_cmd.as_deref().context("--summarizer command needs --summarizer-cmd")?;
             return Ok(Box::new(Command::new(line, timeout)?));
         }
         let defaults = Patience::default();
         let retries = self.retries.unwrap_or(defaults.retries);
         let http = Http::new(Patience { total: timeout, retries, ..defaults });
         let name = if kind == SummarizerKind::Openai { "openai" } else { "anthropic" };
-        let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} wants --summary-model"))?;
+        let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} needs --summary-model"))?;
         let (prompt, extra) = (self.prompt()?, self.extra_body.clone().unwrap_or_default());
         if kind == SummarizerKind::Openai {
             let key = self.key("OPENAI_API_KEY", OpenAi::ENDPOINT)?;
@@ -166,7 +166,7 @@ impl AskFlags {
         Ok(Box::new(Anthropic { endpoint, model, key, prompt, extra, http }))
     }
 
-    /// The key; a server of one's own may need none.
+    /// The API key; only the provider's own server requires one.
     fn key(&self, variable: &str, default: &str) -> anyhow::Result<Option<ApiKey>> {
         let from_environment = ["CURTAIL_API_KEY", variable].into_iter().find_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
@@ -177,7 +177,7 @@ impl AskFlags {
             None => from_environment.transpose()?,
         };
         if key.is_none() && self.endpoint.as_deref().is_none_or(|endpoint| endpoint.starts_with(default)) {
-            bail!("{default} wants a key: set {variable}, or name a file that holds it with --api-key-file");
+            bail!("{default} needs a key: set {variable}, or pass a file that contains it with --api-key-file");
         }
         Ok(key)
     }

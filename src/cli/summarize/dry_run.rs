@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be summarized, and what would be sent for it.
+//! `--dry-run`: what would be summarized and sent to a server.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use crate::processors::{OnSummary, Processor as _, RollingSummary};
 use crate::summarizers::{Budget, Request};
 use crate::transcript::Transcript;
 
-/// Writes, for every summary that is due, what would be sent, where to, and how many tokens that is.
+/// Writes for every due summary the request, its address and its number of tokens.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
     write(flags, global, summary, &Requests { summary })
 }
@@ -49,10 +49,10 @@ impl Requests<'_> {
             let _ = writeln!(out, "{place}: nothing to summarize, {} interactions", rolling.seen());
         }
         for span in due {
-            let told = summary.told(messages, &rolling, span);
-            let (name, words) = (summary.summarizer.name(), told.iter().map(|said| count(&said.text)).sum::<usize>());
+            let utterances = summary.told(messages, &rolling, span);
+            let (name, words) = (summary.summarizer.name(), utterances.iter().map(|said| count(&said.text)).sum::<usize>());
             let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
-            let _ = match summary.summarizer.request(&told, &budget) {
+            let _ = match summary.summarizer.request(&utterances, &budget) {
                 None => writeln!(out, "{range}, {words} tokens, and sends nothing"),
                 Some(Request { to, body }) => {
                     writeln!(out, "{range}, {words} tokens, and sends {} tokens to {to}:\n{body}", count(&body))
@@ -62,7 +62,7 @@ impl Requests<'_> {
     }
 }
 
-/// Runs `work` over the input and writes what comes of it, in order.
+/// Runs `work` over the input and writes the results in input order.
 pub(super) fn write<W: Work<Out = String>>(
     flags: &Cutting,
     global: &Global,
@@ -80,7 +80,7 @@ pub(super) fn write<W: Work<Out = String>>(
     let batch =
         Batch { jobs: global.jobs, input_options, on_error, progress: Arc::clone(&progress), ..Batch::default() };
     batch.run(sources, work, |event| {
-        let trouble = match event {
+        let failure = match event {
             Event::Done { out, .. } => {
                 let written = progress.aside(|| stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()));
                 written.err().map(|error| Error::system("stdout", &error))
@@ -88,7 +88,7 @@ pub(super) fn write<W: Work<Out = String>>(
             Event::Failed(failure) => Some(failure.error.clone()),
             Event::Opened(_) | Event::Closed { .. } => None,
         };
-        match trouble {
+        match failure {
             None => Flow::Continue,
             Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
             Some(error) => {

@@ -1,4 +1,4 @@
-//! `--follow`: a log that grows, and its memory after every turn.
+//! `--follow`: reads a growing log and writes its memory after every turn.
 
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
@@ -11,8 +11,8 @@ use crate::dialects::{Framing, Reading};
 use crate::processors::RollingSummary;
 use crate::rolling::{Follow, Growth, Shown, Taken, now};
 
-/// Writes the memory on a line of its own each time that new lines came in, until standard input ends or the program is
-/// stopped. Whatever was taken in is in the store by then.
+/// Writes the memory on one line whenever new lines arrive, until standard input ends or the program is stopped. Every line
+/// read is stored before the memory is written.
 pub(super) fn run(
     input: &Input,
     memory: &mut Kept,
@@ -24,7 +24,7 @@ pub(super) fn run(
         [] => None,
         [path] if path.as_os_str() == "-" => None,
         [path] => Some(path.as_path()),
-        _ => bail!("--follow follows one file at a time"),
+        _ => bail!("--follow reads one file; name one file"),
     };
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path);
@@ -37,7 +37,7 @@ pub(super) fn run(
         let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: not UTF-8"))?;
         let mut how = reading(input, &text);
         if how.framing == Framing::Document {
-            bail!("{name}: --follow reads a message per line, and this is one JSON document");
+            bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         how.framing = Framing::Lines;
         let taken = Taken { text: &text, reading: &how, from, now: &now() };
@@ -58,7 +58,7 @@ fn messages(how: &Reading, text: &str) -> usize {
     transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
 }
 
-/// Writes a line; `false` where nobody reads any more.
+/// Writes a line; `false` if the reader closed the pipe.
 fn put(line: &str) -> anyhow::Result<bool> {
     let mut out = std::io::stdout().lock();
     match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! `curtail summarize`: the newest interactions word for word, and summaries of what came before.
+//! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
 mod ask;
 mod dry_run;
@@ -109,7 +109,7 @@ impl Args {
         }
     }
 
-    /// Flags that shape what is cut, and where it goes, have nothing to work on where nothing is cut.
+    /// Rejects flags of the cut and of its output where nothing is cut.
     fn agree(&self) -> anyhow::Result<()> {
         if self.emit == Emit::Context && !self.thread.is_given() && !self.thread.follow {
             return Ok(());
@@ -128,7 +128,7 @@ impl Args {
         ];
         match flags.iter().find(|(_, given)| *given) {
             Some((flag, _)) => {
-                bail!("{flag} goes with the context of files, not with --emit state, --thread or --follow")
+                bail!("{flag} cannot be used with --emit state, --thread or --follow")
             }
             None => Ok(()),
         }

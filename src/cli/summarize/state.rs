@@ -1,4 +1,4 @@
-//! `--emit state`: a line of JSON for each transcript.
+//! `--emit state`: one line of JSON per transcript.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `--thread`: a memory that outlives the run.
+//! `--thread`: a memory kept in the store.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
@@ -36,13 +36,13 @@ pub(super) struct ThreadFlags {
 }
 
 impl ThreadFlags {
-    /// Whether a thread of the store is meant.
+    /// Whether `--thread` is given.
     pub(super) const fn is_given(&self) -> bool {
         self.thread.is_some()
     }
 
     pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-        // A dialect that nothing has is an error before anything is read.
+        // An unknown dialect is an error before any input is read.
         args.cutting.input.input_options()?;
         let mut memory = Kept::open(self)?;
         let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
@@ -64,7 +64,7 @@ impl ThreadFlags {
     }
 }
 
-/// A memory in the store, or one that ends with this run.
+/// A memory in the store, or one for this run only.
 pub(super) enum Kept {
     Store { store: Store, id: String },
     Here(Box<Thread>),
@@ -74,7 +74,7 @@ impl Kept {
     fn open(flags: &ThreadFlags) -> anyhow::Result<Self> {
         let Some(id) = &flags.thread else { return Ok(Self::Here(Box::default())) };
         if id.is_empty() {
-            bail!("--thread wants a name that is not empty");
+            bail!("--thread needs a name that is not empty");
         }
         let store = Store::open(&store_path(flags.store.as_deref())?)?;
         Ok(Self::Store { store, id: id.clone() })
@@ -99,7 +99,7 @@ impl Kept {
     }
 }
 
-/// The one input and its name; `None` where none was named and standard input is a terminal: the thread as it is.
+/// The input and its name; `None` if no file is named and standard input is a terminal: the stored thread is shown.
 fn read(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
     let (name, bytes) = match input.paths.as_slice() {
@@ -107,7 +107,7 @@ fn read(input: &Input) -> anyhow::Result<Option<(String, String)>> {
         [] => (stdin(), standard_input()?),
         [path] if path.as_os_str() == "-" => (stdin(), standard_input()?),
         [path] => (path.display().to_string(), std::fs::read(path).with_context(|| path.display().to_string())?),
-        _ => bail!("a thread takes one transcript at a time; name one file"),
+        _ => bail!("--thread reads one transcript at a time; name one file"),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let place = TextPlace::of(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
@@ -122,7 +122,7 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How the input is read, as the user said or its beginning tells.
+/// How the input is read: as the flags say, or as detected from its beginning.
 pub(super) fn reading(input: &Input, text: &str) -> Reading {
     let key = input.messages_key.as_deref();
     let framing = input.framing.framing().unwrap_or_else(|| detect(text, key));
@@ -130,7 +130,7 @@ pub(super) fn reading(input: &Input, text: &str) -> Reading {
     Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
 }
 
-/// What went wrong, with its file, and its place in the file where it has one.
+/// The error with its file, and its place in the file if known.
 pub(super) fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
     match error {
         ThreadError::Input(offset, what) => {
