@@ -86,7 +86,7 @@ fn first_screen(root: &Command) -> StyledStr {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut text = StyledStr::new();
     // Writing to a styled string cannot fail.
-    let _ = write!(text, "{{about-section}}{{usage-heading}} {{usage}}\n\n");
+    let _ = write!(text, "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n");
     for (group, names) in GROUPS {
         let _ = writeln!(text, "{header}{group}:{header:#}");
         for name in *names {
