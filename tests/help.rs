@@ -17,7 +17,8 @@ const SCREEN: usize = 45;
 const NO_TRANSCRIPTS: &[&str] =
     &["rule", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list", "memory set"];
 
-const CHAT: &str = r#"{"messages":[{"role":"user","content":"Is the train late?"},{"role":"assistant","content":"No."}]}"#;
+const CHAT: &str =
+    r#"{"messages":[{"role":"user","content":"Is the train late?"},{"role":"assistant","content":"No."}]}"#;
 
 fn curtail(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_curtail"));
@@ -50,7 +51,10 @@ fn inner(path: &str) -> Vec<String> {
 }
 
 fn all() -> Vec<String> {
-    commands().into_iter().flat_map(|name| std::iter::once(name.clone()).chain(inner(&name)).collect::<Vec<_>>()).collect()
+    commands()
+        .into_iter()
+        .flat_map(|name| std::iter::once(name.clone()).chain(inner(&name)).collect::<Vec<_>>())
+        .collect()
 }
 
 /// The command lines below `Examples:`.

@@ -63,9 +63,7 @@ pub(super) fn run(
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
-        report::warning(
-            &"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)",
-        );
+        report::warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
     }
     let on_error = flags.output.on_error.policy();
     let batch = Batch { jobs: global.jobs, input_options, on_error, stop: interrupt.flag(), progress };

@@ -21,15 +21,47 @@ const SHARED: &[&str] = &["Input", "Repair", "Output", "Report", "Counting", "Co
 
 /// Shared flags that `-h` shows.
 const SHORT: &[&str] = &[
-    "config", "dialect", "dry_run", "explain", "in_place", "model", "output", "output_dir", "repair", "resource", "stats",
-    "thread", "tokenizer",
+    "config",
+    "dialect",
+    "dry_run",
+    "explain",
+    "in_place",
+    "model",
+    "output",
+    "output_dir",
+    "repair",
+    "resource",
+    "stats",
+    "thread",
+    "tokenizer",
 ];
 
 /// Flags of a single command that only `--help` shows.
 const LONG: &[&str] = &[
-    "allow_empty", "api_key_file", "cache", "cap_in_flight", "concurrency", "exempt_tool", "exit_zero", "extra_body", "from",
-    "max_findings", "on_summary_error", "placeholder", "print_prompt", "profile", "prompt", "read_only", "reserve", "retries",
-    "schema", "start_on", "stateful", "statistics", "template", "timeout",
+    "allow_empty",
+    "api_key_file",
+    "cache",
+    "cap_in_flight",
+    "concurrency",
+    "exempt_tool",
+    "exit_zero",
+    "extra_body",
+    "from",
+    "max_findings",
+    "on_summary_error",
+    "placeholder",
+    "print_prompt",
+    "profile",
+    "prompt",
+    "read_only",
+    "reserve",
+    "retries",
+    "schema",
+    "start_on",
+    "stateful",
+    "statistics",
+    "template",
+    "timeout",
 ];
 
 /// The global flags that have an effect on each command; `--color` has one on all of them.
@@ -46,9 +78,9 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
 pub(super) fn with_pages(root: Command) -> Command {
     let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    let root = names.iter().fold(root.mut_args(concise), |root, name| {
-        root.mut_subcommand(name, |command| page(command, name, &global))
-    });
+    let root = names
+        .iter()
+        .fold(root.mut_args(concise), |root, name| root.mut_subcommand(name, |command| page(command, name, &global)));
     let template = first_screen(&root);
     let footer = "See `curtail COMMAND -h` for a command's most used flags and examples, `--help` for all of them.";
     root.help_template(template).after_help(footer)

@@ -43,7 +43,10 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if steps.is_empty() {
-        report::warning(&format!("{}: contains no processor for these levels; transcripts are not changed", config.file));
+        report::warning(&format!(
+            "{}: contains no processor for these levels; transcripts are not changed",
+            config.file
+        ));
     }
     let chain = config.chain(&steps)?;
     cut::run(&args.cutting, global, args.cutting.with_repair(chain), None)

@@ -156,7 +156,9 @@ impl Spawn {
             Spawned::Copied(_) => {}
             Spawned::Nothing => anstream::eprintln!("curtail: the resource has no state; nothing was copied"),
             Spawned::NotInherited => {
-                anstream::eprintln!("curtail: a thread's state is not inherited; pass --resource ID to copy a shared state");
+                anstream::eprintln!(
+                    "curtail: a thread's state is not inherited; pass --resource ID to copy a shared state"
+                );
             }
         }
         Ok(ExitCode::SUCCESS)

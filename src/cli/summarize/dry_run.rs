@@ -50,7 +50,8 @@ impl Requests<'_> {
         }
         for span in due {
             let utterances = summary.told(messages, &rolling, span);
-            let (name, words) = (summary.summarizer.name(), utterances.iter().map(|said| count(&said.text)).sum::<usize>());
+            let (name, words) =
+                (summary.summarizer.name(), utterances.iter().map(|said| count(&said.text)).sum::<usize>());
             let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
             let _ = match summary.summarizer.request(&utterances, &budget) {
                 None => writeln!(out, "{range}, {words} tokens, and sends nothing"),
