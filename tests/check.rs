@@ -26,8 +26,8 @@ fn check(args: &[&str], text: &str) -> (i32, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("curtail").unwrap();
     let output = command.current_dir(folder.path()).arg("check").args(args).write_stdin(text).output().unwrap();
-    let words = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), words(output.stdout), words(output.stderr))
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 fn lines(items: &[&str]) -> String {
@@ -40,7 +40,7 @@ fn json(args: &[&str], text: &str) -> Value {
 }
 
 /// The findings as `rule level line:column`.
-fn told(report: &Value) -> Vec<String> {
+fn reported(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let word = |value: &Value| value.as_str().unwrap().to_owned();
     let line = |finding: &Value| format!("{}:{}", finding["at"]["line"], finding["at"]["column"]);
@@ -113,15 +113,15 @@ fn broken_lines_are_findings_and_the_rest_is_checked() {
     let text =
         lines(&[ASK, r#"{"role":"assistant","content":"Let me"#, RESULT, SAY, r#"{"role":"user","content":nul"#]);
     let report = json(&[], &text);
-    assert_eq!(told(&report), ["invalid-json deny 2:38", "orphan-result deny 3:1", "invalid-json deny 5:26"]);
+    assert_eq!(reported(&report), ["invalid-json deny 2:38", "orphan-result deny 3:1", "invalid-json deny 5:26"]);
     let document = json(&[], "[\n  {\"role\": \"user\", \"content\": \"x\",}\n]\n");
-    assert_eq!(told(&document), ["invalid-json deny 2:35"]);
+    assert_eq!(reported(&document), ["invalid-json deny 2:35"]);
     let records = format!(
         "{{\"messages\":[{ASK},{SAY}]}}\n{{\"messages\":[{ASK},{SAY}}}\n{{\"messages\":[{ASK},{RESULT},{SAY}]}}\n"
     );
     let report = json(&[], &records);
-    assert_eq!(told(&report)[0].split(' ').next(), Some("invalid-json"));
-    assert!(told(&report)[1].starts_with("orphan-result deny 3:"), "{report}");
+    assert_eq!(reported(&report)[0].split(' ').next(), Some("invalid-json"));
+    assert!(reported(&report)[1].starts_with("orphan-result deny 3:"), "{report}");
     assert_eq!(report["findings"][1]["at"]["pointer"], "/messages/1");
     let at = &report["findings"][1]["at"];
     let offset = usize::try_from(at["offset"].as_u64().unwrap()).unwrap();
@@ -132,13 +132,13 @@ fn broken_lines_are_findings_and_the_rest_is_checked() {
 fn another_providers_rules_can_be_asked_for() {
     let late = r#"{"role":"system","content":"Be brief."}"#;
     let text = lines(&[SAY, ASK, CALL, RESULT, SAY, late]);
-    assert_eq!(told(&json(&[], &text)), ["system-not-first warn 6:1"]);
+    assert_eq!(reported(&json(&[], &text)), ["system-not-first warn 6:1"]);
     assert_eq!(
-        told(&json(&["--profile", "anthropic"], &text)),
+        reported(&json(&["--profile", "anthropic"], &text)),
         ["first-speaker warn 1:1", "system-not-first warn 6:1"]
     );
     let report = json(&["--profile", "bedrock"], &lines(&[ASK, ASK, CALL, RESULT, SAY]));
-    assert_eq!(told(&report), ["alternation warn 2:1"]);
+    assert_eq!(reported(&report), ["alternation warn 2:1"]);
     assert!(report["findings"][0]["provider_answer"].as_str().unwrap().starts_with("A conversation must alternate"));
     let items = lines(&[
         r#"{"type":"message","role":"user","content":"x"}"#,
@@ -149,7 +149,7 @@ fn another_providers_rules_can_be_asked_for() {
         r#"{"type":"message","role":"assistant","content":"y"}"#,
     ]);
     for profile in ["openai", "anthropic", "gemini", "bedrock", "responses"] {
-        assert_eq!(told(&json(&["--profile", profile], &items)), Vec::<String>::new(), "{profile}");
+        assert_eq!(reported(&json(&["--profile", profile], &items)), Vec::<String>::new(), "{profile}");
     }
 }
 
@@ -159,8 +159,8 @@ fn a_provider_that_holds_state_may_be_sent_a_lone_result() {
 {"type":"message","role":"assistant","content":"y"}
 {"type":"reasoning","id":"rs_1","summary":[]}
 "#;
-    assert_eq!(told(&json(&["-A", "turn"], text)), ["orphan-result deny 1:1", "reasoning-without-call warn 3:1"]);
-    assert_eq!(told(&json(&["-A", "turn", "--stateful"], text)), Vec::<String>::new());
+    assert_eq!(reported(&json(&["-A", "turn"], text)), ["orphan-result deny 1:1", "reasoning-without-call warn 3:1"]);
+    assert_eq!(reported(&json(&["-A", "turn", "--stateful"], text)), Vec::<String>::new());
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn levels_are_configured_by_path() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
-        (told(&report), &report["findings"][0]["file"]),
+        (reported(&report), &report["findings"][0]["file"]),
         (vec!["orphan-result warn 2:1".into()], &"b.jsonl".into())
     );
     let flagged = curtail(folder.path(), &["check", "-D", "pairing", "raw", "b.jsonl"]);
@@ -387,7 +387,7 @@ fn what_the_provider_runs_needs_no_signature() {
         r#"{"role":"user","parts":[{"functionResponse":{"name":"roll","response":{"eyes":4}}}]}"#,
         r#"{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"2*4"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"8"}},{"text":"8"}]}"#,
     ]);
-    assert!(told(&json(&[], &signed)).is_empty());
+    assert!(reported(&json(&[], &signed)).is_empty());
 }
 
 #[test]

@@ -75,7 +75,7 @@ const PLANTS: &[Plant] = &[
 /// What `check` must say of a plant in a dialect; nothing where the dialect cannot spell the fault.
 fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     let (dialect, _) = SPELLERS[speller];
-    // Where call and result are one record, there are no lonely results, and ids are spelt once.
+    // Where call and result are one record, there are no unpaired results, and an id is spelled once.
     let one_record = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
     let anywhere = find(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
