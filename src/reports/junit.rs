@@ -13,7 +13,7 @@ pub(super) const FORMAT: Format = Format { name: "junit", summary: "JUnit XML", 
 type Xml<'w> = Writer<&'w mut dyn Write>;
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let mut xml = Writer::new_with_indent(&mut *out, b' ', 4);
+    let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let suites: Vec<Suite<'_>> = (0..outcome.files.len()).map(|file| Suite::new(outcome, file)).collect();
     let tests = suites.iter().map(Suite::tests).sum();
@@ -21,7 +21,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let root = xml.create_element("testsuites").with_attribute(("name", "curtail"));
     let root = root.with_attributes(borrowed(&counts(tests, failures)));
     root.write_inner_content(|xml| suites.iter().try_for_each(|suite| suite.write(xml)))?;
-    writeln!(out)
+    writeln!(xml.get_mut())
 }
 
 /// A file and its findings.
