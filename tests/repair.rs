@@ -61,7 +61,7 @@ fn concerned(messages: &[Message<'_>], pairs: &Pairs, faults: &[Fault]) -> HashS
             }
         }
         for at in 1..messages.len() {
-            if messages[at - 1].binds_next && (concerned.contains(&at) || concerned.contains(&(at - 1))) {
+            if messages[at - 1].is_bound() && (concerned.contains(&at) || concerned.contains(&(at - 1))) {
                 concerned.extend([at - 1, at]);
             }
         }
@@ -102,7 +102,7 @@ proptest! {
         let untouched = read(speller.0, &text, |messages, pairs, faults| {
             let concerned = concerned(messages, pairs, faults);
             let whole = messages.iter().enumerate().filter(|(at, _)| !concerned.contains(at));
-            whole.filter_map(|(_, message)| message.value).map(|value| value.raw().to_owned()).collect::<Vec<_>>()
+            whole.filter_map(|(_, message)| message.value()).map(|value| value.raw().to_owned()).collect::<Vec<_>>()
         });
         let mut lines = mended.lines();
         for line in untouched {

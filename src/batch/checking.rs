@@ -9,7 +9,7 @@ use crate::edit::hunks;
 use crate::json::{Document, Text};
 use crate::pipeline::Cutter;
 use crate::processors::{Counting, View};
-use crate::transcript::{ProviderRules, Transcript};
+use crate::transcript::{Message, ProviderRules, Transcript};
 
 /// How texts are checked.
 pub struct Checking {
@@ -223,7 +223,7 @@ fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, dialect.name()).hash(&mut hasher);
-        for value in transcript.messages.iter().filter_map(|message| message.value) {
+        for value in transcript.messages.iter().filter_map(Message::value) {
             Text::Json(value.raw()).decode().hash(&mut hasher);
         }
         hasher.finish()

@@ -41,7 +41,7 @@ impl<'a> RuleContext<'_, 'a> {
     /// A finding about a part.
     #[must_use]
     pub fn match_at(&self, at: PartRef, message: String) -> Match<'a> {
-        let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value);
+        let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value());
         Match { message_index: Some(at.message), ..Match::new(value, message) }
     }
 
@@ -55,13 +55,13 @@ impl<'a> RuleContext<'_, 'a> {
     /// A finding about a message.
     #[must_use]
     pub fn match_message(&self, at: usize, message: impl Into<String>) -> Match<'a> {
-        Match { message_index: Some(at), ..Match::new(self.messages[at].value, message.into()) }
+        Match { message_index: Some(at), ..Match::new(self.messages[at].value(), message.into()) }
     }
 
     /// A finding about the transcript as a whole.
     #[must_use]
     pub fn match_all(&self, message: impl Into<String>) -> Match<'a> {
-        Match::new(self.messages.first().and_then(|message| message.value), message.into())
+        Match::new(self.messages.first().and_then(Message::value), message.into())
     }
 
     /// Every tool call with its part reference.
@@ -170,7 +170,7 @@ impl<'a> RuleContext<'_, 'a> {
     /// Whether a message holds a question and its answer: an item that is a list.
     #[must_use]
     pub fn is_exchange(message: &Message<'a>) -> bool {
-        message.value.is_some_and(crate::json::Value::is_array)
+        message.value().is_some_and(crate::json::Value::is_array)
     }
 
     /// The messages of a role.

@@ -44,7 +44,7 @@ impl Dialect for AgentKit {
             ("text", None) => return Item::Unknown(String::from("no role")),
             (other, _) => return Item::Unknown(other.to_owned()),
         };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
         message.parts = parts;
         Item::Message(message)
@@ -77,7 +77,7 @@ fn said(item: Value<'_>) -> Vec<Part<'_>> {
 fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts = if item.some("content").is_some() { said(item) } else { Vec::new() };
     let calls = item.get("tools").into_iter().flat_map(Value::items);
-    parts.extend(calls.map(|call| Part::read(read_call(call), PartPlace::in_shell(call))));
+    parts.extend(calls.map(|call| Part::from_source(read_call(call), PartPlace::in_shell(call))));
     parts
 }
 
@@ -103,5 +103,5 @@ fn read_result(item: Value<'_>) -> Part<'_> {
         family: Family::Function,
         same_message: false,
     };
-    Part::read(Content::ToolResult(result), PartPlace::element(item).with_text(content))
+    Part::from_source(Content::ToolResult(result), PartPlace::element(item).with_text(content))
 }

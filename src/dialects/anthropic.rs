@@ -51,7 +51,7 @@ impl Dialect for Anthropic {
             "system" => Role::System,
             other => return Item::Unknown(other.to_owned()),
         };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
         message.parts = blocks::content(item.get("content"), read_block);
         Item::Message(message)

@@ -40,7 +40,7 @@ impl Dialect for Antigravity {
             "PLANNER_RESPONSE" => events::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
-                let part = Part::read(events::result(None, None, content), PartPlace::element(item).with_text(content));
+                let part = Part::from_source(events::result(None, None, content), PartPlace::element(item).with_text(content));
                 events::message(Role::Tool, item, None, vec![part])
             }
             _ => Item::Metadata,
@@ -98,12 +98,12 @@ fn read_plan(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     if let Some(thought) = item.get("thinking") {
         let text = thought.text().unwrap_or(Text::Escaped(""));
-        parts.push(Part::read(Content::Reasoning(text), PartPlace::element(thought)));
+        parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(thought)));
     }
     parts.extend(said(item));
     let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
     parts.extend(calls.map(|call| {
-        Part::read(events::call(None, call.get_text("name"), call.get("args")), PartPlace::in_shell(call))
+        Part::from_source(events::call(None, call.get_text("name"), call.get("args")), PartPlace::in_shell(call))
     }));
     parts
 }

@@ -42,7 +42,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         source: row.source,
         span: row.span,
         slots: builder.slots,
-        template: builder.messages.first().and_then(|message| message.value),
+        template: builder.messages.first().and_then(Message::value),
         messages: builder.messages,
         non_messages: builder.non_messages,
         elements: builder.elements,
@@ -110,7 +110,7 @@ impl<'a> Builder<'_, 'a> {
 
     fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
         let index = self.messages.len();
-        message.origin = Origin::Source(index);
+        message.origin = Origin::Source { index, value };
         for slot in self.ahead.drain(..) {
             self.slots[slot].what = SlotKind::With(index);
         }

@@ -65,7 +65,7 @@ impl Dialect for Bedrock {
             "system" => Role::System,
             other => return Item::Unknown(other.to_owned()),
         };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.parts = match item.get("content") {
             Some(list) if list.is_array() => list.items().map(read_block).collect(),
             said => blocks::content(said, blocks::plain_block),
@@ -106,7 +106,7 @@ fn is_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let Some(member) = block.members().next() else { return Part::read(Content::Other, PartPlace::element(block)) };
+    let Some(member) = block.members().next() else { return Part::from_source(Content::Other, PartPlace::element(block)) };
     let value = member.value;
     let content = match &*member.key.decode() {
         "text" => return blocks::part(block, blocks::plain_block(block)),
@@ -117,7 +117,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
         _ => Content::Other,
     };
-    Part::read(content, PartPlace::element(block))
+    Part::from_source(content, PartPlace::element(block))
 }
 
 fn read_call(call: Value<'_>) -> ToolCall<'_> {
@@ -148,7 +148,7 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
         same_message: hosted,
     };
     let rewrite = content.map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
-    Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(block) })
+    Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(block) })
 }
 
 fn answer_text(block: Value<'_>) -> Option<Text<'_>> {

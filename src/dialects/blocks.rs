@@ -66,7 +66,7 @@ pub(super) fn is_media(block: Value<'_>) -> bool {
 pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Content<'a>) -> Vec<Part<'a>> {
     let Some(value) = value else { return Vec::new() };
     if let Some(text) = value.text() {
-        return vec![Part::read(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
+        return vec![Part::from_source(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
     }
     value.items().map(|block| part(block, read(block))).collect()
 }
@@ -79,7 +79,7 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
         Content::ToolResult(_) => block.get("content"),
         _ => None,
     };
-    Part::read(content, PartPlace::element(block).with_text(text))
+    Part::from_source(content, PartPlace::element(block).with_text(text))
 }
 
 /// A text or media block; anything else is `Other`.

@@ -91,17 +91,17 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
     }
     let files = data.get("attachments").into_iter().flat_map(Value::items);
     parts.extend(
-        files.map(|file| Part::read(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))),
+        files.map(|file| Part::from_source(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))),
     );
     parts
 }
 
 fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
     let thought = data.some("reasoningText").and_then(|thought| Some((thought, thought.text()?)));
-    let thought = thought.map(|(value, text)| Part::read(Content::Reasoning(text), PartPlace::element(value)));
+    let thought = thought.map(|(value, text)| Part::from_source(Content::Reasoning(text), PartPlace::element(value)));
     let calls = data.get("toolRequests").into_iter().flat_map(Value::items).map(|call| {
         let content = events::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments"));
-        Part::read(content, PartPlace::element(call))
+        Part::from_source(content, PartPlace::element(call))
     });
     thought.into_iter().chain(said(data)).chain(calls).collect()
 }
@@ -110,7 +110,7 @@ fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
     let result = data.some("result");
     let content = result.and_then(|result| result.get("content")).or_else(|| data.some("error"));
     let text = content.filter(|content| content.text().is_some());
-    let mut part = Part::read(
+    let mut part = Part::from_source(
         events::result(data.get_text("toolCallId"), data.get_text("toolName"), content),
         PartPlace::element(item).with_text(text),
     );

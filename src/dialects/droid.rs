@@ -53,7 +53,7 @@ impl Dialect for Droid {
             "message" => read_message(item),
             "tool_call" => {
                 let call = events::call(call_id, item.get_text("toolName"), item.get("parameters"));
-                events::message(Role::Assistant, item, id, vec![Part::read(call, PartPlace::element(item))])
+                events::message(Role::Assistant, item, id, vec![Part::from_source(call, PartPlace::element(item))])
             }
             "tool_result" => {
                 let value = item.get("value");
@@ -62,7 +62,7 @@ impl Dialect for Droid {
                     Role::Tool,
                     item,
                     id,
-                    vec![Part::read(result, PartPlace::element(item).with_text(value))],
+                    vec![Part::from_source(result, PartPlace::element(item).with_text(value))],
                 )
             }
             "completion" => {

@@ -16,7 +16,7 @@ pub(super) fn unknown<'a>(kind: String) -> Item<'a> {
 
 /// A message that `event` holds.
 pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
-    let mut message = Message::read(role, event);
+    let mut message = Message::from_source(role, event);
     message.id = id;
     message.parts = parts;
     Item::Message(message)

@@ -55,7 +55,7 @@ impl Dialect for Grok {
             "tool_result" => {
                 let content = item.get("content");
                 let result = events::result(item.get_text("tool_call_id"), None, content);
-                let part = Part::read(result, PartPlace::element(item).with_text(content));
+                let part = Part::from_source(result, PartPlace::element(item).with_text(content));
                 events::message(Role::Tool, item, None, vec![part])
             }
             "reasoning" => responses::read_item(item, item),
@@ -63,7 +63,7 @@ impl Dialect for Grok {
                 Role::Assistant,
                 item,
                 None,
-                vec![Part::read(read_hosted(item), PartPlace::element(item))],
+                vec![Part::from_source(read_hosted(item), PartPlace::element(item))],
             ),
             _ => events::unknown(kind),
         }
@@ -101,7 +101,7 @@ impl Dialect for Grok {
 
 fn read_call(call: Value<'_>) -> Part<'_> {
     let content = events::call(call.get_text("id"), call.get_text("name"), call.get("arguments"));
-    Part::read(content, PartPlace::in_shell(call))
+    Part::from_source(content, PartPlace::in_shell(call))
 }
 
 /// A tool that the provider ran: its answer is not in the log.

@@ -101,7 +101,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
     let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {
         let inner = call.get("function").unwrap_or(call);
         let content = events::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments"));
-        Part::read(content, PartPlace::element(call))
+        Part::from_source(content, PartPlace::element(call))
     });
     parts.extend(calls);
     events::message(role, item, None, parts)
@@ -114,12 +114,12 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
         "content.part" => (Role::Assistant, read_piece(item, event.get("part"))),
         "tool.call" => {
             let call = events::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
-            (Role::Assistant, Part::read(call, PartPlace::element(item)))
+            (Role::Assistant, Part::from_source(call, PartPlace::element(item)))
         }
         "tool.result" => {
             let output = event.get("result").map(|result| result.get("output").unwrap_or(result));
             let result = events::result(event.get_text("toolCallId"), None, output);
-            (Role::Tool, Part::read(result, PartPlace::element(item).with_text(output)))
+            (Role::Tool, Part::from_source(result, PartPlace::element(item).with_text(output)))
         }
         _ => return Item::Metadata,
     };
@@ -127,9 +127,9 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
 }
 
 fn read_piece<'a>(item: Value<'a>, piece: Option<Value<'a>>) -> Part<'a> {
-    let Some(piece) = piece else { return Part::read(Content::Other, PartPlace::element(item)) };
+    let Some(piece) = piece else { return Part::from_source(Content::Other, PartPlace::element(item)) };
     match piece.get_text("think") {
-        Some(thought) => Part::read(Content::Reasoning(thought), PartPlace::element(item)),
-        None => Part::read(blocks::plain_block(piece), PartPlace::element(item).with_text(piece.get("text"))),
+        Some(thought) => Part::from_source(Content::Reasoning(thought), PartPlace::element(item)),
+        None => Part::from_source(blocks::plain_block(piece), PartPlace::element(item).with_text(piece.get("text"))),
     }
 }

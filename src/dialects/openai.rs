@@ -48,7 +48,7 @@ impl Dialect for OpenAi {
         }
         let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
         let Some(role) = role_of(&role) else { return Item::Unknown(role.decode().into_owned()) };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.id = item.get_text("id").filter(|_| role != Role::Tool);
         message.parts = if role == Role::Tool { result_parts(item) } else { said_parts(item) };
         message.parts.extend(call_parts(item));
@@ -97,7 +97,7 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     if let Some(refusal) = item.some("refusal")
         && let Some(text) = refusal.text()
     {
-        parts.push(Part::read(Content::Text(text), PartPlace::element(refusal)));
+        parts.push(Part::from_source(Content::Text(text), PartPlace::element(refusal)));
     }
     parts
 }
@@ -107,15 +107,15 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let mut keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
     let first = keys.find(|value| value.text().is_some())?;
     let copies = keys.filter(|value| value.text().is_some()).collect();
-    Some(Part::read(Content::Reasoning(first.text()?), PartPlace { copies, ..PartPlace::element(first) }))
+    Some(Part::from_source(Content::Reasoning(first.text()?), PartPlace { copies, ..PartPlace::element(first) }))
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
     let mut parts: Vec<Part<'_>> =
-        calls.map(|call| Part::read(read_call(call, Family::Function), PartPlace::in_shell(call))).collect();
+        calls.map(|call| Part::from_source(read_call(call, Family::Function), PartPlace::in_shell(call))).collect();
     if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
-        parts.push(Part::read(read_call(call, Family::Positional), PartPlace::element(call)));
+        parts.push(Part::from_source(read_call(call, Family::Positional), PartPlace::element(call)));
     }
     parts
 }
@@ -139,14 +139,14 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for id in listed {
         let content = item.get("content").filter(|_| parts.is_empty());
-        parts.push(Part::read(read_result(item, id.text(), content), PartPlace::element(id).with_text(content)));
+        parts.push(Part::from_source(read_result(item, id.text(), content), PartPlace::element(id).with_text(content)));
     }
     if parts.is_empty() {
         let legacy = item.get("role").is_some_and(|role| role.is("function"));
         // tau2-bench answers under `id`.
         let id = item.get_text("tool_call_id").or_else(|| item.get_text("id").filter(|_| !legacy));
         let content = item.get("content");
-        parts.push(Part::read(read_result(item, id, content), PartPlace::element(item).with_text(content)));
+        parts.push(Part::from_source(read_result(item, id, content), PartPlace::element(item).with_text(content)));
     }
     parts
 }

@@ -132,7 +132,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         }
         _ => return Item::Unknown(role),
     };
-    let mut message = Message::read(role, item);
+    let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
     message.parts = parts;
     Item::Message(message)
@@ -140,7 +140,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
 
 /// An entry whose text the model reads as said by the user.
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
-    let mut message = Message::read(Role::User, item);
+    let mut message = Message::from_source(Role::User, item);
     message.id = item.get_text("id");
     message.parts = blocks::content(text, blocks::plain_block);
     if message.parts.is_empty() { Item::Metadata } else { Item::Message(message) }
@@ -178,7 +178,7 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
         Some(list) => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
         None => place,
     };
-    let mut part = Part::read(Content::ToolResult(result), place);
+    let mut part = Part::from_source(Content::ToolResult(result), place);
     said.some("details").into_iter().for_each(|copy| part.add_copy(copy));
     part
 }

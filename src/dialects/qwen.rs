@@ -44,7 +44,7 @@ impl Dialect for Qwen {
             _ => return events::unknown(kind),
         };
         let list = item.get("message").and_then(|said| said.get("parts"));
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         // Records that share it are pieces of one message.
         message.id = item.get_text("uuid");
         message.parts = blocks::content(list, parts::plain).into_iter().map(parts::with_place).collect();

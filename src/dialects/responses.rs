@@ -4,7 +4,7 @@
 use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     ToolCall, ToolResult,
 };
 
@@ -116,10 +116,10 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
     let kind = kind.as_deref().unwrap_or("message");
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
-        (Role::Assistant, vec![Part::read(read_call(item, kind, family, hosted), PartPlace::element(whole))])
+        (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), PartPlace::element(whole))])
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
-        (Role::Tool, vec![Part::read(read_result(item, family), PartPlace::element(whole).with_text(text))])
+        (Role::Tool, vec![Part::from_source(read_result(item, family), PartPlace::element(whole).with_text(text))])
     } else {
         match kind {
             "message" => match item.get_text("role").map(|role| role_of(&role.decode())) {
@@ -129,12 +129,12 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
                 }
                 None => return Item::Unknown(String::from("no role")),
             },
-            "reasoning" => (Role::Assistant, vec![Part::read(read_reasoning(item), PartPlace::element(whole))]),
+            "reasoning" => (Role::Assistant, vec![Part::from_source(read_reasoning(item), PartPlace::element(whole))]),
             "mcp_list_tools" | "item_reference" | "compaction" => return Item::Metadata,
             other => return Item::Unknown(other.to_owned()),
         }
     };
-    let mut message = Message::read(role, whole);
+    let mut message = Message::from_source(role, whole);
     message.id = item.get_text("id");
     message.parts = parts;
     Item::Message(message)
@@ -215,7 +215,8 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     for item in items.iter_mut().rev() {
         if let Item::Message(message) = item {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
-            message.accompanies_next = thought && !message.parts.is_empty() && next_is_theirs;
+            let bound = thought && !message.parts.is_empty() && next_is_theirs;
+            message.binding = if bound { Binding::Reasoning } else { Binding::None };
             next_is_theirs = message.role == Role::Assistant;
         }
     }

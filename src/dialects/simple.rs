@@ -42,7 +42,7 @@ impl Dialect for Simple {
             let named = SPEAKERS.iter().find_map(|key| item.get_text(key));
             return Item::Unknown(named.map_or_else(|| String::from("no role"), |name| name.decode().into_owned()));
         };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
         message.parts = blocks::content(text(item).map(|(_, text)| text), blocks::plain_block);
         Item::Message(message)

@@ -12,7 +12,7 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
     for message in messages {
         if let Some(index) = message.source_index() {
             kept[index] = true;
-            in_place[index] = matches!(message.origin, Origin::Source(_));
+            in_place[index] = matches!(message.origin, Origin::Source { .. });
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
@@ -46,12 +46,12 @@ fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Messa
     let mut written = Vec::new();
     let mut before = None;
     for (at, message) in messages.iter().enumerate() {
-        if message.origin != Origin::Draft {
+        if !message.is_draft() {
             before = Some(message);
             continue;
         }
-        let behind = messages[at..].iter().find(|other| other.origin != Origin::Draft);
-        let anchor = message.anchor.or(transcript.template);
+        let behind = messages[at..].iter().find(|other| !other.is_draft());
+        let anchor = message.anchor().or(transcript.template);
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
             text: dialect.spell(&Draft { role: message.role, parts }, anchor),
@@ -83,13 +83,13 @@ struct Writer<'w, 'a> {
 impl Writer<'_, '_> {
     fn message(&mut self, message: &Message<'_>) {
         match message.origin {
-            Origin::Source(index) => {
+            Origin::Source { index, .. } => {
                 while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
                     self.slot(slot);
                 }
                 self.slot(self.next);
             }
-            Origin::Moved(index) => {
+            Origin::Moved { index, .. } => {
                 self.flush_before();
                 let moved = self.transcript.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
                 if let Some(&Slot { span, .. }) = moved {
@@ -97,8 +97,8 @@ impl Writer<'_, '_> {
                     self.copy(span);
                 }
             }
-            Origin::Draft => {
-                self.reach(message.anchor);
+            Origin::Draft { anchor } => {
+                self.reach(anchor);
                 self.flush_before();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));

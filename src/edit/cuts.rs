@@ -11,7 +11,7 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch
     let prepended: Vec<String> = message.parts.iter().filter_map(draft).map(|part| dialect.spell_part(&part)).collect();
     if !prepended.is_empty() {
         let stays = |part: &Part<'_>| matches!(part.origin, PartOrigin::Source(_) | PartOrigin::Rewritten(_));
-        let front = message.value.and_then(|value| dialect.prepend_parts(value, &prepended));
+        let front = message.value().and_then(|value| dialect.prepend_parts(value, &prepended));
         patches.extend(front.map(|mut patch| {
             // The comma before what stood there goes with the last of it.
             if patch.text.ends_with(',') && !message.parts.iter().any(stays) {

@@ -52,7 +52,7 @@ fn decided(message: &Message<'_>, decision: &Decision) -> Option<Explained> {
 fn said(message: &Message<'_>, action: &'static str, reason: String) -> Explained {
     Explained {
         message: message.source_index(),
-        offset: message.value.map(|value| value.span().start as usize),
+        offset: message.value().map(|value| value.span().start as usize),
         role: message.role.name(),
         action,
         reason,
@@ -80,10 +80,10 @@ fn inserted(messages: &[Message<'_>], what: &Insertion, reason: &str) -> Explain
         Insertion::Results(_) => (None, "tool", "inserted"),
         Insertion::Moved(at) => (Some(&messages[*at]), messages[*at].role.name(), "moved"),
     };
-    let source = message.filter(|message| matches!(message.origin, Origin::Source(_)));
+    let source = message.filter(|message| matches!(message.origin, Origin::Source { .. }));
     Explained {
         message: source.and_then(Message::source_index),
-        offset: source.and_then(|message| message.value).map(|value| value.span().start as usize),
+        offset: source.and_then(Message::value).map(|value| value.span().start as usize),
         role,
         action,
         reason: reason.to_owned(),

@@ -66,7 +66,7 @@ impl HistoryWindow {
             }
             // Without the reasoning that must accompany it, a message that also calls would be lost.
             let bound_from = newest.map(|newest| {
-                let before = (0..newest).rev().take_while(|&at| view.messages[at].binds_next).last();
+                let before = (0..newest).rev().take_while(|&at| view.messages[at].is_bound()).last();
                 before.unwrap_or(newest)
             });
             start = bound_from.map_or(start, |newest| start.min(newest));

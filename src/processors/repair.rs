@@ -216,7 +216,7 @@ impl AnswerPlacer<'_, '_> {
         let takes = |at: &usize| {
             let next = &messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && !next.barrier && next.value.is_some() && !next.parts.is_empty()
+            self.is_inside() && answers && !next.barrier && !next.is_draft() && !next.parts.is_empty()
         };
         next.filter(takes).map_or((before, false), |next| (next, true))
     }

@@ -40,7 +40,7 @@ impl Processor for Strip {
                 drops.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
                 continue;
             }
-            if message.is_bound_thought() && self.kinds.contains(&StripKind::Reasoning) {
+            if message.is_bound_reasoning() && self.kinds.contains(&StripKind::Reasoning) {
                 // An item with an id of its own refers to the reasoning before it; a piece of the same message does not.
                 let next = view.messages.get(at + 1);
                 let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);

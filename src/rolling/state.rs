@@ -71,7 +71,7 @@ fn told(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn
 
 /// A message as it stood, without the white space between its tokens.
 fn raw(message: &Message<'_>) -> String {
-    message.value.map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
+    message.value().map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
 }
 
 fn summary(summary: &Summary) -> String {

@@ -201,7 +201,7 @@ impl Thread {
         let mut marks: Vec<String> = Vec::new();
         let skip = self.skip(taken.from)?;
         for message in transcript.messages.iter().skip(skip) {
-            let Some(value) = message.value else { continue };
+            let Some(value) = message.value() else { continue };
             let raw = Text::Json(value.raw());
             let tight = raw.decode();
             if let Some(mark) = mark(message, &tight) {

@@ -143,7 +143,7 @@ pub fn last_round(
         let goes_on = match calling {
             None => calls || message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
-                (calls && (side_by_side || is_same_reply(message, later))) || message.binds_next && next == at + 1
+                (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1
             }
         };
         if !goes_on {

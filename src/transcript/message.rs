@@ -37,15 +37,40 @@ impl Role {
     }
 }
 
-/// Where a message came from.
+/// Where a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The message with this index in the transcript that was read.
-    Source(usize),
-    /// As [`Origin::Source`], but it now stands elsewhere.
-    Moved(usize),
-    /// We wrote it.
-    Draft,
+pub enum Origin<'a> {
+    /// It was read, and keeps its place.
+    Source {
+        /// Its index in the transcript that was read.
+        index: usize,
+        /// The value that it was read from.
+        value: Value<'a>,
+    },
+    /// It was read, and an edit moved it to another place.
+    Moved {
+        /// Its index in the transcript that was read.
+        index: usize,
+        /// The value that it was read from.
+        value: Value<'a>,
+    },
+    /// An edit wrote it.
+    Draft {
+        /// The value of the message that it replaces or was inserted next to. A dialect copies the envelope from there.
+        anchor: Option<Value<'a>>,
+    },
+}
+
+/// What binds a message to the message after it, so that neither is kept without the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Binding {
+    /// Nothing.
+    #[default]
+    None,
+    /// The format: it requires this reasoning directly before the item that the reasoning led to.
+    Reasoning,
+    /// The log: it wrote one reply of the provider as several messages, and this message and the next are two of them.
+    SameReply,
 }
 
 /// A message of a transcript.
@@ -53,49 +78,73 @@ pub enum Origin {
 pub struct Message<'a> {
     /// Who speaks.
     pub role: Role,
-    /// Where it came from.
-    pub origin: Origin,
-    /// What it is made of, in order.
-    pub parts: Vec<Part<'a>>,
-    /// The parts that were taken out of it since it was read.
-    pub cut: Vec<Part<'a>>,
-    /// The value that the message was read from; `None` for a draft.
-    pub value: Option<Value<'a>>,
-    /// For what we wrote: the message that it stands for or next to, whose envelope it takes.
-    pub anchor: Option<Value<'a>>,
     /// The message's own id.
     pub id: Option<Text<'a>>,
-    /// Whether the format wants it before whatever follows it: reasoning and what it led to.
-    pub accompanies_next: bool,
-    /// Whether it must not be parted from the message after it: because it accompanies that, or because both are pieces of one
-    /// message of the API that the log spreads over several.
-    pub binds_next: bool,
-    /// Whether its calls stay or go together, because only the first of them carries the signature of all.
+    /// The parts, in order; without those that an edit cut.
+    pub parts: Vec<Part<'a>>,
+    /// What binds it to the message after it.
+    pub binding: Binding,
+    /// Whether its calls are kept or dropped together, because only the first one carries a signature.
     pub indivisible: bool,
-    /// The conversation inside the log that it belongs to: pairs are sought only within one. 0 is the main one.
+    /// The conversation inside the log that it belongs to; calls and results pair only within one. 0 is the main one.
     pub thread: u32,
-    /// Whether calls that are open before it can no longer be answered (a compaction boundary).
+    /// Whether calls that are open before it can no longer be answered, as after a compaction.
     pub barrier: bool,
+    /// Where it comes from, and whether an edit moved or wrote it.
+    pub origin: Origin<'a>,
+    /// The parts that edits cut out of it.
+    pub cut: Vec<Part<'a>>,
 }
 
 impl<'a> Message<'a> {
-    /// A message read from `value`, with no parts yet.
+    /// A message read from `value`, with no parts yet. Its index is set when its transcript is complete.
     #[must_use]
-    pub const fn read(role: Role, value: Value<'a>) -> Self {
+    pub const fn from_source(role: Role, value: Value<'a>) -> Self {
+        Self::new(role, Origin::Source { index: 0, value })
+    }
+
+    /// A message that an edit writes for the place of `anchor`, with no parts yet.
+    #[must_use]
+    pub const fn draft(role: Role, anchor: Option<Value<'a>>) -> Self {
+        Self::new(role, Origin::Draft { anchor })
+    }
+
+    const fn new(role: Role, origin: Origin<'a>) -> Self {
         Self {
             role,
-            origin: Origin::Source(0),
-            parts: Vec::new(),
-            cut: Vec::new(),
-            value: Some(value),
-            anchor: None,
             id: None,
-            accompanies_next: false,
-            binds_next: false,
+            parts: Vec::new(),
+            binding: Binding::None,
             indivisible: false,
             thread: 0,
             barrier: false,
+            origin,
+            cut: Vec::new(),
         }
+    }
+
+    /// The value that it was read from; `None` for a draft.
+    #[must_use]
+    pub const fn value(&self) -> Option<Value<'a>> {
+        match self.origin {
+            Origin::Source { value, .. } | Origin::Moved { value, .. } => Some(value),
+            Origin::Draft { .. } => None,
+        }
+    }
+
+    /// The value that it was read from, or for a draft the one that it was written for.
+    #[must_use]
+    pub const fn anchor(&self) -> Option<Value<'a>> {
+        match self.origin {
+            Origin::Source { value, .. } | Origin::Moved { value, .. } => Some(value),
+            Origin::Draft { anchor } => anchor,
+        }
+    }
+
+    /// Whether an edit wrote it.
+    #[must_use]
+    pub const fn is_draft(&self) -> bool {
+        matches!(self.origin, Origin::Draft { .. })
     }
 
     /// Whether it has the role and something besides tool calls and tool results.
@@ -104,11 +153,17 @@ impl<'a> Message<'a> {
         self.role == role && self.parts.iter().any(|part| part.content.speaks())
     }
 
-    /// Whether it is reasoning that must not be parted from the message after it.
+    /// Whether it is kept or dropped with the message after it.
     #[must_use]
-    pub fn is_bound_thought(&self) -> bool {
-        let thinks = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
-        self.binds_next && !self.parts.is_empty() && self.parts.iter().all(thinks)
+    pub fn is_bound(&self) -> bool {
+        self.binding != Binding::None
+    }
+
+    /// Whether it is nothing but reasoning, and bound to the message after it.
+    #[must_use]
+    pub fn is_bound_reasoning(&self) -> bool {
+        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
+        self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
     }
 
     /// Whether any part is a tool call or a tool result.
@@ -138,8 +193,8 @@ impl<'a> Message<'a> {
     #[must_use]
     pub const fn source_index(&self) -> Option<usize> {
         match self.origin {
-            Origin::Source(index) | Origin::Moved(index) => Some(index),
-            Origin::Draft => None,
+            Origin::Source { index, .. } | Origin::Moved { index, .. } => Some(index),
+            Origin::Draft { .. } => None,
         }
     }
 }
@@ -156,7 +211,7 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// A part that stands at `place`.
     #[must_use]
-    pub const fn read(content: Content<'a>, place: PartPlace<'a>) -> Self {
+    pub const fn from_source(content: Content<'a>, place: PartPlace<'a>) -> Self {
         Self { content, origin: PartOrigin::Source(place) }
     }
 

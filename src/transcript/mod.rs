@@ -14,7 +14,7 @@ mod segment;
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{
-    ArgumentFault, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
+    ArgumentFault, Binding, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};

@@ -215,7 +215,7 @@ fn message(
     origin: OutlineOrigin,
 ) -> OutlineMessage {
     let marks =
-        [("binds-next", message.binds_next), ("indivisible", message.indivisible), ("barrier", message.barrier)];
+        [("binds-next", message.is_bound()), ("indivisible", message.indivisible), ("barrier", message.barrier)];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.other_half(PartRef { message: index, part: nth });
         self::part(part, other.map(|other| [other.message, other.part]), origin)

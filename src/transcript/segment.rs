@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Message, Pairs, Role};
+use super::{Binding, Message, Pairs, Role};
 
 /// The segments of a transcript, in order: maximal runs in which some call is open, and single messages outside any.
 ///
@@ -14,7 +14,7 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
         reach[call.message] = reach[call.message].max(result.message);
     }
     for (at, message) in messages.iter().enumerate() {
-        if message.binds_next && at + 1 < messages.len() {
+        if message.is_bound() && at + 1 < messages.len() {
             reach[at] = reach[at].max(at + 1);
         }
     }
@@ -41,7 +41,9 @@ pub fn bind_pieces(messages: &mut [Message<'_>]) {
         let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);
         let assistant = here.role == Role::Assistant && next.is_some_and(|next| next.role == Role::Assistant);
         let bound = same && assistant && here.calls().next().is_none();
-        messages[at].binds_next = bound || here.accompanies_next;
+        if here.binding != Binding::Reasoning {
+            messages[at].binding = if bound { Binding::SameReply } else { Binding::None };
+        }
     }
 }
 
@@ -64,7 +66,7 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
     let mut start = messages.len();
     while start > 0 {
         let message = &messages[start - 1];
-        let bound = message.binds_next && start < messages.len();
+        let bound = message.is_bound() && start < messages.len();
         if !message.has_tools() && !bound {
             break;
         }

@@ -50,7 +50,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
                 "two consecutive messages are from the user's side"
             };
             Match {
-                other: Some((pair[0].0, context.messages[pair[0].0].value)),
+                other: Some((pair[0].0, context.messages[pair[0].0].value())),
                 ..context.match_message(pair[1].0, message)
             }
         })

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value?)));
+    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
     let non_messages = context.non_messages.iter().map(|item| (None, item.value));
     messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
 }

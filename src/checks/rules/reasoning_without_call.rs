@@ -33,7 +33,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let last = context.messages.len().saturating_sub(1);
-    let loose = context.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.binds_next);
+    let loose = context.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.is_bound());
     let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
     let found = |at| Match {
         only_warns: at == last || context.provider_rules.log,

@@ -41,7 +41,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
                     plural(calls, "call")
                 ),
             );
-            Match { other: Some((at, context.messages[at].value)), ..found }
+            Match { other: Some((at, context.messages[at].value())), ..found }
         })
         .collect()
 }

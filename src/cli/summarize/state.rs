@@ -28,7 +28,7 @@ impl Work for States<'_> {
         for (dialect, transcript) in unit.transcripts(&document)? {
             let messages = &transcript.messages;
             let time = |at: usize| {
-                let value = messages.get(at).and_then(|message: &Message<'_>| message.value)?;
+                let value = messages.get(at).and_then(Message::value)?;
                 Some(dialect.time(value).unwrap_or_else(|| self.now.clone()))
             };
             let line = self.state(messages, &time);

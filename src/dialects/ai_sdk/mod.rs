@@ -50,7 +50,7 @@ impl Dialect for AiSdk {
             "tool" => Role::Tool,
             other => return Item::Unknown(other.to_owned()),
         };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
         message.parts = match item.get("parts") {
             Some(parts) => parts.items().flat_map(ui::read_part).collect(),

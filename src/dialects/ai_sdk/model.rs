@@ -36,7 +36,7 @@ fn read_part<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
         Some("reasoning-file") => Content::Reasoning(Text::Escaped("")),
         _ => return blocks::part(part, blocks::plain_block(part)),
     };
-    Part::read(content, PartPlace::element(part))
+    Part::from_source(content, PartPlace::element(part))
 }
 
 fn read_call(part: Value<'_>) -> ToolCall<'_> {
@@ -78,7 +78,7 @@ fn read_response(part: Value<'_>) -> Part<'_> {
         family: Family::Approval,
         same_message: false,
     };
-    Part::read(Content::ToolResult(answer), PartPlace::element(part).with_text(reason))
+    Part::from_source(Content::ToolResult(answer), PartPlace::element(part).with_text(reason))
 }
 
 fn read_result(part: Value<'_>) -> Part<'_> {
@@ -95,7 +95,7 @@ fn read_result(part: Value<'_>) -> Part<'_> {
         family: Family::Function,
         same_message: false,
     };
-    Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(part) })
+    Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(part) })
 }
 
 fn plainly(value: Value<'_>) -> Rewrite {

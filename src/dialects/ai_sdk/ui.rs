@@ -30,11 +30,11 @@ pub(super) fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "reasoning" => {
             // Version 4 of the SDK wrote the text under `reasoning`.
             let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
-            vec![Part::read(Content::Reasoning(text), PartPlace::element(part))]
+            vec![Part::from_source(Content::Reasoning(text), PartPlace::element(part))]
         }
         "text" => vec![blocks::part(part, blocks::plain_block(part))],
-        "file" => vec![Part::read(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],
-        _ => vec![Part::read(Content::Other, PartPlace::element(part))],
+        "file" => vec![Part::from_source(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],
+        _ => vec![Part::from_source(Content::Other, PartPlace::element(part))],
     }
 }
 
@@ -50,12 +50,12 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
         hosted: tool.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
     };
     let open = if result.is_none() { room_for_result(tool) } else { None };
-    let mut parts = vec![Part::read(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
+    let mut parts = vec![Part::from_source(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
     if let Some(said) = result {
         let content = blocks::texts(said);
         let answer =
             ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
-        parts.push(Part::read(Content::ToolResult(answer), PartPlace::element(part).with_text(said)));
+        parts.push(Part::from_source(Content::ToolResult(answer), PartPlace::element(part).with_text(said)));
     }
     parts
 }

@@ -95,7 +95,7 @@ impl Dialect for ClaudeCode {
             _ => return Item::Unknown(kind),
         };
         let Some(said) = item.get("message").filter(|said| said.is_object()) else { return Item::Metadata };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
         message.id = own_id.or_else(|| item.get_text("uuid"));
         message.parts = blocks::content(said.get("content"), anthropic::read_block);

@@ -124,14 +124,14 @@ fn is_exchange(item: Value<'_>) -> bool {
 
 /// The turn is one message of the user's: it cannot be parted, and the tool calls in it are expectations.
 fn read_exchange(item: Value<'_>) -> Item<'_> {
-    let mut message = Message::read(Role::User, item);
+    let mut message = Message::from_source(Role::User, item);
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
         message.parts.extend(blocks::content(Some(said), parts::plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
-    message.parts.extend(uses.map(|uses| Part::read(Content::Other, PartPlace::element(uses))));
+    message.parts.extend(uses.map(|uses| Part::from_source(Content::Other, PartPlace::element(uses))));
     Item::Message(message)
 }
 
@@ -150,7 +150,7 @@ fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
 }
 
 fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<'a> {
-    let mut message = Message::read(role, item);
+    let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
     message.parts = recording::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));

@@ -37,7 +37,7 @@ pub(super) fn fit(item: Value<'_>) -> Fit {
 pub(super) fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
     let thoughts = item.get("thoughts").into_iter().flat_map(Value::items);
     thoughts
-        .map(|thought| Part::read(Content::Reasoning(thought_text(thought)), PartPlace::in_shell(thought)))
+        .map(|thought| Part::from_source(Content::Reasoning(thought_text(thought)), PartPlace::in_shell(thought)))
         .collect()
 }
 
@@ -62,7 +62,7 @@ fn read_call(record: Value<'_>) -> Part<'_> {
         family: Family::Function,
         hosted: false,
     };
-    Part::read(Content::ToolCall(call), PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
+    Part::from_source(Content::ToolCall(call), PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
 }
 
 /// Where an open call takes its result: the CLI reads a string as the output.
@@ -90,7 +90,7 @@ fn read_result(record: Value<'_>) -> Option<Part<'_>> {
         family: Family::Function,
         same_message: false,
     };
-    Some(Part::read(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::in_shell(record) }))
+    Some(Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::in_shell(record) }))
 }
 
 /// A string, or parts: where one response is all, its text is what may be spelt anew.

@@ -88,7 +88,7 @@ fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
         family: Family::Function,
         hosted: false,
     });
-    Part::read(content, PartPlace { copies, ..PartPlace::in_shell(call) })
+    Part::from_source(content, PartPlace { copies, ..PartPlace::in_shell(call) })
 }
 
 /// What the model thought, where the content does not hold it: a summary in blocks, or a text.
@@ -102,5 +102,5 @@ pub(super) fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
             blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
         Text::Owned(texts.join("\n"))
     });
-    vec![Part::read(Content::Reasoning(text), PartPlace::element(thought))]
+    vec![Part::from_source(Content::Reasoning(text), PartPlace::element(thought))]
 }

@@ -149,11 +149,11 @@ fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
 }
 
 fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a> {
-    let mut message = Message::read(role, item);
+    let mut message = Message::from_source(role, item);
     message.id = body.get_text("id");
     let content = body.get("content");
     if role == Role::Tool {
-        message.parts = vec![Part::read(read_result(body, content), PartPlace::element(item).with_text(content))];
+        message.parts = vec![Part::from_source(read_result(body, content), PartPlace::element(item).with_text(content))];
         return message;
     }
     message.parts = calls::reasoning(body);
@@ -170,7 +170,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     match block.get_text("type") {
         Some(kind) if kind.is("reasoning") || kind.is("thinking") || kind.is("redacted_thinking") => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
-            Part::read(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
+            Part::from_source(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }

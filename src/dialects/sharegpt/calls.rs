@@ -11,7 +11,7 @@ pub(super) fn read<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<
         Some(said) => spelt(&said.text().map(|text| text.decode().into_owned()).unwrap_or_default()),
         None => vec![call(String::new(), String::new())],
     };
-    calls.into_iter().map(|call| Part::read(Content::ToolCall(call), PartPlace::element(element))).collect()
+    calls.into_iter().map(|call| Part::from_source(Content::ToolCall(call), PartPlace::element(element))).collect()
 }
 
 /// `{"name": …, "arguments": …}`, a list of these, or a text that names its function in a tag.
@@ -50,7 +50,7 @@ fn tagged(text: &str) -> &str {
 
 /// Reads a message that answers a call.
 pub(super) fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    Part::read(Content::ToolResult(result(blocks::texts(said))), PartPlace::element(item).with_text(said))
+    Part::from_source(Content::ToolResult(result(blocks::texts(said))), PartPlace::element(item).with_text(said))
 }
 
 fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
@@ -84,7 +84,7 @@ fn share(items: &mut [Item<'_>], asked: usize, answered: usize, calls: usize) {
     if let Item::Message(message) = &mut items[answered]
         && let Some(element) = message.parts.first().and_then(Part::place).map(|place| place.element)
     {
-        let more = (1..calls).map(|_| Part::read(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
+        let more = (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
         message.parts.extend(more);
     }
 }

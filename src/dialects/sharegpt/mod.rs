@@ -55,7 +55,7 @@ impl Dialect for ShareGpt {
         };
         let name = name.decode();
         let Some(role) = role_of(&name) else { return Item::Unknown(name.into_owned()) };
-        let mut message = Message::read(role, item);
+        let mut message = Message::from_source(role, item);
         let said = item.get("value").or_else(|| item.get("content"));
         message.parts = match (&*name, role) {
             ("function_call" | "tool_call", _) => calls::read(said, item),
@@ -151,7 +151,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         }
         _ => (Content::Other, None),
     };
-    vec![Part::read(content, PartPlace::element(block).with_text(said))]
+    vec![Part::from_source(content, PartPlace::element(block).with_text(said))]
 }
 
 /// Where a message says what it says: the string itself, or the value of its first block.
@@ -169,7 +169,7 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     if !is_pair(item) {
         return Item::Unknown(String::from("no pair of texts"));
     }
-    let mut message = Message::read(Role::User, item);
+    let mut message = Message::from_source(Role::User, item);
     message.parts = blocks::content(Some(item), blocks::plain_block);
     message.parts.retain(|part| part.content.speaks());
     Item::Message(message)

@@ -1,7 +1,7 @@
 //! Decisions carried out on messages, so that the next stage sees what the last one left.
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
-use crate::json::Text;
+use crate::json::{Text, Value};
 use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
 
 /// The messages that `plan` leaves of `messages`.
@@ -25,7 +25,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => left.push(changed(message, changes, front)),
             Decision::Replace(draft, _) => {
-                left.push(Message { anchor: message.value.or(message.anchor), ..drafted(draft) });
+                left.push(drafted(draft, message.anchor()));
             }
         }
     }
@@ -35,18 +35,19 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
 }
 
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
-    let anchor = |message: Option<&Message<'a>>| message.and_then(|message| message.value.or(message.anchor));
+    let anchor = |message: Option<&Message<'a>>| message.and_then(Message::anchor);
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
-        Insertion::Draft(draft) => Message { anchor: anchor(messages.get(insert.before).or(before)), ..drafted(draft) },
+        Insertion::Draft(draft) => drafted(draft, anchor(messages.get(insert.before).or(before))),
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
-            message.origin = message.source_index().map_or(message.origin, Origin::Moved);
+            if let Origin::Source { index, value } = message.origin {
+                message.origin = Origin::Moved { index, value };
+            }
             message
         }
         Insertion::Results(answers) => {
-            let mut message =
-                Message { anchor: anchor(before), ..drafted(&Draft { role: Role::Tool, parts: Vec::new() }) };
+            let mut message = Message::draft(Role::Tool, anchor(before));
             message.parts = answers.iter().map(|answer| prepended_part(messages, answer)).collect();
             // They answer calls of the conversation that they are put into.
             message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
@@ -55,21 +56,8 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     }
 }
 
-fn drafted<'a>(draft: &Draft) -> Message<'a> {
-    Message {
-        role: draft.role,
-        origin: Origin::Draft,
-        parts: draft.parts.iter().map(drafted_part).collect(),
-        cut: Vec::new(),
-        value: None,
-        anchor: None,
-        id: None,
-        accompanies_next: false,
-        binds_next: false,
-        indivisible: false,
-        thread: 0,
-        barrier: false,
-    }
+fn drafted<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
+    Message { parts: draft.parts.iter().map(drafted_part).collect(), ..Message::draft(draft.role, anchor) }
 }
 
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {

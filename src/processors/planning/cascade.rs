@@ -81,10 +81,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
             self.other_half_follows(PartRef { message: at, part: nth });
         }
         // Reasoning goes with what it led to, and a call with the reasoning that must accompany it.
-        if at > 0 && self.messages[at - 1].is_bound_thought() {
+        if at > 0 && self.messages[at - 1].is_bound_reasoning() {
             self.waiting.push((Target::Message(at - 1), NO_FOLLOWER));
         }
-        if self.messages[at].is_bound_thought()
+        if self.messages[at].is_bound_reasoning()
             && self.messages.get(at + 1).is_some_and(|next| next.calls().next().is_some())
         {
             self.waiting.push((Target::Message(at + 1), NO_REASONING));
