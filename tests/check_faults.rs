@@ -15,7 +15,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use clap::ValueEnum as _;
-use curtail::dialects::{Framing, Reading, find};
+use curtail::dialects::{Framing, Reading, dialect_named};
 use curtail::pipeline::options::RepairHow;
 use curtail::pipeline::{Chain, Cutter};
 use curtail::transcript::ResultPlace;
@@ -78,7 +78,7 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     // Where call and result are one record, there are no unpaired results, and an id is spelled once.
     let one_record = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
-    let anywhere = find(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
+    let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record;
     match plant {
         _ if dialect == "simple" => &[],

@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use curtail::dialects::{Framing, Reading, find};
+use curtail::dialects::{Framing, Reading, dialect_named};
 use curtail::json::{Document, Value};
 use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{
@@ -47,7 +47,8 @@ fn cleared() -> Chain {
 }
 
 fn cut(chain: Chain, text: &str) -> String {
-    let reading = Reading { framing: Framing::Lines, dialect: find("claude-code"), named: true, messages_key: None };
+    let reading =
+        Reading { framing: Framing::Lines, dialect: dialect_named("claude-code"), named: true, messages_key: None };
     let mut out = String::new();
     Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
     out

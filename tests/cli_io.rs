@@ -257,7 +257,7 @@ fn a_record_in_another_dialect_is_an_error_with_its_line() {
     let done = place.curtail(&["window", "a.jsonl"]).output().unwrap();
     let said = text(&done.stderr);
     assert!(
-        said.contains("a.jsonl:2:15: the file began as `openai`, this transcript is spelt as `anthropic`"),
+        said.contains("a.jsonl:2:15: the file began as `openai`, this transcript is written as `anthropic`"),
         "{said}"
     );
     assert_eq!(done.status.code(), Some(2));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
 fn ours(text: &str) -> Result<(), String> {
-    Document::read(text).map(drop).map_err(|fault| format!("{}: {}", fault.offset, fault.what))
+    Document::read(text).map(drop).map_err(|fault| format!("{}: {}", fault.offset, fault.kind))
 }
 
 fn theirs(text: &str) -> Result<(), String> {
@@ -135,7 +135,7 @@ fn depth_is_bounded_and_costs_no_stack() {
         assert!(Document::read(&text(MAX_DEPTH)).is_ok());
         let fault = Document::read(&text(MAX_DEPTH + 1)).unwrap_err();
         assert_eq!(fault.offset, MAX_DEPTH * open.len());
-        assert!(fault.what.contains("10000 levels"), "{}", fault.what);
+        assert_eq!(fault.kind, curtail::json::ParseErrorKind::TooDeep);
         assert!(Document::read(&text(1_000_000)).is_err());
     }
 }

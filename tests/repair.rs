@@ -12,7 +12,7 @@ mod spell;
 use std::collections::HashSet;
 
 use assert_cmd::Command;
-use curtail::dialects::{Row, assemble, find};
+use curtail::dialects::{Row, assemble, dialect_named};
 use curtail::json::{Document, Span};
 use curtail::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn read<T>(dialect: &str, text: &str, look: impl FnOnce(&[Message<'_>], &Pairs, 
     let document = Document::read_all(text).unwrap();
     let span = Span::new(0, u32::try_from(text.len()).unwrap());
     let row = Row { source: text, span, items: document.roots().collect(), style: Style::Lines, record: None };
-    let transcript = assemble(find(dialect).unwrap(), &row);
+    let transcript = assemble(dialect_named(dialect).unwrap(), &row);
     let pairs = Pairs::find(&transcript.messages);
     let faults = Fault::find(&transcript.messages, &pairs, transcript.pairing_rules);
     look(&transcript.messages, &pairs, &faults)

@@ -209,7 +209,7 @@ fn salvage(reading: &Reading, text: &str, trouble: ReadError) -> (Vec<ReadError>
                 let body = line.trim_end_matches(['\n', '\r']).len();
                 rest.extend(std::iter::repeat_n(' ', body));
                 rest.push_str(&line[body..]);
-                troubles.push(ReadError { offset: at + fault.offset.min(body), what: fault.what.to_owned() });
+                troubles.push(ReadError { offset: at + fault.offset.min(body), what: fault.kind.to_string() });
             }
         }
         at += line.len();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{InputOptions, Opened};
-use crate::dialects::{Framing, detect};
+use crate::dialects::{Framing, detect_framing};
 use crate::error::Error;
 use crate::io::{Blocks, Buffer, Source};
 use crate::json::Document;
@@ -126,7 +126,7 @@ pub(super) fn open(
     let mut blocks = Box::new(Blocks::open(source)?);
     blocks.next_lines(buffer)?;
     let head = valid_prefix(buffer);
-    let framing = input_options.framing.unwrap_or_else(|| detect(head, input_options.messages_key.as_deref()));
+    let framing = input_options.framing.unwrap_or_else(|| detect_framing(head, input_options.messages_key.as_deref()));
     let mut reading = input_options.reading(framing)?;
     if reading.dialect.is_none() {
         reading.dialect = reading.dialect_of_head(head);

@@ -81,7 +81,7 @@ pub struct Batch {
 pub struct InputOptions {
     /// How transcripts lie in a file.
     pub framing: Option<Framing>,
-    /// The dialect, as [`crate::dialects::find`] knows it.
+    /// The dialect, as [`crate::dialects::dialect_named`] knows it.
     pub dialect: Option<String>,
     /// Where records keep their messages, if not at a usual place.
     pub messages_key: Option<String>,

@@ -156,7 +156,7 @@ impl Args {
 }
 
 fn profile(name: &str) -> anyhow::Result<Profile> {
-    let dialect = dialects::find(name).ok_or_else(|| {
+    let dialect = dialects::dialect_named(name).ok_or_else(|| {
         let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
         anyhow!(unknown("there is no profile", name, &names))
     })?;

@@ -4,6 +4,7 @@ use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
+    Unknown,
 };
 
 /// The dialect `agentkit`.
@@ -31,7 +32,7 @@ impl Dialect for AgentKit {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(kind) = item.get_text("type") else { return Item::Unknown(String::from("no type")) };
+        let Some(kind) = item.get_text("type") else { return Item::Unknown(Unknown::NoType) };
         let role = item.get_text("role").map(|role| role.decode().into_owned());
         let (role, parts) = match (&*kind.decode(), role.as_deref()) {
             ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
@@ -40,9 +41,9 @@ impl Dialect for AgentKit {
             ("text", Some("system")) => (Role::System, said(item)),
             ("text", Some("user")) => (Role::User, said(item)),
             ("text", Some("assistant")) => (Role::Assistant, said(item)),
-            ("text", Some(other)) => return Item::Unknown(other.to_owned()),
-            ("text", None) => return Item::Unknown(String::from("no role")),
-            (other, _) => return Item::Unknown(other.to_owned()),
+            ("text", Some(other)) => return Item::Unknown(Unknown::Named(other.to_owned())),
+            ("text", None) => return Item::Unknown(Unknown::NoRole),
+            (other, _) => return Item::Unknown(Unknown::Named(other.to_owned())),
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");

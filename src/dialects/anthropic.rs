@@ -5,7 +5,7 @@ use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, ProviderRules, ResultPlace, Role, ToolCall,
-    ToolResult, Turns,
+    ToolResult, Turns, Unknown,
 };
 
 /// The dialect `anthropic`.
@@ -44,12 +44,12 @@ impl Dialect for Anthropic {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
         let role = match &*role.decode() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
-            other => return Item::Unknown(other.to_owned()),
+            other => return Item::Unknown(Unknown::Named(other.to_owned())),
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");

@@ -40,7 +40,8 @@ impl Dialect for Antigravity {
             "PLANNER_RESPONSE" => events::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
-                let part = Part::from_source(events::result(None, None, content), PartPlace::element(item).with_text(content));
+                let part =
+                    Part::from_source(events::result(None, None, content), PartPlace::element(item).with_text(content));
                 events::message(Role::Tool, item, None, vec![part])
             }
             _ => Item::Metadata,

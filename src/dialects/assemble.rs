@@ -1,21 +1,21 @@
-//! From the items of a row to a transcript: every byte ends up in a slot or in the separator before one.
+//! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
 use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, bind_pieces};
+use crate::transcript::{Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_pieces};
 
-/// The items of a transcript as they lie in a text.
+/// The items of a transcript, and where they are in a text.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
     /// The text.
     pub source: &'a str,
-    /// What of the text belongs to the transcript, brackets and envelope included.
+    /// The byte range of the transcript, brackets included.
     pub span: Span,
     /// The items, in order.
     pub items: Vec<Value<'a>>,
-    /// How they are kept apart.
+    /// What separates them.
     pub style: Style,
-    /// The record that holds the list, if one does.
+    /// The record that contains the list, if any.
     pub record: Option<Value<'a>>,
 }
 
@@ -35,23 +35,23 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     };
     builder.row(&row.items, row.style);
     let close = Span::new(builder.at, row.span.end);
-    builder.slots.push(seam(close, row.style, false));
+    builder.slots.push(frame(close, row.style, false));
     builder.close_row();
     bind_pieces(&mut builder.messages);
-    Transcript {
+    let layout = Layout {
         source: row.source,
         span: row.span,
         slots: builder.slots,
         template: builder.messages.first().and_then(Message::value),
-        messages: builder.messages,
         non_messages: builder.non_messages,
         elements: builder.elements,
         preamble,
         pairing_rules: dialect.pairing_rules(),
-    }
+    };
+    Transcript { layout, messages: builder.messages }
 }
 
-const fn seam(span: Span, style: Style, fresh: bool) -> Slot {
+const fn frame(span: Span, style: Style, fresh: bool) -> Slot {
     Slot { separator: Span::new(span.start, span.start), span, what: SlotKind::Frame { style, fresh } }
 }
 
@@ -61,9 +61,9 @@ struct Builder<'d, 'a> {
     messages: Vec<Message<'a>>,
     non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
-    /// Where the bytes begin that no slot has yet.
+    /// Offset of the first byte that no slot contains yet.
     at: u32,
-    /// Slots of metadata that wait for the message after them.
+    /// Indices of slots with metadata for the next message, which was not read yet.
     ahead: Vec<usize>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Builder<'_, 'a> {
         let items = self.dialect.read_all(values);
         if let Some(first) = values.first() {
             let start = first.span().start;
-            self.slots.push(seam(Span::new(self.at, start), style, true));
+            self.slots.push(frame(Span::new(self.at, start), style, true));
             self.at = start;
         }
         for (&value, item) in values.iter().zip(items) {
@@ -83,14 +83,14 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    /// A row inside an element: what stands around it always stays.
+    /// A row inside an element: the bytes around it become frames.
     fn nested(&mut self, value: Value<'a>, inner: &[Value<'a>], around: Style) {
         if inner.is_empty() {
             return self.slot(value, SlotKind::Pinned);
         }
         self.row(inner, Style::List);
         let end = value.span().end;
-        self.slots.push(seam(Span::new(self.at, end), around, false));
+        self.slots.push(frame(Span::new(self.at, end), around, false));
         self.at = end;
     }
 
@@ -102,8 +102,8 @@ impl<'a> Builder<'_, 'a> {
                 self.ahead.push(self.slots.len());
                 SlotKind::Pinned
             }
-            Item::Unknown(unknown) => self.stray(value, Some(unknown)),
-            Item::Metadata | Item::Nested(_) => self.stray(value, None),
+            Item::Unknown(unknown) => self.non_message(value, Some(unknown)),
+            Item::Metadata | Item::Nested(_) => self.non_message(value, None),
         };
         self.slot(value, what);
     }
@@ -118,8 +118,8 @@ impl<'a> Builder<'_, 'a> {
         self.messages.push(message);
     }
 
-    /// What stands before the first message is a header and always stays.
-    fn stray(&mut self, value: Value<'a>, unknown: Option<String>) -> SlotKind {
+    /// Items before the first message are a header and always kept.
+    fn non_message(&mut self, value: Value<'a>, unknown: Option<Unknown>) -> SlotKind {
         let after = self.messages.len();
         self.non_messages.push(NonMessage { value, unknown, after });
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
@@ -132,7 +132,7 @@ impl<'a> Builder<'_, 'a> {
         self.at = span.end;
     }
 
-    /// Metadata that was to go with a message that never came goes with the last one.
+    /// Binds metadata for a next message to the last message, if the row ends without one.
     fn close_row(&mut self) {
         if let Some(last) = self.messages.len().checked_sub(1) {
             for slot in self.ahead.drain(..) {

@@ -5,7 +5,7 @@ use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Rewrite, Role, ToolCall, ToolResult, Turns,
+    Rewrite, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `bedrock`.
@@ -58,12 +58,12 @@ impl Dialect for Bedrock {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
         let role = match &*role.decode() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
-            other => return Item::Unknown(other.to_owned()),
+            other => return Item::Unknown(Unknown::Named(other.to_owned())),
         };
         let mut message = Message::from_source(role, item);
         message.parts = match item.get("content") {
@@ -106,7 +106,9 @@ fn is_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let Some(member) = block.members().next() else { return Part::from_source(Content::Other, PartPlace::element(block)) };
+    let Some(member) = block.members().next() else {
+        return Part::from_source(Content::Other, PartPlace::element(block));
+    };
     let value = member.value;
     let content = match &*member.key.decode() {
         "text" => return blocks::part(block, blocks::plain_block(block)),

@@ -1,9 +1,9 @@
-//! Pieces that several wire formats spell alike.
+//! Parts of messages that several wire formats write in the same way.
 
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Part, PartPlace};
 
-/// The text of a string, or of a list of `{"text": …}` blocks; anything else is read as its own spelling.
+/// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
     let Some(value) = value else { return Vec::new() };
     if let Some(text) = value.text() {
@@ -18,7 +18,7 @@ pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
     }
 }
 
-/// The text of a block in a list: its `text`, or its own spelling unless it is media.
+/// The text of a block in a list: its `text`, or its JSON unless it is media.
 fn block_text(block: Value<'_>) -> Option<Text<'_>> {
     if let Some(text) = block.text().or_else(|| block.get_text("text")) {
         return Some(text);
@@ -26,14 +26,14 @@ fn block_text(block: Value<'_>) -> Option<Text<'_>> {
     (!is_media(block)).then(|| Text::Json(block.raw()))
 }
 
-/// The time of an item under one of its usual names, if it is spelt as ISO 8601.
+/// The time of an item under one of the usual keys, if it is ISO 8601.
 pub(super) fn time(item: Value<'_>) -> Option<String> {
     const NAMES: &[&str] = &["timestamp", "ts", "createdAt", "created_at", "time", "date"];
     let times = NAMES.iter().filter_map(|name| item.get_text(name));
     times.map(|time| time.decode().into_owned()).find(|time| is_iso_8601(time))
 }
 
-/// Whether a text begins with a day and a time: `2024-05-01T12:30`.
+/// Whether a text begins with a date and a time, such as `2024-05-01T12:30`.
 fn is_iso_8601(text: &str) -> bool {
     const SHAPE: &[u8] = b"0000-00-00T00:00";
     let fits = |(&found, &wanted): (&u8, &u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
@@ -62,7 +62,7 @@ pub(super) fn is_media(block: Value<'_>) -> bool {
     block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
 }
 
-/// The parts of a `content` that is a string or a list of blocks; `read` says what a block is.
+/// The parts of a `content` that is a string or a list of blocks, each of which `read` reads.
 pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Content<'a>) -> Vec<Part<'a>> {
     let Some(value) = value else { return Vec::new() };
     if let Some(text) = value.text() {
@@ -71,7 +71,7 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
     value.items().map(|block| part(block, read(block))).collect()
 }
 
-/// A block of a list as a part; its text, if it has one, may be spelt anew.
+/// A block of a list as a part; its text, if any, can be rewritten.
 pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
     let text = match &content {
         Content::Text(_) if block.text().is_some() => Some(block),
@@ -82,7 +82,7 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
     Part::from_source(content, PartPlace::element(block).with_text(text))
 }
 
-/// A text or media block; anything else is `Other`.
+/// A text or media block; any other block is `Other`.
 pub(super) fn plain_block(block: Value<'_>) -> Content<'_> {
     match block.text().or_else(|| block.get_text("text")) {
         Some(text) => Content::Text(text),
@@ -91,17 +91,17 @@ pub(super) fn plain_block(block: Value<'_>) -> Content<'_> {
     }
 }
 
-/// What stands under `keys` of a record, as text.
+/// The values under `keys` of a record, as text.
 pub(super) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
     keys.iter().flat_map(|key| texts(record.some(key))).collect()
 }
 
-/// The arguments of a call: the inside of a string, or the value as it is spelt.
+/// The arguments of a call: the text of a string, or the JSON of any other value.
 pub(super) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
     value.map_or(Text::Escaped(""), |value| value.text().unwrap_or(Text::Json(value.raw())))
 }
 
-/// Puts `parts` in front of a `content` that is a string or a list; `block` spells a text as an element of the list.
+/// Puts `parts` before a `content` that is a string or a list; `block` turns the JSON string into an element of the list.
 pub(super) fn prepend_parts(
     content: Value<'_>,
     parts: &[String],

@@ -5,7 +5,7 @@
 
 use super::{Dialect, Fit, Item, blocks, responses};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Family, PairingRules, ProviderRules, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, Family, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `codex`.
 pub(super) struct Codex;
@@ -50,7 +50,7 @@ impl Dialect for Codex {
             "compacted" => read_compacted(payload),
             "event_msg" => Item::Metadata,
             kind if SETTINGS.contains(&kind) => Item::Pinned,
-            _ => Item::Unknown(kind),
+            _ => Item::Unknown(Unknown::kind(kind)),
         }
     }
 

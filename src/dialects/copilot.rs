@@ -4,7 +4,7 @@
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role, Transcript};
+use crate::transcript::{Content, Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -78,8 +78,8 @@ impl Dialect for Copilot {
         self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
     }
 
-    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(transcript, left)
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(layout, remaining)
     }
 }
 
@@ -91,7 +91,9 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
     }
     let files = data.get("attachments").into_iter().flat_map(Value::items);
     parts.extend(
-        files.map(|file| Part::from_source(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))),
+        files.map(|file| {
+            Part::from_source(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))
+        }),
     );
     parts
 }

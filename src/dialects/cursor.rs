@@ -2,7 +2,7 @@
 
 use super::{Dialect, Fit, Item, Patch, anthropic, blocks, events};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace, Role, Unknown};
 
 /// The dialect `cursor`.
 pub(super) struct Cursor;
@@ -35,7 +35,7 @@ impl Dialect for Cursor {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
             Some("system") => Role::System,
-            Some(other) => return Item::Unknown(other.to_owned()),
+            Some(other) => return Item::Unknown(Unknown::Named(other.to_owned())),
             None if item.get("type").is_some_and(|kind| kind.is("turn_ended")) => return Item::Metadata,
             None => return events::unknown(events::kind(item)),
         };

@@ -4,7 +4,7 @@
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -90,8 +90,8 @@ impl Dialect for Droid {
         anthropic::spell_block(part)
     }
 
-    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(transcript, left)
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(layout, remaining)
     }
 }
 
@@ -116,7 +116,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::System,
-        _ => return Item::Unknown(role),
+        _ => return Item::Unknown(Unknown::role(role)),
     };
     let content = said.get("content").or_else(|| said.get("text"));
     events::message(role, item, item.get_text("id"), blocks::content(content, anthropic::read_block))

@@ -1,20 +1,20 @@
-//! Pieces that logs of events share: a message, a call, a result, each read from the event that holds it.
+//! What logs of events have in common: messages, calls and results, each read from the event that contains it.
 
 use super::{Item, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Family, Message, Part, Role, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Message, Part, Role, ToolCall, ToolResult, Unknown};
 
-/// The type of an event, or nothing.
+/// The type of an event; empty if it has none.
 pub(super) fn kind(event: Value<'_>) -> String {
     event.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default()
 }
 
-/// An event of a type that the dialect does not know.
+/// An event of a type that the dialect does not define.
 pub(super) fn unknown<'a>(kind: String) -> Item<'a> {
-    Item::Unknown(if kind.is_empty() { String::from("no type") } else { kind })
+    Item::Unknown(Unknown::kind(kind))
 }
 
-/// A message that `event` holds.
+/// A message that `event` contains.
 pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
     let mut message = Message::from_source(role, event);
     message.id = id;
@@ -33,7 +33,7 @@ pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: 
     })
 }
 
-/// What a function answers.
+/// The result of a function.
 pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
     Content::ToolResult(ToolResult {
         id,
@@ -45,8 +45,7 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
     })
 }
 
-/// Closes, where calls have no ids, what is still open when the next calls are made: a later result of that name answers
-/// those.
+/// For formats without ids: closes open calls where the next calls are made, because later results belong to those.
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for item in items {
         if let Item::Message(message) = item {
@@ -56,7 +55,7 @@ pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     }
 }
 
-/// `,"key":value` for every key of `keys` that `near` has.
+/// `,"key":value` for every key of `keys` that `anchor` has.
 pub(super) fn envelope(anchor: Option<Value<'_>>, keys: &[&str]) -> String {
     let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
     found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()

@@ -1,17 +1,17 @@
-//! How transcripts lie in a text, and where a record keeps its messages.
+//! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
 use super::Row;
-use crate::json::{Document, Span, Value};
+use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::Style;
 
-/// How transcripts lie in a file.
+/// How transcripts are laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// A message or event per line: the file is one transcript.
     Lines,
     /// A transcript per line.
     Records,
-    /// The file is one JSON value: a transcript, or a list of them.
+    /// The file is one JSON value: a transcript or a list of transcripts.
     Document,
 }
 
@@ -47,15 +47,15 @@ const LIST_KEYS: &[&str] = &[
 /// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit.
 const RECORD_KEYS: &[&str] = &["eval_cases"];
 
-/// Decides the framing of a text by its first values. `head` begins the text and ends at a line's end, or is all of it.
+/// Detects the framing of a text from its first values. `head` is the text, or a beginning of it that ends with a line.
 #[must_use]
-pub fn detect(head: &str, messages_key: Option<&str>) -> Framing {
+pub fn detect_framing(head: &str, messages_key: Option<&str>) -> Framing {
     let mut lines = head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
     let Some(first) = lines.next() else { return Framing::Lines };
     match Document::read_all(first) {
         Ok(document) => by_value(&document, lines.next().is_some(), messages_key),
-        Err(fault) if fault.offset >= first.trim_end().len() && fault.what.ends_with("a value") => Framing::Document,
-        // A torn or broken line: its neighbours tell.
+        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue => Framing::Document,
+        // A torn or broken first line: the lines after it decide.
         Err(_) => lines
             .take(16)
             .find_map(|line| Document::read_all(line).ok())
@@ -66,7 +66,7 @@ pub fn detect(head: &str, messages_key: Option<&str>) -> Framing {
 fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
     let mut roots = document.roots();
     match roots.next() {
-        // The events of a stream: a name and what it carries.
+        // An event of a stream: a list of its name and its content.
         Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
         Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
         Some(list) if list.is_array() => Framing::Document,
@@ -79,12 +79,12 @@ fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> 
 /// The transcripts of a text of this framing: one for `lines`, one for a record, one or many for a document.
 ///
 /// # Errors
-/// The value that holds no list of messages, and words for it.
+/// A record holds no list of messages.
 pub fn rows<'a>(
     document: &'a Document<'a>,
     framing: Framing,
     messages_key: Option<&str>,
-) -> Result<Vec<Row<'a>>, (Value<'a>, String)> {
+) -> Result<Vec<Row<'a>>, NoMessages> {
     let mut roots = document.roots();
     let everything = Span::new(0, end_of(document));
     if framing == Framing::Lines {
@@ -112,27 +112,46 @@ fn end_of(document: &Document<'_>) -> u32 {
     u32::try_from(document.text().len()).unwrap_or(u32::MAX)
 }
 
-fn row<'a>(
-    document: &'a Document<'a>,
-    record: Value<'a>,
-    messages_key: Option<&str>,
-) -> Result<Row<'a>, (Value<'a>, String)> {
+fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, NoMessages> {
     let (list, record) = if record.is_array() {
         (record, None)
     } else {
-        (find_list(record, messages_key).ok_or_else(|| (record, no_list(messages_key)))?, Some(record))
+        (find_list(record, messages_key).ok_or_else(|| NoMessages::in_record(record, messages_key))?, Some(record))
     };
     Ok(Row { source: document.text(), span: list.span(), items: list.items().collect(), style: Style::List, record })
 }
 
-fn no_list(messages_key: Option<&str>) -> String {
-    match messages_key {
-        Some(key) => format!("no list of messages under `{key}`, which --messages-key names"),
-        None => format!("no list of messages under any of {}; name one with --messages-key", LIST_KEYS.join(", ")),
+/// A record that holds no list of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoMessages {
+    /// Byte offset of the record in the text.
+    pub offset: usize,
+    /// The key that the user named; `None` if the usual keys were tried.
+    pub messages_key: Option<String>,
+}
+
+impl NoMessages {
+    fn in_record(record: Value<'_>, messages_key: Option<&str>) -> Self {
+        Self { offset: record.span().start as usize, messages_key: messages_key.map(str::to_owned) }
     }
 }
 
-/// The list of records that a document is, or holds. Its first element tells whether these are records or messages.
+impl std::fmt::Display for NoMessages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.messages_key {
+            Some(key) => write!(f, "no list of messages under `{key}`; check --messages-key"),
+            None => {
+                let keys = LIST_KEYS.join(", ");
+                write!(f, "no list of messages in this object (looked under {keys}); pass --messages-key KEY")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoMessages {}
+
+/// The list of records that a document is or contains. The first element decides whether they are records or messages.
 fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
     let lists = std::iter::once(root).chain(RECORD_KEYS.iter().filter_map(|key| root.get(key)));
     lists.into_iter().find(|list| {
@@ -142,8 +161,7 @@ fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value
 }
 
 /// The list of messages of a record.
-#[must_use]
-pub fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
+fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
     if let Some(path) = messages_key {
         let found = path.split('.').try_fold(record, Value::get)?;
         return Some(found).filter(|found| found.is_array());
@@ -155,7 +173,7 @@ fn is_list_of_messages(list: Value<'_>) -> bool {
     list.is_array() && list.items().next().is_none_or(|first| first.is_object() || is_exchange(first))
 }
 
-/// A turn as a list of messages, or as a pair of what the user and the assistant said.
+/// Whether an element is a list of messages, or a pair of texts of the user and the assistant.
 fn is_exchange(turn: Value<'_>) -> bool {
     turn.is_array() && (turn.items().all(Value::is_object) || turn.items().all(|said| said.text().is_some()))
 }

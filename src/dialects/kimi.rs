@@ -3,7 +3,9 @@
 
 use super::{Dialect, Fit, Item, blocks, events};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role};
+use crate::transcript::{
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown,
+};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
@@ -95,7 +97,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::System,
-        _ => return Item::Unknown(role),
+        _ => return Item::Unknown(Unknown::role(role)),
     };
     let mut parts = blocks::content(said.get("content"), blocks::plain_block);
     let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {

@@ -1,7 +1,7 @@
 //! One wire format per file: the only code that knows the name of a key.
 //!
-//! A dialect reads values as messages, spells what we write, and states the manners of its wire. To add one: a file here, a
-//! line in [`ALL`], fixtures and a page.
+//! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
+//! a file here, a line in [`ALL`], fixtures and a page.
 
 mod agentkit;
 mod ai_sdk;
@@ -32,12 +32,12 @@ mod sniff;
 mod tree;
 
 pub use assemble::{Row, assemble};
-pub use framing::{Framing, detect, find_list, rows};
+pub use framing::{Framing, NoMessages, detect_framing, rows};
 pub use reading::{ReadError, Reading, UnknownDialect};
-pub use sniff::{Sniffed, sniff};
+pub use sniff::{SniffError, Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, Unknown};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[
@@ -60,13 +60,13 @@ pub const ALL: &[&dyn Dialect] = &[
     &kimi::Kimi,
     &cursor::Cursor,
     &antigravity::Antigravity,
-    // Reads what is left.
+    // Reads what no other dialect recognizes.
     &simple::Simple,
 ];
 
-/// The dialect called `name`.
+/// The dialect with this name, such as `openai`.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static dyn Dialect> {
+pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name() == name)
 }
 
@@ -75,27 +75,27 @@ pub trait Dialect: Sync {
     /// Its name, as `--dialect` takes it.
     fn name(&self) -> &'static str;
 
-    /// What tells it from the others, in one line for the user.
+    /// The keys and values by which users recognize it, in one line.
     fn signature(&self) -> &'static str;
 
-    /// Whether programs write it line by line while they run: then a last line that was torn when one was killed is no
-    /// reason to refuse the rest.
+    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
+    /// program may have been killed while it wrote the line.
     fn is_log(&self) -> bool {
         false
     }
 
-    /// How well `item` fits, seen by itself.
+    /// How well `item` fits, without the items around it.
     fn fit(&self, item: Value<'_>) -> Fit;
 
-    /// Whether a record whose list of messages is empty is this dialect's, by its other keys.
+    /// Whether the other keys of a record with an empty list of messages identify this dialect.
     fn fits_record(&self, _record: Value<'_>) -> bool {
         false
     }
 
-    /// How the wire wants its messages.
+    /// The rules of the format for calls and results.
     fn pairing_rules(&self) -> PairingRules;
 
-    /// What whoever takes the format refuses besides. Nothing, where nobody takes it as it is.
+    /// Further constraints of the provider; none by default.
     fn provider_rules(&self) -> ProviderRules {
         ProviderRules::default()
     }
@@ -103,81 +103,81 @@ pub trait Dialect: Sync {
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
 
-    /// Reads the items of a transcript, where one tells something about another.
+    /// Reads the items of a transcript, for formats in which an item depends on its neighbours.
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         items.iter().map(|&item| self.read(item)).collect()
     }
 
-    /// What of `record` a model reads besides the messages: instructions and tool definitions.
+    /// Instructions and tool definitions of `record`, which a model reads in addition to the messages.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
     }
 
-    /// What a model reads besides the messages that stands in items which are no message: a log's instructions.
+    /// Instructions in items that are not messages, such as the header of a log.
     fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
         Vec::new()
     }
 
-    /// When `item` was said, as ISO 8601, if it tells.
+    /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
         blocks::time(item)
     }
 
-    /// Spells a message that we write. `near` is a message of the transcript, for formats that wrap messages in an envelope.
+    /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
-    /// Spells a part that we write, as it stands in a list of parts.
+    /// Writes `part` as an element of a list of parts.
     fn spell_part(&self, part: &DraftPart) -> String;
 
-    /// Puts parts, already spelt, in front of what `message` holds: the bytes that give way and what takes their place.
-    /// `None` where results are messages of their own.
+    /// The patch that puts `parts`, already in this format, before the other parts of `message`.
+    /// `None` for formats in which each result is a message.
     fn prepend_parts(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
         None
     }
 
-    /// What else must change when only `left` is left, such as links between messages; what we wrote is linked in place.
-    fn relink(&self, _transcript: &Transcript<'_>, _left: &mut Remaining<'_>) -> Vec<Patch> {
+    /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
+    fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
         Vec::new()
     }
 }
 
-/// What is left of a transcript.
+/// The part of a transcript that is written.
 #[derive(Debug)]
 pub struct Remaining<'l> {
     /// Which of its messages, by index, are written.
     pub kept: &'l [bool],
-    /// The messages that we wrote, in the order of the output.
+    /// The drafts among them, in the order of the output.
     pub written: Vec<Written>,
 }
 
-/// A message that we wrote, as a dialect spelt it.
+/// A draft in the format of a dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Its spelling.
+    /// The draft as JSON.
     pub text: String,
-    /// Index of the message of the transcript that stands before it in the output, other written ones left out.
+    /// Index of the nearest message before it in the output that is not a draft.
     pub after: Option<usize>,
-    /// Index of the one that stands behind it.
+    /// Index of the nearest message after it that is not a draft.
     pub before: Option<usize>,
 }
 
-/// Bytes that give way to others.
+/// A replacement of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// The bytes that go.
+    /// The bytes that are replaced.
     pub span: Span,
-    /// What stands there instead.
+    /// The bytes that replace them.
     pub text: String,
 }
 
 /// How well an item fits a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It is something else.
+    /// It does not fit.
     No,
-    /// It can be read, but other dialects can read it as well.
+    /// It fits, and so do other dialects.
     Possible,
-    /// Only this dialect spells it so.
+    /// It fits this dialect and no other.
     Certain,
 }
 
@@ -186,14 +186,14 @@ pub enum Fit {
 pub enum Item<'a> {
     /// A message.
     Message(Message<'a>),
-    /// Known metadata: goes with the message before it.
+    /// Known metadata: kept or dropped with the message before it.
     Metadata,
-    /// Metadata that mirrors the message after it and goes with that.
+    /// Metadata that repeats the message after it: kept or dropped with that message.
     Ahead,
-    /// Metadata that always stays.
+    /// Metadata that is always kept.
     Pinned,
-    /// Something with a role or type that the dialect does not know: passes through with the message before it.
-    Unknown(String),
-    /// A list of items inside the item; what stands around them stays.
+    /// An item that the dialect does not recognize: kept or dropped with the message before it.
+    Unknown(Unknown),
+    /// A list of items inside the item; the bytes around the list are always kept.
     Nested(Vec<Value<'a>>),
 }

@@ -5,7 +5,7 @@ use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    ToolCall, ToolResult,
+    ToolCall, ToolResult, Unknown,
 };
 
 /// The dialect `openai`.
@@ -46,8 +46,8 @@ impl Dialect for OpenAi {
             // The Berkeley Function Calling Leaderboard keeps a list of messages for every turn.
             return Item::Nested(item.items().collect());
         }
-        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
-        let Some(role) = role_of(&role) else { return Item::Unknown(role.decode().into_owned()) };
+        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
+        let Some(role) = role_of(&role) else { return Item::Unknown(Unknown::Named(role.decode().into_owned())) };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id").filter(|_| role != Role::Tool);
         message.parts = if role == Role::Tool { result_parts(item) } else { said_parts(item) };

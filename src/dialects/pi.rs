@@ -5,8 +5,8 @@ use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, SlotKind, ToolCall,
-    ToolResult, Transcript,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ResultPlace, Role, SlotKind,
+    ToolCall, ToolResult, Unknown,
 };
 
 /// The dialect `pi`.
@@ -59,8 +59,7 @@ impl Dialect for Pi {
                 other => other,
             },
             kind if METADATA.contains(&kind) => Item::Metadata,
-            "" => Item::Unknown(String::from("no type")),
-            _ => Item::Unknown(kind),
+            _ => Item::Unknown(Unknown::kind(kind)),
         }
     }
 
@@ -91,9 +90,9 @@ impl Dialect for Pi {
         }
     }
 
-    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        let mut patches = TREE.relink(transcript, left);
-        patches.extend(renumber(transcript, left.kept));
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        let mut patches = TREE.relink(layout, remaining);
+        patches.extend(renumber(layout, remaining.kept));
         patches
     }
 }
@@ -114,7 +113,7 @@ fn fit_message(message: Value<'_>) -> Fit {
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
-    let Some(said) = item.get("message") else { return Item::Unknown(String::from("no message")) };
+    let Some(said) = item.get("message") else { return Item::Unknown(Unknown::NoMessage) };
     let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
     let (role, parts) = match role.as_str() {
         "user" => (Role::User, content(said)),
@@ -130,7 +129,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
             let text = said.get("content").or_else(|| said.get("summary"));
             return said_to_model(item, text);
         }
-        _ => return Item::Unknown(role),
+        _ => return Item::Unknown(Unknown::role(role)),
     };
     let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
@@ -190,8 +189,8 @@ fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
 }
 
 /// Older logs say by its number which entry a compaction kept first.
-fn renumber(transcript: &Transcript<'_>, kept: &[bool]) -> Vec<Patch> {
-    let stays: Vec<bool> = transcript
+fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let stays: Vec<bool> = layout
         .slots
         .iter()
         .filter_map(|slot| match slot.what {
@@ -200,7 +199,7 @@ fn renumber(transcript: &Transcript<'_>, kept: &[bool]) -> Vec<Patch> {
             SlotKind::Frame { .. } => None,
         })
         .collect();
-    let numbers = transcript.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
+    let numbers = layout.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
     let moved = numbers.filter_map(|number| {
         let first: usize = number.raw().parse().ok()?;
         let now = stays.iter().take(first).filter(|stays| **stays).count();

@@ -4,7 +4,7 @@ use super::gemini::parts;
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultPlace, Role};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -72,7 +72,7 @@ impl Dialect for Qwen {
         parts::spell(part)
     }
 
-    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(transcript, left)
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(layout, remaining)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, find, rows, sniff};
+use super::{ALL, Dialect, Fit, Framing, Row, Sniffed, assemble, dialect_named, rows, sniff};
 use crate::json::{Document, ParseError};
 use crate::suggest;
 use crate::transcript::Transcript;
@@ -26,7 +26,7 @@ impl std::error::Error for ReadError {}
 
 impl From<ParseError> for ReadError {
     fn from(error: ParseError) -> Self {
-        Self { offset: error.offset, what: error.what.to_owned() }
+        Self { offset: error.offset, what: error.kind.to_string() }
     }
 }
 
@@ -71,7 +71,7 @@ impl Reading {
     /// # Errors
     /// No dialect has that name.
     pub fn new(framing: Framing, name: Option<&str>, messages_key: Option<String>) -> Result<Self, UnknownDialect> {
-        let known = |name: &str| find(name).ok_or_else(|| UnknownDialect { name: name.to_owned() });
+        let known = |name: &str| dialect_named(name).ok_or_else(|| UnknownDialect { name: name.to_owned() });
         let dialect = name.map(known).transpose()?;
         Ok(Self { framing, dialect, named: dialect.is_some(), messages_key })
     }
@@ -98,11 +98,11 @@ impl Reading {
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
         let rows = rows(document, self.framing, self.messages_key.as_deref())
-            .map_err(|(value, what)| ReadError { offset: value.span().start as usize, what })?;
+            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
         let read = |row: &Row<'a>| {
             let dialect = self.dialect_of(row)?;
             match document.torn() {
-                Some(fault) if !dialect.is_log() => Err(ReadError::from(fault.clone())),
+                Some(fault) if !dialect.is_log() => Err(ReadError::from(*fault)),
                 _ => Ok((dialect, assemble(dialect, row))),
             }
         };
@@ -116,7 +116,7 @@ impl Reading {
             let document = self.document(text).ok()?;
             let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
             rows.iter().find_map(|row| match sniff(&row.items, row.record) {
-                Sniffed::Told(dialect) => Some(dialect),
+                Ok(Sniffed::Certain(dialect)) => Some(dialect),
                 _ => None,
             })
         };
@@ -137,16 +137,17 @@ impl Reading {
             (Some(dialect), false) if is_spelt_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
-        match (sniff(&row.items, row.record), self.dialect) {
-            (Sniffed::Told(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
-                "the file began as `{}`, this transcript is spelt as `{}`; name one with --dialect",
+        let sniffed = sniff(&row.items, row.record)
+            .map_err(|error| ReadError { offset: error.offset(), what: error.to_string() })?;
+        match (sniffed, self.dialect) {
+            (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
+                "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",
                 before.name(),
                 now.name()
             ))),
-            (Sniffed::Told(dialect), _) => Ok(dialect),
+            (Sniffed::Certain(dialect), _) => Ok(dialect),
             (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
             (Sniffed::Empty, None) => Ok(ALL[0]),
-            (Sniffed::Unknown(offset, what), _) => Err(ReadError { offset: offset as usize, what }),
         }
     }
 }

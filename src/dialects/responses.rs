@@ -4,8 +4,8 @@
 use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    ToolCall, ToolResult,
+    Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Role, ToolCall, ToolResult, Unknown,
 };
 
 /// The dialect `responses`.
@@ -125,13 +125,14 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
             "message" => match item.get_text("role").map(|role| role_of(&role.decode())) {
                 Some(Some(role)) => (role, blocks::content(item.get("content"), blocks::plain_block)),
                 Some(None) => {
-                    return Item::Unknown(item.get_text("role").map_or_else(String::new, |r| r.decode().into_owned()));
+                    let named = item.get_text("role").map(|role| role.decode().into_owned());
+                    return Item::Unknown(Unknown::role(named.unwrap_or_default()));
                 }
-                None => return Item::Unknown(String::from("no role")),
+                None => return Item::Unknown(Unknown::NoRole),
             },
             "reasoning" => (Role::Assistant, vec![Part::from_source(read_reasoning(item), PartPlace::element(whole))]),
             "mcp_list_tools" | "item_reference" | "compaction" => return Item::Metadata,
-            other => return Item::Unknown(other.to_owned()),
+            other => return Item::Unknown(Unknown::Named(other.to_owned())),
         }
     };
     let mut message = Message::from_source(role, whole);

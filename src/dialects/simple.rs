@@ -3,7 +3,7 @@
 
 use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role};
+use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -40,7 +40,7 @@ impl Dialect for Simple {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some((_, role)) = speaker(item) else {
             let named = SPEAKERS.iter().find_map(|key| item.get_text(key));
-            return Item::Unknown(named.map_or_else(|| String::from("no role"), |name| name.decode().into_owned()));
+            return Item::Unknown(named.map_or(Unknown::NoRole, |name| Unknown::Named(name.decode().into_owned())));
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");

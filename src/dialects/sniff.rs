@@ -1,53 +1,111 @@
-//! Which dialect a transcript is written in, told by its messages and never by a file's name.
+//! Which dialect a transcript is in: detected from its messages, never from the name of a file.
 
 use super::{ALL, Dialect, Fit};
 use crate::json::Value;
 
-/// What the items of a transcript tell about their dialect.
+/// The dialect of a transcript, as far as its items decide.
 pub enum Sniffed {
-    /// Some item fits this dialect alone.
-    Told(&'static dyn Dialect),
-    /// Every item that fits any dialect can be read as this one, and as others as well; all read it alike.
+    /// An item fits this dialect alone.
+    Certain(&'static dyn Dialect),
+    /// The items fit this dialect, and others that read them in the same way.
     Plain(&'static dyn Dialect),
     /// There is no item.
     Empty,
-    /// Items tell of more than one dialect, or of none: where that shows, in bytes of the text, and the words to say so.
-    Unknown(u32, String),
 }
 
-/// Tells the dialect of `items`; of no items, that of the record that holds the list.
+/// No single dialect fits the items of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SniffError {
+    /// The first item fits no dialect.
+    Unrecognized {
+        /// Byte offset of the item in the text.
+        offset: usize,
+        /// The first keys of the item; empty if it is no object.
+        keys: Vec<String>,
+    },
+    /// Items fit different dialects.
+    Mixed {
+        /// Byte offset of the item that contradicts the ones before it.
+        offset: usize,
+        /// Name of the dialect that the items before it fit.
+        before: &'static str,
+        /// Name of the dialect that this item fits.
+        now: &'static str,
+    },
+}
+
+impl SniffError {
+    /// Byte offset in the text of the item that the error is about.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        match self {
+            Self::Unrecognized { offset, .. } | Self::Mixed { offset, .. } => *offset,
+        }
+    }
+}
+
+impl std::fmt::Display for SniffError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mixed { before, now, .. } => {
+                write!(f, "this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME")
+            }
+            Self::Unrecognized { keys, .. } => {
+                let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+                let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+                let seen = if keys.is_empty() {
+                    String::from("it is not an object")
+                } else {
+                    format!("its keys are {}", keys.join(", "))
+                };
+                write!(f, "the first message fits no dialect: {seen}; pass --dialect NAME: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for SniffError {}
+
+/// Detects the dialect of `items`, or of the record around them if there are none.
 ///
-/// The first item that fits one dialect alone tells; later items that tell of another make the answer `Unknown`.
-#[must_use]
-pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Sniffed {
+/// The first item that fits only one dialect decides.
+///
+/// # Errors
+/// A later item fits only another dialect, or the items fit none.
+pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, SniffError> {
     let flat: Vec<Value<'_>> = items.iter().flat_map(|&item| flattened(item)).collect();
-    let mut told: Option<&'static dyn Dialect> = None;
+    let mut decided: Option<&'static dyn Dialect> = None;
     let mut readers: Vec<&'static dyn Dialect> = Vec::new();
     for &item in &flat {
         let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
         let certain: Vec<_> = fits.iter().filter(|(_, fit)| *fit == Fit::Certain).collect();
-        match (certain.as_slice(), told) {
-            ([(one, _)], None) => told = Some(*one),
-            ([(one, _)], Some(before)) if one.name() != before.name() => return mixed(before, *one, item),
+        match (certain.as_slice(), decided) {
+            ([(one, _)], None) => decided = Some(*one),
+            ([(one, _)], Some(before)) if one.name() != before.name() => {
+                let offset = item.span().start as usize;
+                return Err(SniffError::Mixed { offset, before: before.name(), now: one.name() });
+            }
             _ => {}
         }
         readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
     }
-    match (told, readers.first(), flat.first()) {
-        (Some(dialect), ..) => Sniffed::Told(dialect),
-        (None, Some(&dialect), _) => Sniffed::Plain(dialect),
-        (None, None, None) => by_record(record),
-        (None, None, Some(item)) => Sniffed::Unknown(item.span().start, unknown(*item)),
+    match (decided, readers.first(), flat.first()) {
+        (Some(dialect), ..) => Ok(Sniffed::Certain(dialect)),
+        (None, Some(&dialect), _) => Ok(Sniffed::Plain(dialect)),
+        (None, None, None) => Ok(by_record(record)),
+        (None, None, Some(&item)) => Err(unrecognized(item)),
     }
 }
 
-/// A turn that is a list of messages tells by those.
+/// The messages of an item that is a list of messages, or else the item.
 fn flattened(item: Value<'_>) -> Vec<Value<'_>> {
     let turn = item.is_array() && item.items().all(Value::is_object);
     if turn { item.items().collect() } else { vec![item] }
 }
 
-/// Of `readers` those that read one more item, too; all who read it where it is the first, or where nobody reads all.
+/// The dialects among `readers` that also fit one more item. All that fit it if `readers` is empty, and all `readers` if
+/// none of them fits it.
 fn narrowed(
     readers: Vec<&'static dyn Dialect>,
     own: impl Iterator<Item = &'static dyn Dialect>,
@@ -67,16 +125,7 @@ fn by_record(record: Option<Value<'_>>) -> Sniffed {
     record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
 }
 
-fn mixed(before: &dyn Dialect, now: &dyn Dialect, item: Value<'_>) -> Sniffed {
-    let (before, now) = (before.name(), now.name());
-    let what = format!("this message is spelt as `{now}`, one before it as `{before}`; name one with --dialect");
-    Sniffed::Unknown(item.span().start, what)
-}
-
-fn unknown(item: Value<'_>) -> String {
-    let keys: Vec<String> = item.members().take(8).map(|member| format!("`{}`", member.key.decode())).collect();
-    let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-    let seen =
-        if keys.is_empty() { String::from("it is no object") } else { format!("its keys are {}", keys.join(", ")) };
-    format!("the first message fits no dialect: {seen}; name one with --dialect: {}", names.join(", "))
+fn unrecognized(item: Value<'_>) -> SniffError {
+    let keys = item.members().take(8).map(|member| member.key.decode().into_owned());
+    SniffError::Unrecognized { offset: item.span().start as usize, keys: keys.collect() }
 }

@@ -1,33 +1,42 @@
-//! The tree that the records of some logs form: after a cut every link points to a record that stays, or to nothing.
+//! The tree that the records of some logs form. After a cut, every link points to a kept record or to `null`.
 //!
-//! It knows the shape of such a tree; which keys make it is for the dialect to say.
+//! Each dialect names the keys; this module only knows the shape of the tree.
+//!
+//! Example: record `c` is dropped, and a draft `x` is inserted before `d` (arrows point to parents):
+//!
+//! ```text
+//! before   a <- b <- c <- d <- e
+//! after    a <- b <- x <- d <- e     d is patched: parent "c" becomes "x"
+//! ```
+//!
+//! The nearest kept ancestor of `d` is `b`, its *home*: without the draft, `d` would link to `b`. The draft takes over that
+//! link, and `d` links to the draft. Links of `e` do not change, so its bytes are copied.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Patch, Remaining};
 use crate::digest::fnv1a_64;
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, SlotKind, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, SlotKind};
 
-/// The keys that make records a tree.
+/// The keys that link the records of a log.
 pub(super) struct Tree {
     /// The record's own id.
     pub(super) own: &'static str,
-    /// The id of the record before it.
+    /// The id of the parent record.
     pub(super) parent: &'static str,
-    /// Links of other kinds, which may also point out of the log.
+    /// Other links, which may also point outside the log.
     pub(super) others: &'static [&'static str],
-    /// Whether a parent may stand outside the log: such a link stays as it is.
+    /// Whether a parent may be outside the log; such a link is kept as it is.
     pub(super) open: bool,
-    /// Keys that tell the conversations inside one log apart.
+    /// Keys whose values differ between the conversations inside one log.
     pub(super) sides: &'static [&'static str],
 }
 
 impl Tree {
-    /// Re-parents records whose parent leaves to its nearest ancestor that stays, and puts what we wrote between its
-    /// neighbours.
-    pub(super) fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        let log = Log::of(self, transcript, left.kept);
+    /// Links records whose parent is dropped to their nearest kept ancestor, and drafts to their neighbours.
+    pub(super) fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        let log = Log::new(self, layout, remaining.kept);
         let mut parents: HashMap<usize, Option<String>> = HashMap::new();
         let mut patches = Vec::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
@@ -35,9 +44,9 @@ impl Tree {
                 parents.insert(at, log.homes.get(&parent).cloned().flatten());
             }
             let others = self.others.iter().filter_map(|key| record.value.get(key));
-            patches.extend(others.filter_map(|link| log.mend_inside(link)));
+            patches.extend(others.filter_map(|link| log.relink_inside(link)));
         }
-        self.link_written(&log, left, &mut parents);
+        self.link_written(&log, remaining, &mut parents);
         for (at, parent) in parents {
             let link = log.records[at].value.get(self.parent);
             patches.extend(link.and_then(|link| repointed(link, parent.as_deref())));
@@ -45,12 +54,12 @@ impl Tree {
         patches
     }
 
-    /// What we wrote stands on the link between the record behind it and that one's parent, or else hangs on the record
-    /// before it.
-    fn link_written(&self, log: &Log<'_>, left: &mut Remaining<'_>, parents: &mut HashMap<usize, Option<String>>) {
+    /// Puts each draft between the record after it and the parent of that record. A draft that cannot become a parent is
+    /// linked to the record before it. Consecutive drafts are linked to each other.
+    fn link_written(&self, log: &Log<'_>, remaining: &mut Remaining<'_>, parents: &mut HashMap<usize, Option<String>>) {
         let mut last: Option<(Option<usize>, String)> = None;
-        self.tell_apart(log, left);
-        for written in &mut left.written {
+        self.make_ids_unique(log, remaining);
+        for written in &mut remaining.written {
             let before = written.before.and_then(|index| log.of_message.get(&index).copied());
             let after = written.after.and_then(|index| log.of_message.get(&index).copied());
             let chained = last.take().filter(|(behind, _)| *behind == before).map(|(_, own)| own);
@@ -59,7 +68,7 @@ impl Tree {
             let child = before.filter(|&child| hangs && self.is_child(log, child, after));
             let above = above.filter(|_| child.is_some());
             let parent = chained.or(above).or_else(|| after.and_then(|after| log.records[after].own.clone()));
-            let Some(own) = self.own(&written.text).map(str::to_owned) else { continue };
+            let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let begun = self.head(None, &own).len();
             written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
             if let Some(child) = child {
@@ -69,8 +78,8 @@ impl Tree {
         }
     }
 
-    /// Whether the record can hang on something written between `after` and itself: it has a parent link, which does not
-    /// lead to a record that stands in between (a compaction boundary), and it continues the same conversation.
+    /// Whether a draft between `after` and the record `child` can become its parent: `child` has a parent link, the link
+    /// does not point to a record in between (a compaction boundary), and both belong to the same conversation.
     fn is_child(&self, log: &Log<'_>, child: usize, after: Option<usize>) -> bool {
         let record = &log.records[child];
         let place = record.parent.as_ref().and_then(|parent| log.places.get(parent).copied());
@@ -80,8 +89,8 @@ impl Tree {
         record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
     }
 
-    /// How a record begins that we write: a link that leads nowhere yet, and an id made of what it is and of the id of the
-    /// record that it was written for. Its words do not count: they may be shortened before they are written.
+    /// The beginning of a record for `draft`: a parent link that is still `null`, and an id derived from the role, the parts
+    /// and the id of `anchor`. The text is not part of the id, because it may be shortened before it is written.
     pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let anchor = anchor.and_then(|anchor| anchor.get_text(self.own));
         let parts = draft.parts.iter().map(|part| match part {
@@ -99,18 +108,18 @@ impl Tree {
         format!("{{\"{}\":{parent},\"{}\":{}", self.parent, self.own, quote(own))
     }
 
-    /// The id of a record that began with [`Tree::begin`]; nothing for a record that has no links.
-    fn own<'t>(&self, text: &'t str) -> Option<&'t str> {
+    /// The id of a record that begins with [`Tree::begin`]; `None` for a record without links.
+    fn own_id<'t>(&self, text: &'t str) -> Option<&'t str> {
         let open = self.head(None, "");
         let rest = text.strip_prefix(&open[..open.len() - 1])?;
         rest.get(..id(0, 0).len())
     }
 
-    /// Gives another id to what we wrote where one is taken. The last of several keeps it: a cut mostly takes the first.
-    fn tell_apart(&self, log: &Log<'_>, left: &mut Remaining<'_>) {
+    /// Gives drafts with the same id different ones. The last draft keeps its id, because later cuts drop the first ones.
+    fn make_ids_unique(&self, log: &Log<'_>, remaining: &mut Remaining<'_>) {
         let mut taken: HashSet<String> = HashSet::new();
-        for written in left.written.iter_mut().rev() {
-            let Some(own) = self.own(&written.text).map(str::to_owned) else { continue };
+        for written in remaining.written.iter_mut().rev() {
+            let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let seed = fingerprint(&written.text, "");
             let mut ids = std::iter::once(own.clone()).chain((1..).map(|nth| id(seed, nth)));
             let fresh = ids.find(|id| !taken.contains(id) && !log.homes.contains_key(id)).unwrap_or_default();
@@ -132,7 +141,7 @@ fn id(seed: u64, nth: usize) -> String {
     format!("{high:08x}-{:04x}-8{:03x}-8{:03x}-{:012x}", low >> 16, low & 0xfff, (low >> 4) & 0xfff, nth)
 }
 
-/// What gives way so that `link` points to `target`.
+/// The patch that makes `link` point to `target`; `None` if it already does.
 fn repointed(link: Value<'_>, target: Option<&str>) -> Option<Patch> {
     let same = match target {
         Some(target) => link.is(target),
@@ -152,19 +161,19 @@ struct Record<'a> {
 #[derive(Default)]
 struct Log<'a> {
     records: Vec<Record<'a>>,
-    /// Which record a message is, by the message's index.
+    /// Index of the record of each message, by the index of the message.
     of_message: HashMap<usize, usize>,
-    /// The nearest record that stays, from a record upwards; nothing where none does.
+    /// For each record id: the nearest kept record from it upwards, if any.
     homes: HashMap<String, Option<String>>,
-    /// Where the records stand that stay.
+    /// Index of each kept record, by its id.
     places: HashMap<String, usize>,
 }
 
 impl<'a> Log<'a> {
-    fn of(keys: &Tree, transcript: &Transcript<'a>, kept: &[bool]) -> Self {
+    fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
         let mut log = Self::default();
-        let slots = transcript.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-        for (slot, &value) in slots.zip(&transcript.elements) {
+        let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+        for (slot, &value) in slots.zip(&layout.elements) {
             let stays = match slot.what {
                 SlotKind::Message(index) | SlotKind::With(index) => kept[index],
                 SlotKind::Pinned | SlotKind::Frame { .. } => true,
@@ -178,7 +187,7 @@ impl<'a> Log<'a> {
         log
     }
 
-    /// Parents stand before their children, so that one pass finds all homes.
+    /// Parents precede their children, so one pass finds all homes.
     fn add(&mut self, record: Record<'a>) {
         if let Some(own) = record.own.clone() {
             if record.stays {
@@ -193,8 +202,8 @@ impl<'a> Log<'a> {
         self.records.push(record);
     }
 
-    /// A link that may point out of the log: it changes only if it pointed to a record that leaves.
-    fn mend_inside(&self, link: Value<'_>) -> Option<Patch> {
+    /// Changes a link that may point outside the log only if it points to a dropped record.
+    fn relink_inside(&self, link: Value<'_>) -> Option<Patch> {
         let target = link.text()?.decode().into_owned();
         let home = self.homes.get(&target)?;
         repointed(link, home.as_deref())

@@ -3,11 +3,13 @@
 use super::cuts;
 use crate::dialects::{Dialect, Patch, Remaining, Written};
 use crate::json::{Span, Value};
-use crate::transcript::{Draft, DraftPart, Message, Origin, Slot, SlotKind, Style, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Slot, SlotKind, Style};
 
-/// Writes `transcript` with `messages`, what the stages left of it, to `out`.
-pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
-    let mut in_place = vec![false; slot_count(transcript)];
+/// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
+///
+/// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
+pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
+    let mut in_place = vec![false; slot_count(layout)];
     let mut kept = in_place.clone();
     for message in messages {
         if let Some(index) = message.source_index() {
@@ -16,11 +18,11 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
-    let mut left = Remaining { kept: &kept, written: written(transcript, dialect, messages) };
-    patches.extend(dialect.relink(transcript, &mut left));
+    let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
+    patches.extend(dialect.relink(layout, &mut left));
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
-        transcript,
+        layout,
         out,
         patches: &patches,
         kept: &in_place,
@@ -37,12 +39,12 @@ pub fn apply(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Mes
     writer.finish();
 }
 
-fn slot_count(transcript: &Transcript<'_>) -> usize {
-    transcript.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
+fn slot_count(layout: &Layout<'_>) -> usize {
+    layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
 }
 
 /// Spells the messages that we write, each near the message that it was written for.
-fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
+fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut written = Vec::new();
     let mut before = None;
     for (at, message) in messages.iter().enumerate() {
@@ -51,7 +53,7 @@ fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Messa
             continue;
         }
         let behind = messages[at..].iter().find(|other| !other.is_draft());
-        let anchor = message.anchor().or(transcript.template);
+        let anchor = message.anchor().or(layout.template);
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
             text: dialect.spell(&Draft { role: message.role, parts }, anchor),
@@ -63,7 +65,7 @@ fn written(transcript: &Transcript<'_>, dialect: &dyn Dialect, messages: &[Messa
 }
 
 struct Writer<'w, 'a> {
-    transcript: &'w Transcript<'a>,
+    layout: &'w Layout<'a>,
     out: &'w mut String,
     patches: &'w [Patch],
     kept: &'w [bool],
@@ -91,7 +93,7 @@ impl Writer<'_, '_> {
             }
             Origin::Moved { index, .. } => {
                 self.flush_before();
-                let moved = self.transcript.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
+                let moved = self.layout.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
                 if let Some(&Slot { span, .. }) = moved {
                     self.separate();
                     self.copy(span);
@@ -108,7 +110,7 @@ impl Writer<'_, '_> {
 
     /// Writes or passes over what stands before the message that something was written for.
     fn reach(&mut self, anchor: Option<Value<'_>>) {
-        let slots = &self.transcript.slots;
+        let slots = &self.layout.slots;
         let start = anchor.map_or(0, |anchor| anchor.span().start);
         let mut at = slots.partition_point(|slot| slot.span.start < start);
         if let Some(&Slot { what: SlotKind::Message(index), .. }) = slots.get(at) {
@@ -121,13 +123,13 @@ impl Writer<'_, '_> {
 
     /// The next slot, unless it is the one that `stop` names.
     fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
-        let slot = self.transcript.slots.get(self.next)?;
+        let slot = self.layout.slots.get(self.next)?;
         (!stop(slot.what)).then_some(self.next)
     }
 
     /// Writes what belongs to the messages before this place, so that something new can stand here.
     fn flush_before(&mut self) {
-        let written = self.last.and_then(|last| match self.transcript.slots[last].what {
+        let written = self.last.and_then(|last| match self.layout.slots[last].what {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
             _ => None,
         });
@@ -151,7 +153,7 @@ impl Writer<'_, '_> {
     /// Writes or passes over the slot `at`.
     fn slot(&mut self, at: usize) {
         self.next = at + 1;
-        let slot = self.transcript.slots[at];
+        let slot = self.layout.slots[at];
         match slot.what {
             SlotKind::Frame { style, fresh } => self.frame(slot.span, style, fresh),
             SlotKind::Pinned => self.element(at, slot),
@@ -162,8 +164,8 @@ impl Writer<'_, '_> {
 
     fn frame(&mut self, span: Span, style: Style, fresh: bool) {
         // A row of lines that lost all its elements leaves no empty line behind.
-        let last = !fresh && self.next == self.transcript.slots.len();
-        let blank = span.of(self.transcript.source).trim().is_empty();
+        let last = !fresh && self.next == self.layout.slots.len();
+        let blank = span.of(self.layout.source).trim().is_empty();
         let empty_lines = last && blank && self.fresh && self.style == Style::Lines;
         if !empty_lines {
             self.copy(span);
@@ -175,9 +177,9 @@ impl Writer<'_, '_> {
     /// Writes a slot behind its separator. The first of a row has none, and values that shared a line only because of
     /// what stood between them get one.
     fn element(&mut self, at: usize, slot: Slot) {
-        let separator = slot.separator.of(self.transcript.source);
+        let separator = slot.separator.of(self.layout.source);
         let follows =
-            at > 0 && self.last == Some(at - 1) || matches!(self.transcript.slots[at - 1].what, SlotKind::Frame { .. });
+            at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].what, SlotKind::Frame { .. });
         let drafted = std::mem::take(&mut self.drafted);
         let fits = match self.style {
             Style::Lines => follows && !drafted || separator.contains('\n'),
@@ -205,10 +207,10 @@ impl Writer<'_, '_> {
     fn own_separator(&self) -> &'static str {
         let mark = if self.style == Style::Lines { '\n' } else { ',' };
         let own = self
-            .transcript
+            .layout
             .slots
             .iter()
-            .map(|slot| slot.separator.of(self.transcript.source))
+            .map(|slot| slot.separator.of(self.layout.source))
             .find(|separator| separator.contains(mark));
         match (self.style, own) {
             (Style::Lines, Some(separator)) if separator.contains('\r') => "\r\n",
@@ -220,7 +222,7 @@ impl Writer<'_, '_> {
 
     /// Copies bytes of the source, with the patches that lie in them.
     fn copy(&mut self, span: Span) {
-        let source = self.transcript.source;
+        let source = self.layout.source;
         let mut at = span.start;
         let first = self.patches.partition_point(|patch| patch.span.start < span.start);
         for patch in

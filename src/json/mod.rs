@@ -3,6 +3,7 @@
 //! Nothing is built and nothing is copied: a [`Value`] is a place in the text, and a string stays escaped until somebody
 //! asks for its characters. This layer knows nothing of messages.
 
+mod error;
 mod list;
 mod scan;
 mod string;
@@ -10,9 +11,10 @@ mod tape;
 mod value;
 mod words;
 
+pub use error::{ParseError, ParseErrorKind};
 pub use list::{Member, element_span, removal};
 pub use string::quote;
-pub use tape::{Document, MAX_DEPTH, Node, ParseError};
+pub use tape::{Document, MAX_DEPTH, Node};
 pub use value::{Value, ValueKind};
 pub use words::Text;
 

@@ -9,6 +9,8 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{mask8x32, u8x32};
 
+use super::{ParseError, ParseErrorKind};
+
 const SIZE: usize = 32;
 
 /// One bit for each byte of a block, the lowest for the first.
@@ -67,9 +69,9 @@ pub(super) struct End {
 /// The end of the string whose opening quote stands at `open`.
 ///
 /// # Errors
-/// The offset and words for a control character, a bad escape, or a string that never ends (RFC 8259, section 7).
+/// A control character, an unknown escape, or a string that never ends (RFC 8259, section 7).
 #[inline(always)]
-pub(super) fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, (usize, &'static str)> {
+pub(super) fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, ParseError> {
     let (mut at, mut carry, mut seen) = (open + 1, 0, 0);
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let block = Block::of(simd, chunk);
@@ -102,31 +104,35 @@ fn are_right(bytes: &[u8], at: usize, mut escaped: u32) -> bool {
 }
 
 /// As [`end_of_string`] from inside the string: for what is shorter than a block, and for the place of what is wrong.
-fn byte_by_byte(bytes: &[u8], mut at: usize, mut escaped: bool) -> Result<End, (usize, &'static str)> {
+fn byte_by_byte(bytes: &[u8], mut at: usize, mut escaped: bool) -> Result<End, ParseError> {
     loop {
         match bytes.get(at) {
-            None => return Err((at, "the text ends inside a string")),
+            None => return Err(fault(at, ParseErrorKind::UnfinishedString)),
             Some(b'"') => return Ok(End { at: at + 1, escaped }),
             Some(b'\\') => {
                 at = end_of_escape(bytes, at)?;
                 escaped = true;
             }
-            Some(0..=0x1f) => return Err((at, "control character in a string; it must be escaped")),
+            Some(0..=0x1f) => return Err(fault(at, ParseErrorKind::ControlCharacter)),
             Some(_) => at += 1,
         }
     }
 }
 
-fn end_of_escape(bytes: &[u8], backslash: usize) -> Result<usize, (usize, &'static str)> {
+const fn fault(offset: usize, kind: ParseErrorKind) -> ParseError {
+    ParseError { offset, kind }
+}
+
+fn end_of_escape(bytes: &[u8], backslash: usize) -> Result<usize, ParseError> {
     match bytes.get(backslash + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(backslash + 2),
         Some(b'u') => match bytes.get(backslash + 2..backslash + 6) {
             Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(backslash + 6),
-            Some(_) => Err((backslash, "expected four hexadecimal digits after '\\u'")),
-            None => Err((bytes.len(), "the text ends inside a string")),
+            Some(_) => Err(fault(backslash, ParseErrorKind::BadUnicodeEscape)),
+            None => Err(fault(bytes.len(), ParseErrorKind::UnfinishedString)),
         },
-        Some(_) => Err((backslash, "unknown escape; expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")),
-        None => Err((bytes.len(), "the text ends inside a string")),
+        Some(_) => Err(fault(backslash, ParseErrorKind::UnknownEscape)),
+        None => Err(fault(bytes.len(), ParseErrorKind::UnfinishedString)),
     }
 }
 
@@ -135,9 +141,9 @@ mod tests {
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
-    use super::{End, byte_by_byte, end_of_string};
+    use super::{End, ParseError, byte_by_byte, end_of_string};
 
-    fn told(end: Result<End, (usize, &'static str)>) -> Result<(usize, bool), (usize, &'static str)> {
+    fn outcome(end: Result<End, ParseError>) -> Result<(usize, bool), ParseError> {
         end.map(|end| (end.at, end.escaped))
     }
 
@@ -150,7 +156,7 @@ mod tests {
             let bytes = bytes.as_bytes();
             for level in [Level::baseline(), Level::new()] {
                 let end = dispatch!(level, simd => end_of_string(simd, bytes, 0));
-                prop_assert_eq!(told(end), told(byte_by_byte(bytes, 1, false)));
+                prop_assert_eq!(outcome(end), outcome(byte_by_byte(bytes, 1, false)));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::scan::end_of_string;
-use super::{Span, Value};
+use super::{ParseError, ParseErrorKind, Span, Value};
 
 /// Deepest nesting that is read: values inside more brackets are refused, so that no consumer has to fear the depth.
 pub const MAX_DEPTH: usize = 10_000;
@@ -26,15 +26,6 @@ pub struct Node {
     /// Index of the node after this one and all that it holds.
     pub(super) next: u32,
     pub(super) parent: u32,
-}
-
-/// What is wrong with a text, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseError {
-    /// Byte offset in the text.
-    pub offset: usize,
-    /// What stands there and what would be right.
-    pub what: &'static str,
 }
 
 /// A text together with the places of its values: one for a record or a document, many for a log of lines.
@@ -59,10 +50,10 @@ impl<'a> Document<'a> {
         let document = Self::read_all(text)?;
         match document.roots.as_slice() {
             [_] => Ok(document),
-            [] => Err(ParseError { offset: text.len(), what: "expected a JSON value, found nothing" }),
+            [] => Err(ParseError { offset: text.len(), kind: ParseErrorKind::NoValue }),
             [_, second, ..] => {
                 let offset = document.nodes[*second as usize].start as usize;
-                Err(ParseError { offset, what: "expected the end of the record, found a second value" })
+                Err(ParseError { offset, kind: ParseErrorKind::SecondValue })
             }
         }
     }
@@ -114,7 +105,7 @@ impl<'a> Document<'a> {
     fn append_all(&mut self) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
         if bytes.len() >= NONE as usize {
-            return Err(ParseError { offset: NONE as usize, what: "a transcript may hold at most 4 GiB" });
+            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
         }
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
@@ -253,7 +244,7 @@ impl<S: Simd> Walk<'_, S> {
             return Ok(Ok(inside + 1));
         }
         if self.depth == MAX_DEPTH {
-            return Err(ParseError { offset: at, what: "nesting deeper than 10000 levels" });
+            return Err(ParseError { offset: at, kind: ParseErrorKind::TooDeep });
         }
         self.depth += 1;
         self.push(at, at);
@@ -275,8 +266,8 @@ impl<S: Simd> Walk<'_, S> {
                     at += 1;
                     self.close(at);
                 }
-                (true, _) => return self.fault(at, "expected ',' or '}'"),
-                (false, _) => return self.fault(at, "expected ',' or ']'"),
+                (true, _) => return self.fault(at, ParseErrorKind::ExpectedCommaOrBrace),
+                (false, _) => return self.fault(at, ParseErrorKind::ExpectedCommaOrBracket),
             }
         }
         Ok(Ok(at))
@@ -295,22 +286,22 @@ impl<S: Simd> Walk<'_, S> {
     #[inline(always)]
     fn key(&mut self, at: usize) -> Result<usize, ParseError> {
         if self.bytes.get(at) != Some(&b'"') {
-            return self.fault(at, "expected a key in double quotes");
+            return self.fault(at, ParseErrorKind::ExpectedKey);
         }
-        let end = end_of_string(self.simd, self.bytes, at).map_err(string_fault)?;
+        let end = end_of_string(self.simd, self.bytes, at)?;
         *self.escaped_keys |= end.escaped;
         self.push(at, end.at);
         let end = end.at;
         let colon = skip_space(self.bytes, end);
         if self.bytes.get(colon) != Some(&b':') {
-            return self.fault(colon, "expected ':' after the key");
+            return self.fault(colon, ParseErrorKind::ExpectedColon);
         }
         Ok(skip_space(self.bytes, colon + 1))
     }
 
     #[inline(always)]
     fn string(&mut self, at: usize) -> Result<usize, ParseError> {
-        let end = end_of_string(self.simd, self.bytes, at).map_err(string_fault)?.at;
+        let end = end_of_string(self.simd, self.bytes, at)?.at;
         self.push(at, end);
         Ok(end)
     }
@@ -323,7 +314,7 @@ impl<S: Simd> Walk<'_, S> {
             Some(b'n') if self.bytes[at..].starts_with(b"null") => at + 4,
             Some(b'f') if self.bytes[at..].starts_with(b"false") => at + 5,
             Some(b'-' | b'0'..=b'9') => end_of_number(self.bytes, at)?,
-            _ => return self.fault(at, "expected a JSON value"),
+            _ => return self.fault(at, ParseErrorKind::ExpectedValue),
         };
         self.push(at, end);
         Ok(end)
@@ -334,14 +325,10 @@ impl<S: Simd> Walk<'_, S> {
         self.nodes.push(Node { start: index(start), end: index(end), next, parent: self.parent });
     }
 
-    fn fault<T>(&self, offset: usize, what: &'static str) -> Result<T, ParseError> {
-        let what = if offset >= self.bytes.len() { "the text ends inside a value" } else { what };
-        Err(ParseError { offset, what })
+    fn fault<T>(&self, offset: usize, kind: ParseErrorKind) -> Result<T, ParseError> {
+        let kind = if offset >= self.bytes.len() { ParseErrorKind::UnfinishedValue } else { kind };
+        Err(ParseError { offset, kind })
     }
-}
-
-fn string_fault((offset, what): (usize, &'static str)) -> ParseError {
-    ParseError { offset, what }
 }
 
 /// Offset just past the number at `at`: `-`, integer without leading zeros, fraction, exponent (RFC 8259, section 6).
@@ -359,7 +346,7 @@ fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
         end = digits(bytes, end + 1 + sign)?;
     }
     match bytes.get(end) {
-        Some(b'0'..=b'9') => Err(ParseError { offset: end, what: "a number may not begin with zeros" }),
+        Some(b'0'..=b'9') => Err(ParseError { offset: end, kind: ParseErrorKind::LeadingZero }),
         _ => Ok(end),
     }
 }
@@ -369,5 +356,5 @@ fn digits(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
     while matches!(bytes.get(end), Some(b'0'..=b'9')) {
         end += 1;
     }
-    if end == from { Err(ParseError { offset: from, what: "expected a digit" }) } else { Ok(end) }
+    if end == from { Err(ParseError { offset: from, kind: ParseErrorKind::ExpectedDigit }) } else { Ok(end) }
 }

@@ -336,7 +336,7 @@ impl Thread {
         &self,
         document: &'a Document<'a>,
     ) -> Result<(&'static dyn Dialect, Transcript<'a>), ThreadError> {
-        let dialect = self.dialect.as_deref().and_then(dialects::find);
+        let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
         let list = document.roots().next().is_some_and(crate::json::Value::is_array);
         let framing = if list { Framing::Document } else { Framing::Lines };
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
@@ -347,7 +347,7 @@ impl Thread {
 }
 
 fn document(text: &str) -> Result<Document<'_>, ThreadError> {
-    Document::read_all(text).map_err(|fault| ThreadError::Thread(format!("what is kept of the thread: {}", fault.what)))
+    Document::read_all(text).map_err(|fault| ThreadError::Thread(format!("what is kept of the thread: {}", fault.kind)))
 }
 
 /// What tells a message that was taken from a new one: its id, and a digest of what it says, because some formats give one

@@ -1,24 +1,24 @@
-//! A message that we write: role and parts, in no dialect yet.
+//! A message that curtail writes: role and parts, before a dialect turns them into JSON.
 
 use super::Role;
 
-/// A message to be spelt by a dialect.
+/// A message for a dialect to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
+    /// The parts, in order.
     pub parts: Vec<DraftPart>,
 }
 
 impl Draft {
-    /// A message that says `text`.
+    /// A message with one text part.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, parts: vec![DraftPart::Text(text.into())] }
     }
 
-    /// All that its text parts say.
+    /// The text of all text parts, one per line.
     #[must_use]
     pub fn words(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
@@ -29,22 +29,22 @@ impl Draft {
     }
 }
 
-/// A part of a message that we write.
+/// A part of a [`Draft`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPart {
-    /// Something said.
+    /// A text.
     Text(String),
-    /// An answer in place of one that never came.
+    /// A result for a call whose own result is missing.
     ToolResult {
         /// The id of the call.
         id: Option<String>,
         /// The tool's name.
         name: String,
-        /// What it says.
+        /// The text of the result.
         text: String,
-        /// The kind of call that it answers.
+        /// The family of the call.
         family: super::Family,
     },
-    /// A part in the dialect's own spelling, moved from elsewhere.
+    /// A part that is already JSON of the dialect, moved from another message.
     Verbatim(String),
 }

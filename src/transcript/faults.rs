@@ -1,4 +1,4 @@
-//! What can be wrong with a pair: the one list that rules report and repair mends.
+//! What can be wrong with a pair of call and result: the list that rules report and repair fixes.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The call or result that is wrong.
     pub at: PartRef,
-    /// The part that it clashes with or belongs to, where there is one.
+    /// The part that it conflicts with or belongs to, if there is one.
     pub other: Option<PartRef>,
 }
 
@@ -21,17 +21,17 @@ pub struct Fault {
 pub enum FaultKind {
     /// A result without an earlier call.
     OrphanResult,
-    /// A call that other messages follow, but no result.
+    /// A call without a result that other messages follow.
     UnansweredCall,
     /// A call without a result at the end of the transcript.
     PendingCall,
-    /// A call whose id an open call already has.
+    /// A call with the id of an open call.
     DuplicateCallId,
     /// A second result for one call.
     DuplicateResult,
-    /// A result that stands before its call.
+    /// A result before its call.
     ResultBeforeCall,
-    /// A result that does not stand where the wire format wants it.
+    /// A result that is not where the wire format requires it.
     DetachedResult,
     /// A result of another kind than the call with its id.
     FamilyMismatch,
@@ -59,8 +59,8 @@ impl Fault {
     #[must_use]
     pub fn find(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
         let mut faults = duplicate_ids(messages, pairs, pairing_rules);
-        faults.extend(lonely_results(pairs));
-        faults.extend(lonely_calls(messages, pairs, pairing_rules));
+        faults.extend(unpaired_results(pairs));
+        faults.extend(unpaired_calls(messages, pairs, pairing_rules));
         faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, pairing_rules)));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
@@ -68,7 +68,7 @@ impl Fault {
 }
 
 impl Fault {
-    /// Whether this detached result would be detached under other manners, too.
+    /// Whether this detached result is also detached under other pairing rules.
     #[must_use]
     pub fn persists(&self, messages: &[Message<'_>], pairing_rules: PairingRules) -> bool {
         self.other.is_some_and(|call| detached(messages, (call, self.at), pairing_rules).is_some())
@@ -87,7 +87,7 @@ fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {
     id.map(|id| (message.thread, id.decode().into_owned()))
 }
 
-fn lonely_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
+fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
     let unpaired = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
     unpaired.map(|&at| {
         let mismatch = pairs.mismatch(at);
@@ -101,7 +101,7 @@ fn lonely_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
     })
 }
 
-fn lonely_calls<'m>(
+fn unpaired_calls<'m>(
     messages: &'m [Message<'_>],
     pairs: &'m Pairs,
     pairing_rules: PairingRules,
@@ -118,10 +118,24 @@ fn lonely_calls<'m>(
     })
 }
 
-/// Where the last round of a thread's messages in flight begins: the calls that nothing but results follows. Only parts that
-/// are `left` count; a message that has parts and none left is not there.
+/// Index of the message with which the last round of calls in a thread begins: calls that only results follow. Their
+/// missing results may still come, so they are pending and not unanswered. The number of messages if there is no such round.
 ///
-/// Formats that answer message by message have one calling message a round; others lay parallel calls side by side.
+/// Only parts for which `left` returns true are seen, and a message that has parts, but none of them left, is skipped.
+///
+/// Formats in which results directly follow their message have one message with calls in a round. In the others, several
+/// such messages side by side are one round of parallel calls:
+///
+/// ```text
+///                     RightAfter   Anywhere
+/// 0 user   "…"
+/// 1 model  call a                  the round begins here
+/// 2 model  call b     here         (1 and 2 are side by side)
+/// 3 tool   result b
+/// ```
+///
+/// Call `a` is unanswered with [`ResultPlace::RightAfter`] and pending with [`ResultPlace::Anywhere`]. A text after
+/// message 3 would end the round: both calls would then be unanswered in either format.
 #[must_use]
 pub fn last_round(
     messages: &[Message<'_>],
@@ -161,12 +175,12 @@ pub fn last_round(
     round
 }
 
-/// Whether two messages are pieces of one reply of the provider, as session logs write them.
+/// Whether two messages are parts of one reply of the provider, which session logs write as several messages.
 fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
     one.role == other.role && one.id.is_some() && one.id == other.id
 }
 
-/// Calls whose id is taken: by a call still open, or by any earlier call where the format wants ids to be unique.
+/// Calls with the id of an open call, or of any earlier call if the format requires unique ids.
 fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
     let mut last: HashMap<Id, PartRef> = HashMap::new();
     let mut faults = Vec::new();
@@ -199,7 +213,7 @@ fn detached(
         let between = &messages[call.message + 1..result.message];
         let mut between = between.iter().filter(|message| message.thread == calling.thread);
         match pairing_rules.results {
-            // A tool that the provider runs is answered in its message, or at the head of the reply after that.
+            // The result of a tool that the provider runs is in the same reply, or at the start of the next one.
             _ if hosted => {
                 is_same_reply(calling, answering) || calling.role == answering.role && is_next(between, calling)
             }
@@ -207,14 +221,14 @@ fn detached(
             ResultPlace::RightAfter => between.all(|message| message.role == Role::Tool),
             ResultPlace::RightAfterTurn => is_next(between, calling),
             ResultPlace::NextMessage => is_next(between, calling),
-            ResultPlace::NextMessageFirst => is_next(between, calling) && leads(answering, result.part),
+            ResultPlace::NextMessageFirst => is_next(between, calling) && only_results_before(answering, result.part),
         }
     };
     (!attached).then_some(Fault { kind: FaultKind::DetachedResult, at: result, other: Some(call) })
 }
 
-/// Whether only the rest of the assistant's turn and other results stand between a call and its result: providers join
-/// messages of one role that follow each other.
+/// Whether only the rest of the assistant's turn and other results are between a call and its result: providers join
+/// consecutive messages of one role.
 fn is_next<'m, 'a: 'm>(between: impl Iterator<Item = &'m Message<'a>>, calling: &Message<'_>) -> bool {
     let only_answers =
         |message: &Message<'_>| message.results().next().is_some() && !message.parts.iter().any(|p| p.content.speaks());
@@ -223,6 +237,6 @@ fn is_next<'m, 'a: 'm>(between: impl Iterator<Item = &'m Message<'a>>, calling: 
         .all(|message| only_answers(message) || is_same_reply(message, calling))
 }
 
-fn leads(message: &Message<'_>, part: usize) -> bool {
+fn only_results_before(message: &Message<'_>, part: usize) -> bool {
     message.parts[..part].iter().all(|part| part.content.result().is_some())
 }

@@ -1,24 +1,24 @@
-//! A message as a borrowed view: who speaks, and the parts, each with its place in the bytes.
+//! A message as a borrowed view: its role, and its parts with their place in the bytes.
 
 use crate::json::{Document, ParseError, Span, Text, Value};
 
-/// Who a message is from. What has none of these roles is metadata and no message.
+/// Who a message is from. An item without one of these roles is metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// Instructions of the application.
     System,
     /// Instructions of the application, as newer OpenAI formats call them.
     Developer,
-    /// The person, or whoever stands in for them.
+    /// The user.
     User,
     /// The model.
     Assistant,
-    /// A tool that answers.
+    /// A tool that returns a result.
     Tool,
 }
 
 impl Role {
-    /// The role's name, as most formats spell it.
+    /// The name of the role in most formats.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -147,7 +147,7 @@ impl<'a> Message<'a> {
         matches!(self.origin, Origin::Draft { .. })
     }
 
-    /// Whether it has the role and something besides tool calls and tool results.
+    /// Whether it has this role and contains text or media.
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
         self.role == role && self.parts.iter().any(|part| part.content.speaks())
@@ -172,17 +172,17 @@ impl<'a> Message<'a> {
         self.parts.iter().any(|part| part.content.is_tool())
     }
 
-    /// The tool calls, with their place among the parts.
+    /// The tool calls, with the index of each part.
     pub fn calls(&self) -> impl Iterator<Item = (usize, &ToolCall<'a>)> {
         self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.call().map(|call| (nth, call)))
     }
 
-    /// The tool results, with their place among the parts.
+    /// The tool results, with the index of each part.
     pub fn results(&self) -> impl Iterator<Item = (usize, &ToolResult<'a>)> {
         self.parts.iter().enumerate().filter_map(|(nth, part)| part.content.result().map(|result| (nth, result)))
     }
 
-    /// The other parts that the bytes of the part with index `part` hold: a result that is written into its call, for one.
+    /// The other parts in the bytes of the part with index `part`, such as a result that is written inside its call.
     pub fn same_element(&self, part: usize) -> impl Iterator<Item = usize> {
         let element = self.parts[part].place().map(|place| place.element);
         let same = move |other: &Part<'a>| element.is_some() && other.place().map(|place| place.element) == element;
@@ -199,7 +199,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A piece of a message.
+/// A part of a message.
 #[derive(Debug, Clone)]
 pub struct Part<'a> {
     /// What it is.
@@ -209,20 +209,20 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A part that stands at `place`.
+    /// A part that was read at `place`.
     #[must_use]
     pub const fn from_source(content: Content<'a>, place: PartPlace<'a>) -> Self {
         Self { content, origin: PartOrigin::Source(place) }
     }
 
-    /// Notes that the same thing stands at `value` as well.
+    /// Adds `value` to the copies of the part.
     pub fn add_copy(&mut self, value: Value<'a>) {
         if let PartOrigin::Source(place) = &mut self.origin {
             place.copies.push(value);
         }
     }
 
-    /// Where the part stands in its message's bytes.
+    /// Where the part is in the bytes of its message; `None` for a draft.
     #[must_use]
     pub const fn place(&self) -> Option<&PartPlace<'a>> {
         match &self.origin {
@@ -232,47 +232,47 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Where a part came from.
+/// Where a part comes from.
 #[derive(Debug, Clone)]
 pub enum PartOrigin<'a> {
-    /// It stands in its message as it was read.
+    /// It was read, and is unchanged.
     Source(PartPlace<'a>),
-    /// It stands in its message, its text spelt anew.
+    /// It was read, and an edit rewrote its text.
     Rewritten(PartPlace<'a>),
-    /// It was taken from another message.
+    /// An edit moved it here from another message.
     Moved(PartPlace<'a>),
-    /// We wrote it.
+    /// An edit wrote it.
     Draft(super::DraftPart),
 }
 
-/// The bytes of a part, and what goes with them.
+/// The bytes of a part, and what is removed with them.
 #[derive(Debug, Clone)]
 pub struct PartPlace<'a> {
-    /// The element of a list or the value of a member that goes when the part goes.
+    /// The element of a list, or the value of a member, that is removed when the part is cut.
     pub element: Value<'a>,
-    /// Copies of the same thing elsewhere in the message, which go too, and also when the text is spelt anew.
+    /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
     pub copies: Vec<Value<'a>>,
-    /// Whether the holder of `element` exists only to hold parts like it, and goes with the last of them.
+    /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
-    /// Where the part's text may be spelt anew. For a call that is still open: where its result is written, in formats that
-    /// keep both halves in one element.
+    /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
+    /// one element.
     pub rewrite: Option<Rewrite>,
 }
 
 impl<'a> PartPlace<'a> {
-    /// The place of a part that is one element and nothing more.
+    /// The place of a part that is one element.
     #[must_use]
     pub const fn element(element: Value<'a>) -> Self {
         Self { element, copies: Vec::new(), shell: false, rewrite: None }
     }
 
-    /// The same, in a holder that goes with its last element.
+    /// The same, in a list or object that is removed with its last element.
     #[must_use]
     pub const fn in_shell(element: Value<'a>) -> Self {
         Self { element, copies: Vec::new(), shell: true, rewrite: None }
     }
 
-    /// The same, with its text at `value`, which holds it between `before` and `after`.
+    /// The same, with its text at `value`, where it is written between `before` and `after`.
     #[must_use]
     pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
         self.rewrite = Some(Rewrite { span: value.span(), before, after });
@@ -287,31 +287,31 @@ impl<'a> PartPlace<'a> {
     }
 }
 
-/// Where and how a part's text is spelt anew: `before`, the text as a JSON string, `after`.
+/// Where and how the text of a part is rewritten: `before`, the text as a JSON string, `after`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The bytes that give way.
+    /// The bytes that are replaced.
     pub span: Span,
-    /// What the format wants before the string.
+    /// JSON before the string.
     pub before: &'static str,
-    /// What the format wants after it.
+    /// JSON after the string.
     pub after: &'static str,
 }
 
 /// What a part is.
 #[derive(Debug, Clone)]
 pub enum Content<'a> {
-    /// Something said.
+    /// A text.
     Text(Text<'a>),
-    /// A tool is called.
+    /// A tool call.
     ToolCall(ToolCall<'a>),
-    /// A tool answers.
+    /// A tool result.
     ToolResult(ToolResult<'a>),
-    /// What the model thought; the text is empty where the provider hides it.
+    /// Reasoning of the model; the text is empty if the provider hides it.
     Reasoning(Text<'a>),
     /// An image, a sound, a file.
     Media(Text<'a>),
-    /// Anything else: kept, not counted.
+    /// Any other part: kept, not counted.
     Other,
 }
 
@@ -334,7 +334,7 @@ impl<'a> Content<'a> {
         matches!(self, Self::ToolCall(_) | Self::ToolResult(_))
     }
 
-    /// Whether it is more than tool traffic: something that the user or the assistant says or shows.
+    /// Whether it is text or media, as opposed to tool calls, results and reasoning.
     #[must_use]
     pub fn speaks(&self) -> bool {
         match self {

@@ -1,7 +1,7 @@
 //! What every dialect becomes: messages with a role and parts, their pairs, segments and turns.
 //!
-//! A transcript is its bytes: slots with the separators that stood before them. This layer knows no key of any wire format
-//! and cuts nothing.
+//! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
+//! changes nothing.
 
 mod draft;
 mod faults;
@@ -14,7 +14,8 @@ mod segment;
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{
-    ArgumentFault, Binding, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall, ToolResult,
+    ArgumentFault, Binding, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall,
+    ToolResult,
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
@@ -23,7 +24,7 @@ pub use segment::{bind_pieces, in_flight, segments, turns};
 
 use crate::json::{Span, Text, Value};
 
-/// How the elements of a transcript are kept apart.
+/// What separates the elements of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// A value per line.
@@ -32,83 +33,142 @@ pub enum Style {
     List,
 }
 
-/// A transcript as it lies in a text: every byte of `span` belongs to a slot or to the separator before one.
+/// A transcript that was read: its messages, and the layout of the text around them.
+///
+/// The fields of the layout are read through the transcript: `transcript.span` is `transcript.layout.span`.
 #[derive(Debug)]
 pub struct Transcript<'a> {
-    /// The text that every span points into.
-    pub source: &'a str,
-    /// What of the text the transcript takes up.
-    pub span: Span,
-    /// Messages and what must stay between them, in the order of the text.
-    pub slots: Vec<Slot>,
+    /// Where everything is in the text; edits do not change it.
+    pub layout: Layout<'a>,
     /// The messages, in order.
     pub messages: Vec<Message<'a>>,
-    /// How the first message is spelt, for what is written in its likeness when no message is left.
+}
+
+impl<'a> std::ops::Deref for Transcript<'a> {
+    type Target = Layout<'a>;
+
+    fn deref(&self) -> &Layout<'a> {
+        &self.layout
+    }
+}
+
+/// Where the items of a transcript are in its text. Every byte of `span` belongs to a slot or to the separator before one.
+#[derive(Debug)]
+pub struct Layout<'a> {
+    /// The text that every span points into.
+    pub source: &'a str,
+    /// The byte range of the transcript.
+    pub span: Span,
+    /// Messages, metadata and frames, in the order of the text.
+    pub slots: Vec<Slot>,
+    /// The value of the first message. Drafts copy its envelope if they have no anchor.
     pub template: Option<Value<'a>>,
-    /// Items that are no message: kept with the message before them.
+    /// Items that are not messages; each is kept with the message before it.
     pub non_messages: Vec<NonMessage<'a>>,
-    /// The values of all slots but the seams, in order: links are mended in them when messages are long gone.
+    /// The values of all slots except frames, in order, including dropped ones: links between records are resolved in them.
     pub elements: Vec<Value<'a>>,
-    /// Instructions and tool definitions that stand outside the list: counted, never cut.
+    /// Instructions and tool definitions outside the list of messages: counted, never cut.
     pub preamble: Vec<Text<'a>>,
-    /// How the wire format wants its messages.
+    /// The rules of the wire format for calls and results.
     pub pairing_rules: PairingRules,
 }
 
-/// Some bytes of a transcript, and the separator that stood before them.
+/// A byte range of a transcript, and the separator before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// The separator before the slot, white space included.
+    /// The separator before the slot, including white space.
     pub separator: Span,
-    /// The slot itself.
+    /// The bytes of the slot itself.
     pub span: Span,
-    /// What the slot is.
+    /// What the bytes are.
     pub what: SlotKind,
 }
 
-/// What a [`Slot`] is.
+/// What a [`Slot`] contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotKind {
     /// The message with this index.
     Message(usize),
-    /// Metadata that stays or goes with the message that has this index.
+    /// Metadata that is kept or dropped with the message that has this index.
     With(usize),
-    /// An element that always stays, such as a session header.
+    /// An element that is always kept, such as a session header.
     Pinned,
-    /// Bytes around the elements: always written.
+    /// Bytes around the elements, such as brackets and an envelope: always written.
     Frame {
-        /// How the elements after it are kept apart.
+        /// What separates the elements after it.
         style: Style,
-        /// Whether a row begins after it, whose first element has no separator.
+        /// Whether a row begins after it; the first element of a row has no separator.
         fresh: bool,
     },
 }
 
-/// An item that is no message.
+/// An item that is not a message.
 #[derive(Debug, Clone)]
 pub struct NonMessage<'a> {
     /// The item.
     pub value: Value<'a>,
-    /// Its role or type if the dialect does not know it, or nothing for known metadata.
-    pub unknown: Option<String>,
-    /// How many messages stand before it.
+    /// Why the dialect does not recognize it; `None` for known metadata.
+    pub unknown: Option<Unknown>,
+    /// How many messages precede it.
     pub after: usize,
 }
 
 impl NonMessage<'_> {
-    /// Whether the item says neither who speaks nor what it is. Dialects call that `no role`, `neither this nor that`.
+    /// Whether the item names neither a role nor a type.
     #[must_use]
     pub fn lacks_role(&self) -> bool {
-        self.unknown.as_deref().is_some_and(|what| what.starts_with("no ") || what.starts_with("neither "))
+        self.unknown.as_ref().is_some_and(|unknown| !matches!(unknown, Unknown::Named(_)))
     }
 }
 
-/// Facts of a wire format that pairing, repair and rules need.
+/// Why a dialect does not recognize an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// The item has this role or type, which the dialect does not define.
+    Named(String),
+    /// The item has no role.
+    NoRole,
+    /// The item has no type.
+    NoType,
+    /// The item is an envelope without a message.
+    NoMessage,
+    /// The item is a list, but not the pair of texts that the dialect keeps in lists.
+    NoTexts,
+}
+
+impl Unknown {
+    /// The role `name`, which the dialect does not define; an empty name is no role.
+    #[must_use]
+    pub fn role(name: String) -> Self {
+        if name.is_empty() { Self::NoRole } else { Self::Named(name) }
+    }
+
+    /// The type `name`, which the dialect does not define; an empty name is no type.
+    #[must_use]
+    pub fn kind(name: String) -> Self {
+        if name.is_empty() { Self::NoType } else { Self::Named(name) }
+    }
+}
+
+impl std::fmt::Display for Unknown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Named(name) => name,
+            Self::NoRole => "no role",
+            Self::NoType => "no type",
+            Self::NoMessage => "no message",
+            Self::NoTexts => "no pair of texts",
+        })
+    }
+}
+
+/// The rules of a wire format for calls and results. Pairing, repair and checks apply them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairingRules {
-    /// Where results must stand.
+    /// Where results must be.
     pub results: ResultPlace,
-    /// Whether a call id may not come back later in the transcript, even after its call was answered.
+    /// Whether a call id may be used only once in a transcript, even after its call was answered.
     pub unique_ids: bool,
     /// Whether calls and results carry ids.
     pub ids: bool,
@@ -116,14 +176,14 @@ pub struct PairingRules {
     pub developer: bool,
 }
 
-/// Where a wire format wants the result of a call.
+/// Where a wire format requires the result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultPlace {
     /// Anywhere after the call.
     Anywhere,
     /// In the messages right after the call, before any other role.
     RightAfter,
-    /// As [`ResultPlace::RightAfter`], where the assistant's items in a row count as one message.
+    /// As [`ResultPlace::RightAfter`], with consecutive items of the assistant as one message.
     RightAfterTurn,
     /// In the next message, before any other content.
     NextMessageFirst,

@@ -1,6 +1,6 @@
-//! A transcript as data for people: every message with its parts, where they stand, and what belongs to what.
+//! A transcript as data for people: every message with its parts, their bytes, pairs, segments and turns.
 //!
-//! It says what was read and judges nothing.
+//! It reports what was read and judges nothing.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,32 +10,32 @@ use serde::Serialize;
 use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Transcript, in_flight, segments, turns};
 use crate::json::{Span, Text};
 
-/// What was read of a transcript.
+/// The structure of a transcript, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outline {
     /// Messages and metadata in the order of the text.
     pub items: Vec<OutlineItem>,
-    /// How many pieces of instructions and tool definitions stand outside the list.
+    /// Number of instructions and tool definitions outside the list of messages.
     pub preamble: usize,
-    /// Index of the message with which the round in flight begins, where the transcript ends in one.
+    /// Index of the first message of the in-flight round, if the transcript ends in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<usize>,
 }
 
-/// A message, or an item that is none.
+/// A message, or an item that is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutlineItem {
     /// Line in the file, from 1.
     pub line: usize,
-    /// First byte in the file and the byte after the last.
+    /// Offset of the first byte in the file, and of the byte after the last.
     pub span: [usize; 2],
     /// What it is.
     #[serde(flatten)]
     pub what: OutlineKind,
-    /// The role or type, where the dialect does not know it.
+    /// The role or type, if the dialect does not recognize it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
-    /// How the bytes of an item begin that is no message.
+    /// The beginning of the bytes of an item that is not a message.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub begins: String,
 }
@@ -46,13 +46,13 @@ pub struct OutlineItem {
 pub enum OutlineKind {
     /// A message.
     Message(OutlineMessage),
-    /// Metadata that stays or goes with the message that has this index.
+    /// Metadata that is kept or dropped with the message that has this index.
     With(usize),
-    /// Metadata that always stays.
+    /// Metadata that is always kept.
     Pinned(bool),
 }
 
-/// A message, with what it belongs to.
+/// A message, with its turn and segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutlineMessage {
     /// Index among the messages, from 0.
@@ -64,14 +64,14 @@ pub struct OutlineMessage {
     pub id: Option<String>,
     /// The conversation inside the log; 0 is the main one.
     pub thread: u32,
-    /// Which turn it is part of, from 0.
+    /// Number of its turn, from 0.
     pub turn: usize,
-    /// Which segment it is part of, from 0.
+    /// Number of its segment, from 0.
     pub segment: usize,
-    /// What else keeps it together with or apart from others: `binds-next`, `indivisible`, `barrier`.
+    /// What else affects it: `binds-next`, `indivisible` and `barrier`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<&'static str>,
-    /// What it is made of.
+    /// The parts, in order.
     pub parts: Vec<OutlinePart>,
 }
 
@@ -86,7 +86,7 @@ pub struct OutlinePart {
     /// The tool's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The bytes that go when the part is cut.
+    /// The bytes that are removed when the part is cut.
     pub span: [usize; 2],
     /// Message and part of the other half.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ pub struct OutlinePart {
     /// Whether the provider runs the tool.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hosted: bool,
-    /// How the text begins.
+    /// The beginning of the text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub begins: String,
 }
@@ -104,7 +104,7 @@ pub struct OutlinePart {
 pub struct OutlineOrigin {
     /// Bytes before it.
     pub offset: usize,
-    /// LineCounter before it.
+    /// Lines before it.
     pub lines: usize,
 }
 
@@ -120,8 +120,9 @@ impl Outline {
         };
         let mut lines = LineCounter { text: transcript.source, at: 0, line: origin.lines + 1 };
         let non_messages = transcript.non_messages.iter();
-        let unknown: HashMap<u32, String> =
-            non_messages.filter_map(|stray| Some((stray.value.span().start, stray.unknown.clone()?))).collect();
+        let unknown: HashMap<u32, String> = non_messages
+            .filter_map(|item| Some((item.value.span().start, item.unknown.as_ref()?.to_string())))
+            .collect();
         let slots = transcript.slots.iter().filter_map(|slot| {
             let what = match slot.what {
                 SlotKind::Frame { .. } => return None,
@@ -259,10 +260,10 @@ fn decoded(text: &Text<'_>) -> String {
     text.decode().into_owned()
 }
 
-/// How a text begins, on one line.
+/// The beginning of a text, on one line.
 fn beginning(text: &str) -> String {
     const MOST: usize = 40;
-    // White space gives way, so more is looked at than is shown.
+    // White space is collapsed, so more characters are read than shown.
     let head: String = text.chars().take(4 * MOST).collect();
     let words = head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = words.collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
-//! Which result answers which call: computed once, here, for processors, repair and rules alike.
+//! Which result belongs to which call: computed once, here, for processors, repair and rules.
 //!
-//! A result belongs to the nearest earlier open call with its id and family; where a format has no ids, to the first open
-//! call of its name in the nearest message of the turn that has one open.
+//! A result belongs to the nearest earlier open call with its id and family. In formats without ids it belongs to the first
+//! open call with its name, in the nearest message of the turn that has an open call.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub enum Mismatch {
 }
 
 impl Mismatch {
-    /// The call that is to blame.
+    /// The call that explains the mismatch.
     #[must_use]
     pub const fn call(self) -> PartRef {
         match self {
@@ -42,7 +42,7 @@ impl Mismatch {
 /// The calls and results of a transcript, each with its other half if it has one.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    /// How many parts stand before each message.
+    /// Number of parts before each message.
     before: Vec<usize>,
     /// For every part of every message, in order.
     halves: Vec<Option<PartRef>>,
@@ -128,13 +128,13 @@ impl Pairs {
         }
     }
 
-    /// Why a result without a pair has none, where a call with its id is to blame.
+    /// Why a result has no call, if a call with the same id explains it.
     #[must_use]
     pub fn mismatch(&self, result: PartRef) -> Option<Mismatch> {
         self.mismatches.get(&result).copied()
     }
 
-    /// Results without a pair that this call is to blame for.
+    /// Results without a call whose mismatch names this call.
     #[must_use]
     pub fn claimants(&self, call: PartRef) -> &[PartRef] {
         self.claimants.get(&call).map_or(&[], Vec::as_slice)
@@ -166,7 +166,7 @@ impl Pairs {
 
 type Id<'m> = (u32, Cow<'m, str>);
 
-/// The calls that still wait for their result.
+/// The calls that have no result yet.
 #[derive(Default)]
 struct Open<'m> {
     /// The newest call with each id and family, by its index in `calls`.
@@ -175,7 +175,7 @@ struct Open<'m> {
     calls: Vec<(PartRef, Option<usize>)>,
     /// Calls without an id, oldest first: thread, family, name, place.
     nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
-    /// Threads whose last message is the assistant's: what the assistant says next belongs to the same turn.
+    /// Threads whose last message is from the assistant: its next message belongs to the same turn.
     speaking: HashSet<u32>,
 }
 
@@ -185,7 +185,8 @@ impl<'m> Open<'m> {
         self.nameless.retain(|call| call.0 != thread);
     }
 
-    /// Position tells only within a turn: results follow the assistant's messages, and whatever else follows ends it.
+    /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
+    /// further message of the assistant closes them.
     fn follow(&mut self, message: &Message<'_>) {
         let thread = message.thread;
         let answers = message.results().next().is_some();

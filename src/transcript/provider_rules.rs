@@ -1,51 +1,51 @@
-//! What a provider demands of a transcript besides whole pairs: neutral facts that rules ask for, stated by dialects.
+//! Constraints of a provider other than complete pairs: each dialect states them, and rules check them.
 
 use super::Role;
 
-/// What whoever takes a format refuses, beyond the manners of its pairs.
+/// Further constraints of a provider, in addition to the pairing rules. The default has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProviderRules {
-    /// Whose answers are quoted; empty where nobody takes the format as it is.
+    /// The provider whose error messages rules quote; empty if no provider accepts the format.
     pub provider: &'static str,
-    /// Whether items of a kind that the format does not know are expected, as in the log of a session.
+    /// Whether items of unknown kinds are expected, as in the log of a session.
     pub log: bool,
-    /// Who must speak first, instructions aside.
+    /// The role of the first message after the instructions, if the provider requires one.
     pub first_speaker: Option<Role>,
-    /// Whether user and assistant must take turns.
+    /// Whether user and assistant must alternate.
     pub turns: Turns,
-    /// Whether the results of a message's calls must all stand in one message.
+    /// Whether the results for the calls of one message must all be in one message.
     pub results_together: bool,
-    /// Whether the provider can hold items itself, and ties reasoning to what it led to.
+    /// Whether the provider can store items itself, and requires reasoning together with the item after it.
     pub server_state: bool,
-    /// Members of which a thought must carry one: the proof that the model thought it.
+    /// Reasoning must have one of these members, which proves that the model wrote it.
     pub signatures: &'static [&'static str],
-    /// Members of which the first call of a message must carry one, where other calls of the transcript do.
+    /// The first call of a message must have one of these members, if other calls of the transcript do.
     pub call_signatures: &'static [&'static str],
-    /// How the ids of calls may be spelt.
+    /// The format of call ids, if the provider restricts it.
     pub ids: Option<IdFormat>,
 }
 
 /// Whether messages of one role may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Turns {
-    /// They may, or the provider joins them.
+    /// They may; some providers join them.
     #[default]
     Free,
     /// User and assistant must alternate.
     Alternate,
 }
 
-/// How an id may be spelt: ASCII letters, digits, and some marks.
+/// A format of ids: ASCII letters, digits and some punctuation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdFormat {
-    /// Marks that are allowed besides letters and digits.
+    /// Punctuation that is allowed in addition to letters and digits.
     pub marks: &'static str,
-    /// Greatest length in bytes.
+    /// Maximum length in bytes.
     pub longest: usize,
 }
 
 impl IdFormat {
-    /// Whether `id` is spelt so.
+    /// Whether `id` has this format.
     #[must_use]
     pub fn accepts(self, id: &str) -> bool {
         let right = |c: char| c.is_ascii_alphanumeric() || self.marks.contains(c);

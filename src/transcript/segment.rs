@@ -1,12 +1,12 @@
-//! Runs of messages that belong together: segments, turns, and the round in flight.
+//! Runs of messages that belong together: segments, turns and the in-flight round.
 
 use std::ops::Range;
 
 use super::{Binding, Message, Pairs, Role};
 
-/// The segments of a transcript, in order: maximal runs in which some call is open, and single messages outside any.
+/// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
-/// A message that binds the next one (reasoning that must accompany a call) belongs to the segment of that one.
+/// A message that is bound to the next one, such as reasoning before its call, belongs to the segment of that message.
 #[must_use]
 pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     let mut reach: Vec<usize> = (0..messages.len()).collect();
@@ -33,8 +33,8 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     segments
 }
 
-/// Binds the pieces of messages that a log spreads over several: consecutive ones of the assistant with one id. A piece that
-/// calls tools is bound to nothing, because its results may stand before the next piece.
+/// Binds consecutive assistant messages with the same id: a log wrote one reply as several messages. A message that calls
+/// tools is not bound, because its results may come before the next message of the reply.
 pub fn bind_pieces(messages: &mut [Message<'_>]) {
     for at in 0..messages.len() {
         let (here, next) = (&messages[at], messages.get(at + 1));
@@ -47,8 +47,8 @@ pub fn bind_pieces(messages: &mut [Message<'_>]) {
     }
 }
 
-/// The turns of a transcript: from a speaking user message to just before the next. What stands before the first speaking
-/// user message is a turn of its own.
+/// The turns of a transcript: each begins with a user message that contains text or media. Messages before the first such
+/// message are a turn too.
 #[must_use]
 pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].speaks_as(Role::User)).collect();
@@ -59,7 +59,7 @@ pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Where the round in flight begins: the trailing run of messages that each call tools or answer them. The number of
+/// Index of the first message of the in-flight round: the run of messages with calls or results at the end. The number of
 /// messages if the transcript does not end in one.
 #[must_use]
 pub fn in_flight(messages: &[Message<'_>]) -> usize {

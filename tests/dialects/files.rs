@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail::dialects::{Dialect, Framing, ReadError, Reading, detect};
+use curtail::dialects::{Dialect, Framing, ReadError, Reading, detect_framing};
 use curtail::json::Document;
 use curtail::transcript::Transcript;
 
@@ -44,11 +44,11 @@ pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
 
 /// Reads every transcript of `text` and hands it to `see`.
 pub(crate) fn read(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, ReadError> {
-    let framing = detect(text, None);
+    let framing = detect_framing(text, None);
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
     for piece in pieces(text, framing) {
         let document = Document::read_log(piece)
-            .map_err(|fault| ReadError { offset: fault.offset, what: fault.what.to_owned() })?;
+            .map_err(|fault| ReadError { offset: fault.offset, what: fault.kind.to_string() })?;
         for (dialect, transcript) in reading.transcripts(&document)? {
             see(dialect, &transcript);
         }

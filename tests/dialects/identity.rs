@@ -1,6 +1,6 @@
 //! Nothing to do is the identity, byte for byte.
 
-use curtail::dialects::{Reading, detect};
+use curtail::dialects::{Reading, detect_framing};
 use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
@@ -10,7 +10,7 @@ use super::files::{File, fixtures, pieces};
 pub(crate) fn complaint(file: &File) -> Option<String> {
     let chains = [wide_window(), no_such_tool()];
     chains.into_iter().find_map(|chain| {
-        let framing = detect(&file.text, None);
+        let framing = detect_framing(&file.text, None);
         let reading = Reading { framing, dialect: None, named: false, messages_key: None };
         let cutter = Cutter { chain, explain: false, counting: None };
         pieces(&file.text, framing).into_iter().find_map(|piece| {

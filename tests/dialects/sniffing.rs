@@ -58,10 +58,10 @@ fn every_framing_named_is_of_a_fixture() {
 fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
     let table = [
         (r#"{"when":1,"what":"x"}"#, "its keys are `when`, `what`"),
-        ("17", "it is no object"),
+        ("17", "it is not an object"),
         (
             "{\"from\":\"human\",\"value\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"toolUse\":{}}]}",
-            "this message is spelt as `bedrock`, one before it as `sharegpt`",
+            "this message is written as `bedrock`, one before it as `sharegpt`",
         ),
         (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
     ];

@@ -39,7 +39,7 @@ fn lines(transcript: &Transcript<'_>, out: &mut String) {
     let pairs = Pairs::find(&transcript.messages);
     for at in 0..=transcript.messages.len() {
         for stray in transcript.non_messages.iter().filter(|stray| stray.after == at) {
-            let what = stray.unknown.as_deref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
+            let what = stray.unknown.as_ref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
             let _ = writeln!(out, "   {what}");
         }
         let Some(message) = transcript.messages.get(at) else { break };

@@ -14,7 +14,7 @@ fn cut(case: &Case, dialect: Option<&str>, framing: Framing, text: &str) -> Resu
 }
 
 fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
-    let dialect = dialect.and_then(curtail::dialects::find);
+    let dialect = dialect.and_then(curtail::dialects::dialect_named);
     Reading { framing, dialect, named: dialect.is_some(), messages_key: None }
 }
 

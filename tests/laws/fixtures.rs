@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail::dialects::{Framing, Reading, detect};
+use curtail::dialects::{Framing, Reading, detect_framing};
 use curtail::json::Document;
 use curtail::pipeline::Chain;
 use curtail::processors::{Keep, Overflow, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
@@ -25,7 +25,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The pieces of a file that are cut one by one: its records, or the whole.
 fn pieces(text: &str) -> (Framing, Vec<&str>) {
-    let framing = detect(text, None);
+    let framing = detect_framing(text, None);
     match framing {
         Framing::Records => (framing, text.split_inclusive('\n').collect()),
         Framing::Lines | Framing::Document => (framing, vec![text]),

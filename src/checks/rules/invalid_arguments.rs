@@ -45,6 +45,6 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 fn what_is_wrong(call: &ToolCall<'_>) -> Option<String> {
     Some(match call.argument_fault()? {
         ArgumentFault::NotAnObject => String::from("are JSON, but not an object"),
-        ArgumentFault::NotJson(fault) => format!("are not JSON: {} (at byte {})", fault.what, fault.offset),
+        ArgumentFault::NotJson(fault) => format!("are not JSON: {fault}"),
     })
 }

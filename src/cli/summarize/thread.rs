@@ -10,7 +10,7 @@ use super::super::input::Input;
 use super::super::out::print;
 use super::super::store::store_path;
 use super::{Args, Emit};
-use crate::dialects::{self, Framing, Reading, detect};
+use crate::dialects::{self, Framing, Reading, detect_framing};
 use crate::error::TextPlace;
 use crate::processors::RollingSummary;
 use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
@@ -125,8 +125,8 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
 /// How the input is read: as the flags say, or as detected from its beginning.
 pub(super) fn reading(input: &Input, text: &str) -> Reading {
     let key = input.messages_key.as_deref();
-    let framing = input.framing.framing().unwrap_or_else(|| detect(text, key));
-    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::find);
+    let framing = input.framing.framing().unwrap_or_else(|| detect_framing(text, key));
+    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::dialect_named);
     Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
 }
 

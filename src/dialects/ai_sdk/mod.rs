@@ -6,7 +6,7 @@ mod ui;
 
 use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role};
+use crate::transcript::{Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `ai-sdk`.
 pub(super) struct AiSdk;
@@ -42,13 +42,13 @@ impl Dialect for AiSdk {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(String::from("no role")) };
+        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
         let role = match &*role.decode() {
             "system" => Role::System,
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "tool" => Role::Tool,
-            other => return Item::Unknown(other.to_owned()),
+            other => return Item::Unknown(Unknown::Named(other.to_owned())),
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");

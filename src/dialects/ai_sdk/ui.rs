@@ -50,7 +50,8 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
         hosted: tool.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
     };
     let open = if result.is_none() { room_for_result(tool) } else { None };
-    let mut parts = vec![Part::from_source(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
+    let mut parts =
+        vec![Part::from_source(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
     if let Some(said) = result {
         let content = blocks::texts(said);
         let answer =

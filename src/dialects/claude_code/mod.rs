@@ -9,7 +9,7 @@ mod writing;
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Transcript};
+use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
@@ -91,8 +91,7 @@ impl Dialect for ClaudeCode {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             kind if METADATA.contains(&kind) => return Item::Metadata,
-            "" => return Item::Unknown(String::from("no type")),
-            _ => return Item::Unknown(kind),
+            _ => return Item::Unknown(Unknown::kind(kind)),
         };
         let Some(said) = item.get("message").filter(|said| said.is_object()) else { return Item::Metadata };
         let mut message = Message::from_source(role, item);
@@ -121,8 +120,8 @@ impl Dialect for ClaudeCode {
         anthropic::spell_block(part)
     }
 
-    fn relink(&self, transcript: &Transcript<'_>, left: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(transcript, left)
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(layout, remaining)
     }
 }
 

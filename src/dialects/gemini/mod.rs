@@ -8,6 +8,7 @@ use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    Unknown,
 };
 
 /// The dialect `gemini`.
@@ -65,7 +66,7 @@ impl Dialect for Gemini {
         let Some(content) = content else { return Item::Metadata };
         match role(item, content) {
             Ok(role) => Item::Message(read_content(role, item, content)),
-            Err(unknown) => Item::Unknown(unknown),
+            Err(unknown) => Item::Unknown(Unknown::Named(unknown)),
         }
     }
 

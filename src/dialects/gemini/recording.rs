@@ -62,7 +62,10 @@ fn read_call(record: Value<'_>) -> Part<'_> {
         family: Family::Function,
         hosted: false,
     };
-    Part::from_source(Content::ToolCall(call), PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
+    Part::from_source(
+        Content::ToolCall(call),
+        PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) },
+    )
 }
 
 /// Where an open call takes its result: the CLI reads a string as the output.

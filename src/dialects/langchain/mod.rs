@@ -6,7 +6,7 @@ mod calls;
 use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult, Unknown,
 };
 
 /// The dialect `langchain`.
@@ -52,12 +52,12 @@ impl Dialect for LangChain {
         if item.is_array() {
             return Item::Pinned;
         }
-        let Some(kind) = kind(item) else { return Item::Unknown(String::from("no type")) };
+        let Some(kind) = kind(item) else { return Item::Unknown(Unknown::NoType) };
         let body = body(item);
         match role_of(&kind, body) {
             Ok(Some(role)) => Item::Message(read_message(role, item, body)),
             Ok(None) => Item::Metadata,
-            Err(unknown) => Item::Unknown(unknown),
+            Err(unknown) => Item::Unknown(Unknown::Named(unknown)),
         }
     }
 
@@ -153,7 +153,8 @@ fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a>
     message.id = body.get_text("id");
     let content = body.get("content");
     if role == Role::Tool {
-        message.parts = vec![Part::from_source(read_result(body, content), PartPlace::element(item).with_text(content))];
+        message.parts =
+            vec![Part::from_source(read_result(body, content), PartPlace::element(item).with_text(content))];
         return message;
     }
     message.parts = calls::reasoning(body);

@@ -84,7 +84,8 @@ fn share(items: &mut [Item<'_>], asked: usize, answered: usize, calls: usize) {
     if let Item::Message(message) = &mut items[answered]
         && let Some(element) = message.parts.first().and_then(Part::place).map(|place| place.element)
     {
-        let more = (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
+        let more =
+            (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
         message.parts.extend(more);
     }
 }

@@ -6,7 +6,7 @@ mod calls;
 use super::{Dialect, Fit, Item, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -51,10 +51,10 @@ impl Dialect for ShareGpt {
             return read_pair(item);
         }
         let Some(name) = item.get_text("from").or_else(|| item.get_text("role")) else {
-            return Item::Unknown(String::from("neither `from` nor `role`"));
+            return Item::Unknown(Unknown::NoRole);
         };
         let name = name.decode();
-        let Some(role) = role_of(&name) else { return Item::Unknown(name.into_owned()) };
+        let Some(role) = role_of(&name) else { return Item::Unknown(Unknown::Named(name.into_owned())) };
         let mut message = Message::from_source(role, item);
         let said = item.get("value").or_else(|| item.get("content"));
         message.parts = match (&*name, role) {
@@ -167,7 +167,7 @@ fn is_pair(item: Value<'_>) -> bool {
 /// A pair is one element with two speakers: it stays or goes whole, as a message of the user's that holds its answer.
 fn read_pair(item: Value<'_>) -> Item<'_> {
     if !is_pair(item) {
-        return Item::Unknown(String::from("no pair of texts"));
+        return Item::Unknown(Unknown::NoTexts);
     }
     let mut message = Message::from_source(Role::User, item);
     message.parts = blocks::content(Some(item), blocks::plain_block);
