@@ -17,7 +17,7 @@ impl Dialect for Anthropic {
     }
 
     fn signature(&self) -> &'static str {
-        "`role` and `content` blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking`, `server_tool_use`"
+        "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking` or `server_tool_use`"
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -40,7 +40,7 @@ impl Dialect for Anthropic {
     }
 
     fn provider_rules(&self) -> ProviderRules {
-        DEMANDS
+        RULES
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -76,8 +76,8 @@ impl Dialect for Anthropic {
     }
 }
 
-/// What the Messages API refuses, for all who write its blocks.
-pub(super) const DEMANDS: ProviderRules = ProviderRules {
+/// The constraints of the Messages API, for all dialects with its blocks.
+pub(super) const RULES: ProviderRules = ProviderRules {
     provider: "anthropic",
     log: false,
     first_speaker: Some(Role::User),

@@ -1,4 +1,16 @@
-//! Decisions → bytes: `open ++ (separator ++ message)* ++ close`.
+//! Turns decisions into bytes: `open ++ (separator ++ message)* ++ close`.
+//!
+//! Every slot brings its own separator, except that the first element written in a row has none. For example, if the first
+//! of three messages is dropped and a draft `D` is inserted before the third:
+//!
+//! ```text
+//! slots     frame `[`   0 `A`   1 `, B`   2 `, C`   frame `]`
+//! decision              drop    keep      keep, after D
+//! output    [           .       B         , D , C   ]
+//! ```
+//!
+//! `B` is written without its separator, because the row is still empty. `D` has no slot and borrows the separator that the
+//! row uses elsewhere. A row that loses all elements keeps its frames: `[]`.
 
 use super::cuts;
 use crate::dialects::{Dialect, Patch, Remaining, Written};
@@ -43,7 +55,7 @@ fn slot_count(layout: &Layout<'_>) -> usize {
     layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
 }
 
-/// Spells the messages that we write, each near the message that it was written for.
+/// The drafts among `messages`, each in the format of the dialect.
 fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut written = Vec::new();
     let mut before = None;
@@ -69,16 +81,16 @@ struct Writer<'w, 'a> {
     out: &'w mut String,
     patches: &'w [Patch],
     kept: &'w [bool],
-    /// The first slot that is neither written nor passed over.
+    /// The first slot that is neither written nor skipped yet.
     next: usize,
     /// The slot that was written last.
     last: Option<usize>,
     style: Style,
-    /// Whether the row has no element yet.
+    /// Whether no element of the row is written yet.
     fresh: bool,
-    /// What we wrote, in order.
+    /// The drafts that are not written yet, in order.
     written: std::vec::IntoIter<Written>,
-    /// Whether something that has no slot stands between the last element and the next.
+    /// Whether a message without a slot was written after the last element.
     drafted: bool,
 }
 
@@ -108,7 +120,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes or passes over what stands before the message that something was written for.
+    /// Writes or skips the slots before the message at `anchor`.
     fn reach(&mut self, anchor: Option<Value<'_>>) {
         let slots = &self.layout.slots;
         let start = anchor.map_or(0, |anchor| anchor.span().start);
@@ -121,13 +133,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The next slot, unless it is the one that `stop` names.
+    /// The next slot, unless `stop` matches it.
     fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
         let slot = self.layout.slots.get(self.next)?;
         (!stop(slot.what)).then_some(self.next)
     }
 
-    /// Writes what belongs to the messages before this place, so that something new can stand here.
+    /// Writes the metadata of the messages before this place, so that a new message can follow.
     fn flush_before(&mut self) {
         let written = self.last.and_then(|last| match self.layout.slots[last].what {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
@@ -150,7 +162,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes or passes over the slot `at`.
+    /// Writes or skips the slot `at`.
     fn slot(&mut self, at: usize) {
         self.next = at + 1;
         let slot = self.layout.slots[at];
@@ -163,7 +175,7 @@ impl Writer<'_, '_> {
     }
 
     fn frame(&mut self, span: Span, style: Style, fresh: bool) {
-        // A row of lines that lost all its elements leaves no empty line behind.
+        // A row of lines without elements is written without its empty line.
         let last = !fresh && self.next == self.layout.slots.len();
         let blank = span.of(self.layout.source).trim().is_empty();
         let empty_lines = last && blank && self.fresh && self.style == Style::Lines;
@@ -174,8 +186,8 @@ impl Writer<'_, '_> {
         self.fresh = fresh;
     }
 
-    /// Writes a slot behind its separator. The first of a row has none, and values that shared a line only because of
-    /// what stood between them get one.
+    /// Writes a slot after its separator. The first slot of a row has none. A separator that no longer separates, because
+    /// the element between two values was dropped, is replaced.
     fn element(&mut self, at: usize, slot: Slot) {
         let separator = slot.separator.of(self.layout.source);
         let follows =
@@ -186,7 +198,7 @@ impl Writer<'_, '_> {
             Style::List => separator.contains(','),
         };
         if std::mem::take(&mut self.fresh) {
-            // Nothing stands before it.
+            // The first element of a row has no separator.
         } else if fits {
             self.out.push_str(separator);
         } else {
@@ -203,7 +215,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A separator as this row has them.
+    /// A separator in the style of this row.
     fn own_separator(&self) -> &'static str {
         let mark = if self.style == Style::Lines { '\n' } else { ',' };
         let own = self
@@ -220,7 +232,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Copies bytes of the source, with the patches that lie in them.
+    /// Copies bytes of the source, with the patches inside them.
     fn copy(&mut self, span: Span) {
         let source = self.layout.source;
         let mut at = span.start;

@@ -1,4 +1,4 @@
-//! The patches of one message: parts that were cut, texts that were spelt anew, results that were admitted.
+//! The patches of one message: parts that were cut, texts that were rewritten, results that were prepended.
 
 use crate::dialects::{Dialect, Patch};
 use crate::json::{Span, Value, quote, removal};
@@ -13,7 +13,7 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch
         let stays = |part: &Part<'_>| matches!(part.origin, PartOrigin::Source(_) | PartOrigin::Rewritten(_));
         let front = message.value().and_then(|value| dialect.prepend_parts(value, &prepended));
         patches.extend(front.map(|mut patch| {
-            // The comma before what stood there goes with the last of it.
+            // No element follows, so the comma is left out.
             if patch.text.ends_with(',') && !message.parts.iter().any(stays) {
                 patch.text.pop();
             }
@@ -23,7 +23,7 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch
     patches
 }
 
-/// A part that does not stand in its message yet, to be spelt.
+/// The draft of a part that is not in the bytes of its message yet.
 pub(super) fn draft(part: &Part<'_>) -> Option<DraftPart> {
     match &part.origin {
         PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.element.raw().to_owned())),
@@ -49,7 +49,7 @@ fn cuts(message: &Message<'_>) -> Vec<Patch> {
         gone.push(place.element);
         gone.extend(&place.copies);
     }
-    // A copy of a text that is spelt anew would still say what was taken out.
+    // A copy of a rewritten text would still contain the old one.
     for part in &message.parts {
         if let PartOrigin::Rewritten(place) = &part.origin {
             gone.extend(&place.copies);

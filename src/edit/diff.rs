@@ -1,11 +1,11 @@
-//! Two texts → the lines in which they differ, as the hunks of a unified diff without context.
+//! The differing lines of two texts, as the hunks of a unified diff without context.
 
 use std::fmt::Write as _;
 
-/// Appends the hunks that turn `old` into `new` to `out`; the first line of both has the number `first`.
+/// Appends the hunks that turn `old` into `new` to `out`. `first` is the number of the first line of both.
 ///
-/// The lines that stay are found greedily, which is exact for texts that lost, gained or changed some lines and kept the
-/// order of the rest.
+/// Equal lines are found greedily, which is exact for texts in which some lines were removed, added or changed, and the
+/// others kept their order.
 pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -21,13 +21,13 @@ pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
     }
 }
 
-/// How far to look for the place where both texts agree again; the work grows with its square.
+/// Maximum number of lines to look ahead for equal lines; the work grows with its square.
 const HORIZON: usize = 4096;
 
-/// How many lines go and come before both texts agree again: the fewest there can be. Past the horizon, all of them.
+/// The smallest numbers of lines to remove and to add before both texts agree again; all lines past the horizon.
 fn run(old: &[&str], new: &[&str]) -> (usize, usize) {
     for sum in 1..(old.len() + new.len()).min(HORIZON) {
-        // Of equally short runs the most even one comes first: a changed line is one gone and one come.
+        // Of runs of equal length, the most even one is tried first: a changed line is one removed and one added.
         let gone = |come: usize| sum - come;
         let mut splits: Vec<usize> = (sum.saturating_sub(old.len())..=sum.min(new.len())).collect();
         splits.sort_by_key(|come| gone(*come).abs_diff(*come));
@@ -41,7 +41,7 @@ fn run(old: &[&str], new: &[&str]) -> (usize, usize) {
 }
 
 fn hunk(old: &[&str], new: &[&str], from: usize, to: usize, out: &mut String) {
-    // A range of no lines names the line before it.
+    // An empty range names the line before it.
     let range = |start: usize, len: usize| if len == 0 { format!("{},0", start - 1) } else { format!("{start},{len}") };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "@@ -{} +{} @@", range(from, old.len()), range(to, new.len()));

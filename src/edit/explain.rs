@@ -1,26 +1,26 @@
-//! Decisions → words: what was dropped or changed, and why, message by message.
+//! Turns decisions into explanations: what was dropped or changed, and why, message by message.
 
 use crate::processors::{Change, Decision, Insertion, Plan};
 use crate::transcript::{Message, Origin};
 
-/// One decision, in words.
+/// The explanation of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Explained {
-    /// Index of the message in the transcript that was read; nothing for a message that we wrote.
+    /// Index of the message in the transcript that was read; `None` for a draft.
     pub message: Option<usize>,
-    /// Byte offset of the message in its text, where it stands in one.
+    /// Byte offset of the message in its text; `None` for a draft.
     #[serde(skip)]
     pub offset: Option<usize>,
-    /// Who speaks.
+    /// The role of the message.
     pub role: &'static str,
-    /// `dropped`, `changed`, `replaced`, `inserted` or `moved`, or a remark's own word.
+    /// `dropped`, `changed`, `replaced`, `inserted` or `moved`, or the action of a remark.
     pub action: &'static str,
     /// Why.
     pub reason: String,
 }
 
-/// Puts the decisions of `plan` about `messages` into words; messages that stay as they are are not
-/// mentioned, unless a remark is about them.
+/// Explains the decisions of `plan` about `messages`. Messages that are kept unchanged are left out, unless a remark is
+/// about them.
 #[must_use]
 pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
     let mut words = Vec::new();

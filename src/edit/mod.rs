@@ -1,6 +1,6 @@
-//! Decisions become bytes, or words.
+//! Turns decisions into bytes, and into explanations.
 //!
-//! What is kept is copied from the source as it stands; only what a decision names gives way.
+//! Kept messages are copied from the source byte for byte; only the parts that a decision names are replaced.
 
 mod apply;
 mod cuts;

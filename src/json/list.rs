@@ -1,4 +1,4 @@
-//! Lists and objects as rows of elements with commas between: which bytes go when an element goes.
+//! Lists and objects as elements with commas between them: which bytes to remove with an element.
 
 use super::{Span, Text, Value};
 
@@ -13,16 +13,21 @@ pub struct Member<'a> {
     pub span: Span,
 }
 
-/// The bytes that a value takes up in its list or object: itself, or the member that it is the value of.
+/// The bytes of a value in its list or object: the value, or its whole member.
 #[must_use]
 pub fn element_span(value: Value<'_>) -> Span {
     let member = value.parent().and_then(|parent| parent.members().find(|member| member.value == value));
     member.map_or_else(|| value.span(), |member| member.span)
 }
 
-/// The spans to remove so that the elements that `gone` names leave `holder`, each with one comma.
+/// The spans to remove from `holder` so that it no longer contains the elements for which `gone` returns true.
 ///
-/// An element that stays keeps the separator before it, except that the first one to stay leaves it out.
+/// A kept element keeps the separator before it; the first kept element has none. Removing `2` and `4`:
+///
+/// ```text
+/// [1, 2, 3, 4]   removes `, 2` and `, 4`:   [1, 3]
+/// [1, 2, 3]      without `1`, removes `1, `: [2, 3]
+/// ```
 pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
     let members = holder.members().map(|member| (member.span, gone(member.value)));
     let elements: Vec<(Span, bool)> = if holder.is_array() {

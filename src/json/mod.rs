@@ -1,7 +1,7 @@
-//! JSON as spans: where values and members stand in a text, found in one strict pass.
+//! JSON as spans: the byte ranges of values and members in a text, found in one strict pass.
 //!
-//! Nothing is built and nothing is copied: a [`Value`] is a place in the text, and a string stays escaped until somebody
-//! asks for its characters. This layer knows nothing of messages.
+//! Nothing is built or copied: a [`Value`] is a place in the text, and a string is decoded only when its characters are
+//! needed. This layer knows nothing about messages.
 
 mod error;
 mod list;
@@ -46,7 +46,7 @@ impl Span {
         self.end == self.start
     }
 
-    /// The text that stands there.
+    /// The bytes of the span in `text`.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]

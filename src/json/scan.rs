@@ -4,7 +4,10 @@
 //! there. So nothing stops at an escape here: masks of a whole block tell which characters are escaped, as in simdjson
 //! (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019, section 3.1.1).
 
-#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
+)]
 
 use fearless_simd::prelude::*;
 use fearless_simd::{mask8x32, u8x32};

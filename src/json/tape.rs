@@ -1,9 +1,12 @@
-//! One strict pass over a text that proves its grammar (RFC 8259) and notes where every value stands.
+//! One strict pass over a text that checks its grammar (RFC 8259) and records the byte range of every value.
 //!
-//! The notes form a tape in reading order. The pass keeps its stack in the tape's parent links, so depth costs no
-//! machine stack; what was proven here need not be proven again by those who walk the tape.
+//! The ranges form a tape in reading order. The pass keeps its stack in the parent links of the tape, so deep nesting uses
+//! no machine stack. Code that walks the tape does not check the grammar again.
 
-#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
+)]
 
 use std::sync::OnceLock;
 
@@ -12,7 +15,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::scan::end_of_string;
 use super::{ParseError, ParseErrorKind, Span, Value};
 
-/// Deepest nesting that is read: values inside more brackets are refused, so that no consumer has to fear the depth.
+/// Maximum nesting. Deeper values are refused, so that code that walks a document can rely on the limit.
 pub const MAX_DEPTH: usize = 10_000;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();

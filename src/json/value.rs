@@ -1,8 +1,8 @@
-//! A value as a place on the tape: looking costs nothing but the walk to where it stands.
+//! A value as a place on the tape: access walks the tape and copies nothing.
 
 use super::{Document, Member, Span, Text};
 
-/// What kind of JSON value stands at a place.
+/// The kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// `{…}`
@@ -11,7 +11,7 @@ pub enum ValueKind {
     Array,
     /// `"…"`
     String,
-    /// A number, however it is spelt.
+    /// A number.
     Number,
     /// `true` or `false`
     Bool,
@@ -46,26 +46,26 @@ impl<'a> Value<'a> {
         Self { document, at }
     }
 
-    /// Where the value stands.
+    /// The byte range of the value.
     #[must_use]
     pub fn span(self) -> Span {
         let node = self.document.node(self.at);
         Span::new(node.start, node.end)
     }
 
-    /// The value as it is spelt.
+    /// The JSON of the value.
     #[must_use]
     pub fn raw(self) -> &'a str {
         self.document.slice(self.span())
     }
 
-    /// The text that the value is a place of.
+    /// The text that contains the value.
     #[must_use]
     pub const fn source(self) -> &'a str {
         self.document.text()
     }
 
-    /// What kind of value this is; its first byte tells.
+    /// The kind of the value, from its first byte.
     #[must_use]
     pub fn kind(self) -> ValueKind {
         match self.source().as_bytes()[self.document.node(self.at).start as usize] {
@@ -104,7 +104,7 @@ impl<'a> Value<'a> {
         self.text().is_some_and(|own| own.is(text))
     }
 
-    /// The member `key` of an object. Of a key that stands twice the last counts, as in most readers.
+    /// The member `key` of an object. The last of several members with this key applies, as in most parsers.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         if self.document.has_escaped_keys() {
@@ -127,13 +127,13 @@ impl<'a> Value<'a> {
         found.map(|at| Value { document: self.document, at })
     }
 
-    /// As [`Value::get`], but a member that is `null` counts as missing.
+    /// As [`Value::get`], but `None` for a member that is `null`.
     #[must_use]
     pub fn some(self, key: &str) -> Option<Value<'a>> {
         self.get(key).filter(|value| value.kind() != ValueKind::Null)
     }
 
-    /// The string that stands under `key`.
+    /// The text of the string under `key`.
     #[must_use]
     pub fn get_text(self, key: &str) -> Option<Text<'a>> {
         self.get(key).and_then(Self::text)
@@ -165,13 +165,13 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The list or object that holds this value.
+    /// The list or object that contains this value.
     #[must_use]
     pub fn parent(self) -> Option<Value<'a>> {
         self.document.parent(self.at).map(|at| Value { document: self.document, at })
     }
 
-    /// The way to this value from its root, as a JSON pointer (RFC 6901).
+    /// The path from the root to this value, as a JSON pointer (RFC 6901).
     #[must_use]
     pub fn pointer(self) -> String {
         let mut steps = Vec::new();

@@ -1,18 +1,18 @@
-//! Text as it stands in JSON: escaped in a string, verbatim in a value, or written by us.
+//! Text in JSON: escaped in a string, the JSON of a value, or written by an edit.
 
 use std::borrow::Cow;
 
 use super::string::unescape;
 
-/// Characters that a model reads, not yet decoded.
+/// Text that a model reads, not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text<'a> {
-    /// The inside of a JSON string, escapes and all.
+    /// The inside of a JSON string, with its escapes.
     Escaped(&'a str),
-    /// A JSON value that is read as its own spelling, such as the arguments of a call; white space between its tokens does
-    /// not count as text.
+    /// A JSON value that is read as JSON, such as the arguments of a call. White space between its tokens is not part of
+    /// the text.
     Json(&'a str),
-    /// Text that we wrote.
+    /// Text that an edit wrote, or that was assembled from several values.
     Owned(String),
 }
 
@@ -23,7 +23,7 @@ impl<'a> Text<'a> {
         Self::Escaped(inside)
     }
 
-    /// The characters.
+    /// The decoded characters.
     #[must_use]
     pub fn decode(&self) -> Cow<'_, str> {
         match self {
@@ -53,7 +53,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether there is nothing but white space.
+    /// Whether it is empty or only white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         match self {

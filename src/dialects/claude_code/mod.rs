@@ -82,7 +82,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { first_speaker: None, ..anthropic::DEMANDS }
+        ProviderRules { first_speaker: None, ..anthropic::RULES }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -107,7 +107,7 @@ impl Dialect for ClaudeCode {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        threads::tell_apart(items, &mut read);
+        threads::number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
         read
     }

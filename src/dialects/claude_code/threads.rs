@@ -1,4 +1,4 @@
-//! The conversations inside one log: side conversations of sub-agents lie between the records of the main one.
+//! The conversations inside one log: records of sub-agents are between the records of the main conversation.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use crate::json::Value;
 
 /// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
 ///
-/// A side conversation is told by its `agentId`, or by the record that it goes back to.
-pub(super) fn tell_apart<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+/// A side conversation is identified by its `agentId`, or by the record from which it descends.
+pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut threads = Threads::default();
     for (&item, read) in items.iter().zip(read) {
         // The program's stream names the call that began the side conversation.
         if is_set(item, "isSidechain") || item.some("parent_tool_use_id").is_some() {
-            let thread = threads.of(item);
+            let thread = threads.number_of(item);
             if let Item::Message(message) = read {
                 message.thread = thread;
             }
@@ -30,7 +30,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn of(&mut self, item: Value<'_>) -> u32 {
+    fn number_of(&mut self, item: Value<'_>) -> u32 {
         let agent = item.get_text("agentId").or_else(|| item.get_text("parent_tool_use_id"));
         let agent = agent.map(|id| id.decode().into_owned());
         let parent = item.get_text("parentUuid").map(|id| id.decode().into_owned());
