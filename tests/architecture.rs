@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("suggest", &[]),
     ("transcript", &["json"]),
     ("dialects", &["json", "suggest", "transcript", "digest"]),
-    ("summarizers", &["transcript", "digest", "error"]),
+    ("summarizers", &["digest", "error"]),
     ("memory", &["store", "digest"]),
     ("processors", &["json", "transcript", "tokenizers", "summarizers", "memory"]),
     ("checks", &["json", "suggest", "transcript", "tokenizers"]),

@@ -42,7 +42,7 @@ fn cleared() -> Chain {
         keep: 0,
         placeholder: String::from("[cleared]"),
         exempt: globset::GlobSet::empty(),
-        tokenizer: curtail::tokenizers::find("o200k_base").expect("the default is there"),
+        tokenizer: curtail::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there"),
     })
 }
 

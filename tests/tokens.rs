@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use curtail::tokenizers::{Tokenizer, find};
+use curtail::tokenizers::{Tokenizer, tokenizer_by_name};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
@@ -24,7 +24,7 @@ const ENCODINGS: [Encoding; 4] = [
 ];
 
 static OURS: LazyLock<Vec<Arc<dyn Tokenizer>>> =
-    LazyLock::new(|| ENCODINGS.iter().map(|(name, _)| find(name).unwrap()).collect());
+    LazyLock::new(|| ENCODINGS.iter().map(|(name, _)| tokenizer_by_name(name).unwrap()).collect());
 
 fn equal(text: &str) {
     for (ours, (name, theirs)) in OURS.iter().zip(ENCODINGS) {
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn no_text_has_more_tokens_than_bytes(text in text()) {
         for listed in curtail::tokenizers::all().iter().filter(|listed| listed.kind != "huggingface") {
-            let ours = find(listed.name).unwrap();
+            let ours = tokenizer_by_name(listed.name).unwrap();
             prop_assert!(ours.at_most_bytes() && ours.count(&text) <= text.len(), "{}", listed.name);
         }
     }

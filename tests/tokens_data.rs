@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use curtail::tokenizers::find;
+use curtail::tokenizers::tokenizer_by_name;
 use serde_json::Value;
 use tiktoken_rs::CoreBPE;
 
@@ -50,7 +50,7 @@ fn equal((names, theirs): Encoding, strings: &[String]) {
     for text in strings {
         let count = theirs().count_ordinary(text);
         for name in names {
-            let ours = find(name).unwrap();
+            let ours = tokenizer_by_name(name).unwrap();
             assert_eq!(ours.count(text), count, "{name}: {:?}", text.chars().take(300).collect::<String>());
             assert_eq!(ours.count_until(text, count), Some(count));
         }

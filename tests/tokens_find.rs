@@ -9,14 +9,14 @@
 
 use std::fs;
 
-use curtail::tokenizers::{DEFAULT, all, find, for_model};
+use curtail::tokenizers::{DEFAULT, all, tokenizer_by_name, tokenizer_for_model};
 
 #[test]
 fn every_listed_name_is_found() {
     let listed = all();
     assert_eq!(listed[0].name, DEFAULT);
     for member in listed.iter().filter(|member| member.kind != "huggingface") {
-        let found = find(member.name).unwrap();
+        let found = tokenizer_by_name(member.name).unwrap();
         assert_eq!((found.name(), found.exact()), (member.name, member.exact));
     }
 }
@@ -46,7 +46,7 @@ fn models_have_their_encoding() {
         ("davinci", "r50k_base"),
         ("gpt2", "gpt2"),
     ] {
-        let picked = for_model(model).unwrap();
+        let picked = tokenizer_for_model(model).unwrap();
         assert_eq!((picked.tokenizer.name(), picked.note), (encoding, None), "{model}");
     }
 }
@@ -61,7 +61,7 @@ fn other_models_are_approximated_and_said_to_be() {
         "mistral-large",
         "deepseek/deepseek-chat",
     ] {
-        let picked = for_model(model).unwrap();
+        let picked = tokenizer_for_model(model).unwrap();
         assert_eq!((picked.tokenizer.name(), picked.tokenizer.exact()), ("approx:o200k_base", false), "{model}");
         assert!(picked.note.is_some_and(|note| note.contains("approximation")), "{model}");
     }
@@ -71,14 +71,14 @@ fn other_models_are_approximated_and_said_to_be() {
 fn what_is_unknown_is_told_what_is_near() {
     for (name, near) in [("o200k", "o200k_base"), ("cl100k_bsae", "cl100k_base"), ("approx:o200k", "approx:o200k_base")]
     {
-        let message = find(name).err().unwrap().to_string();
+        let message = tokenizer_by_name(name).err().unwrap().to_string();
         assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
     }
     for (model, near) in [("gpt4o", "gpt-4o"), ("cluade-3", "claude")] {
-        let message = for_model(model).err().unwrap().to_string();
+        let message = tokenizer_for_model(model).err().unwrap().to_string();
         assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
     }
-    assert!(!find("zzz").err().unwrap().to_string().contains("did you mean"));
+    assert!(!tokenizer_by_name("zzz").err().unwrap().to_string().contains("did you mean"));
 }
 
 #[test]
@@ -93,12 +93,12 @@ fn approximations_are_utf16_over_a_ratio_rounded_up() {
         ("approx:gpt2", "12345678", 3),
         ("approx:gpt2", "中文中文👍", 2),
     ] {
-        let tokenizer = find(name).unwrap();
+        let tokenizer = tokenizer_by_name(name).unwrap();
         assert_eq!(tokenizer.count(text), count, "{name} {text:?}");
         assert_eq!(tokenizer.count_until(text, count), Some(count));
         assert_eq!(count.checked_sub(1).and_then(|limit| tokenizer.count_until(text, limit)), None);
     }
-    let tokenizer = find("approx:cl100k_base").unwrap();
+    let tokenizer = tokenizer_by_name("approx:cl100k_base").unwrap();
     assert_eq!((tokenizer.head("123👍6", 1), tokenizer.tail("1👍456", 1)), (3, 5));
 }
 
@@ -111,17 +111,17 @@ fn a_tokenizer_json_counts_its_words() {
         "added_tokens":[],"pre_tokenizer":{"type":"Whitespace"},
         "model":{"type":"WordLevel","vocab":{"[UNK]":0,"one":1,"two":2},"unk_token":"[UNK]"}}"#;
     fs::write(&path, words).unwrap();
-    let tokenizer = find(path.to_str().unwrap()).unwrap();
+    let tokenizer = tokenizer_by_name(path.to_str().unwrap()).unwrap();
     assert_eq!(tokenizer.count("one two three"), 3, "truncation in the file is not for counting");
     assert_eq!(tokenizer.count_until("one two three", 2), None);
     assert_eq!((tokenizer.head("one two three", 2), tokenizer.tail("one two three", 2)), (8, 4));
     fs::remove_file(&path).unwrap();
-    assert!(find(path.to_str().unwrap()).is_ok(), "a file is read once");
+    assert!(tokenizer_by_name(path.to_str().unwrap()).is_ok(), "a file is read once");
 }
 
 #[test]
 fn a_file_that_is_none_is_refused_by_name() {
-    let message = find("no/tokenizer.json").err().unwrap().to_string();
+    let message = tokenizer_by_name("no/tokenizer.json").err().unwrap().to_string();
     assert!(message.starts_with("no/tokenizer.json: "), "{message}");
 }
 
@@ -131,7 +131,7 @@ fn fixtures_have_their_counts() {
     let mut files = 0;
     for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokens")).unwrap() {
         let path = file.unwrap().path();
-        let tokenizer = find(path.file_stem().unwrap().to_str().unwrap()).unwrap();
+        let tokenizer = tokenizer_by_name(path.file_stem().unwrap().to_str().unwrap()).unwrap();
         for line in fs::read_to_string(&path).unwrap().lines() {
             let (text, count) = line.split_once('\t').unwrap();
             let text: String = serde_json::from_str(text).unwrap();

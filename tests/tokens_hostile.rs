@@ -7,7 +7,7 @@
     reason = "a test may stop at what it did not expect"
 )]
 
-use curtail::tokenizers::find;
+use curtail::tokenizers::tokenizer_by_name;
 use tiktoken_rs::CoreBPE;
 
 type Encoding = (&'static str, fn() -> &'static CoreBPE);
@@ -67,7 +67,7 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
 fn equal_where_tiktoken_answers() {
     for (name, text) in hostile(5_000) {
         for (encoding, theirs) in ENCODINGS {
-            let count = find(encoding).unwrap().count(&text);
+            let count = tokenizer_by_name(encoding).unwrap().count(&text);
             assert_eq!(count, theirs().count_ordinary(&text), "{encoding}: {name}");
         }
     }
@@ -84,7 +84,7 @@ fn a_megabyte_of_white_space_is_counted() {
         ("p50k_base", " ", 16),
         ("r50k_base", " ", 1),
     ] {
-        let tokenizer = find(encoding).unwrap();
+        let tokenizer = tokenizer_by_name(encoding).unwrap();
         let theirs = ENCODINGS.iter().find(|(name, _)| *name == encoding).unwrap().1();
         for rest in [0, 1, 5, 100] {
             let short = theirs.count_ordinary(&character.repeat(length * 8 + rest));
@@ -104,7 +104,7 @@ fn a_megabyte_is_the_sum_of_its_parts() {
         for (encoding, theirs) in &ENCODINGS[..2] {
             let alone = |part: &String| theirs().count_ordinary(&format!("{part}x")) - 1;
             let sum: usize = parts.iter().map(alone).sum();
-            let tokenizer = find(encoding).unwrap();
+            let tokenizer = tokenizer_by_name(encoding).unwrap();
             assert_eq!(tokenizer.count(&format!("{whole}x")), sum * 50 + 1, "{encoding}: {name}");
         }
     }

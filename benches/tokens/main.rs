@@ -25,7 +25,7 @@ use std::{
     time::Instant,
 };
 
-use curtail::tokenizers::find;
+use curtail::tokenizers::tokenizer_by_name;
 use tiktoken_rs::CoreBPE;
 
 const PAIRS: usize = 7;
@@ -59,7 +59,7 @@ fn write_texts(folder: &Path) -> Result<()> {
 
 /// Writes the seconds that the first count takes, and the tokens.
 fn count(who: &str, text: &str) -> Result<()> {
-    let ours = find("o200k_base").expect("an encoding");
+    let ours = tokenizer_by_name("o200k_base").expect("an encoding");
     let theirs = (who != "ours").then(tiktoken_rs::o200k_base_singleton);
     let start = Instant::now();
     let tokens = theirs.map_or_else(|| ours.count(text), |theirs| theirs.count_ordinary(text));
@@ -111,7 +111,7 @@ fn beside(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
 fn cold(encoding: &str, text: &str) -> f64 {
     thread::scope(|scope| {
         let counting = scope.spawn(|| {
-            let tokenizer = find(encoding).expect("an encoding");
+            let tokenizer = tokenizer_by_name(encoding).expect("an encoding");
             let start = Instant::now();
             black_box(tokenizer.count(black_box(text)));
             start.elapsed().as_secs_f64()

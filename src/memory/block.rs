@@ -1,5 +1,5 @@
-//! The state as a model sees it: `<working_memory>…</working_memory>`, which nothing inside can end, and which
-//! never takes more than its budget. It is given a counter and knows no tokenizer.
+//! The state as a model reads it: `<working_memory>…</working_memory>`, within a budget. Nothing in the state can close the
+//! tag. It takes a function that counts tokens and knows no tokenizer.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use super::State;
 const OPEN: &str = "<working_memory>\n";
 const CLOSE: &str = "\n</working_memory>";
 
-/// A state, ready to be put in front of a model.
+/// A state as text for a model's context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The whole block, with its tags.
     pub text: String,
-    /// Characters of the state that are not in it; 0 where all are.
+    /// Characters of the state that were dropped.
     pub left_out: usize,
 }
 
-/// Not even the tags and the marker fit into the budget.
+/// The budget is too small for the tags and the marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
-    /// What was given, in tokens.
+    /// The budget, in tokens.
     pub budget: usize,
-    /// What tags and marker take, in tokens.
+    /// What the tags and the marker need, in tokens.
     pub least: usize,
 }
 
 impl fmt::Display for TooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { budget, least } = self;
-        write!(f, "a budget of {budget} tokens holds no working memory; give at least {least}")
+        write!(f, "a budget of {budget} tokens is too small for the working memory; it needs at least {least}")
     }
 }
 
 impl std::error::Error for TooSmall {}
 
-/// The block of `state` within `budget` tokens as `count` counts them, with a visible marker where the end had to
-/// go; `None` where the state is empty.
+/// The block of `state` within `budget` tokens, counted by `count`. If the end of the state is dropped, a marker says so.
+/// `None` if the state is empty.
 ///
 /// # Errors
-/// [`TooSmall`] where not even an empty block with its marker fits.
+/// [`TooSmall`] if not even an empty block with its marker fits.
 pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Result<Option<Block>, TooSmall> {
     if state.is_empty() {
         return Ok(None);
@@ -53,7 +53,7 @@ pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Resul
     shortened(&content, budget, count).map(Some)
 }
 
-/// Whether `text` is a block and nothing else.
+/// Whether `text` is exactly one block.
 #[must_use]
 pub fn is_block(text: &str) -> bool {
     let text = text.trim();
@@ -61,8 +61,8 @@ pub fn is_block(text: &str) -> bool {
     inside.is_some_and(|inside| !inside.contains(CLOSE.trim_start()))
 }
 
-/// The state's text, where the `<` of anything that looks like the closing tag is spelt as an escape: JSON's own
-/// in an object, which stays the same object, and XML's in text.
+/// The state's text, in which the `<` of anything like the closing tag is escaped: as JSON does in an object, which stays
+/// the same object, and as XML does in text.
 fn escaped(state: &State) -> String {
     let (text, escape) = match state {
         State::Object(_) => (state.to_text(), "\\u003c"),
@@ -79,28 +79,28 @@ fn escaped(state: &State) -> String {
     out + rest
 }
 
-/// Whether `text` starts with the closing tag, however spaced and in whatever case: a model is no strict parser.
+/// Whether `text` starts with the closing tag in any case and spacing: a model is not a strict parser.
 fn closes(text: &str) -> bool {
     let mut signs = text.chars().filter(|sign| !sign.is_whitespace());
     let mut wanted = "</working_memory".chars();
     wanted.all(|wanted| signs.next().is_some_and(|sign| sign.eq_ignore_ascii_case(&wanted)))
 }
 
-/// The longest beginning that fits with its marker, back to the last line break if that keeps most of it.
+/// The longest beginning that fits with its marker. Ends at the last line break if that keeps more than half of it.
 fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Result<Block, TooSmall> {
     let tokens = |end: usize| count(&cut(content, end).text);
     let least = tokens(0);
     if least > budget {
         return Err(TooSmall { budget, least });
     }
-    // Doubling first, so that a state of a hundred megabytes is not counted seventeen times over.
+    // Doubling first avoids counting a state of a hundred megabytes seventeen times.
     let mut window = content.floor_char_boundary(budget);
     while window < content.len() && tokens(window) <= budget {
         window = content.floor_char_boundary(window.saturating_mul(2).max(8));
     }
     let ends: Vec<usize> = content.char_indices().map(|(at, _)| at).take_while(|at| *at <= window).collect();
     let fitting = ends.partition_point(|end| tokens(*end) <= budget);
-    // A tokenizer may count less for more text, so what halving found is counted once more.
+    // A longer text may have fewer tokens, so the result of the binary search is checked.
     let fits = |end: &usize| tokens(*end) <= budget;
     let end = ends.iter().take(fitting).rev().copied().find(fits).unwrap_or(0);
     let line = content.get(..end).and_then(|kept| kept.rfind('\n'));
@@ -108,7 +108,7 @@ fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Res
     Ok(cut(content, line.unwrap_or(end)))
 }
 
-/// The block with the first `end` bytes of `content`, and a marker that says how much is missing.
+/// The block with the first `end` bytes of `content` and a marker with the number of dropped characters.
 fn cut(content: &str, end: usize) -> Block {
     let (kept, rest) = content.split_at_checked(end).unwrap_or(("", content));
     let left_out = rest.chars().count();

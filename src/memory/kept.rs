@@ -1,21 +1,21 @@
-//! The scratchpad that outlives a run: load, replay and save in one transaction, and what is corrupt set aside.
+//! The scratchpad in the store: loads, replays and saves in one transaction, and sets corrupt states aside.
 
 use super::{MemoryError, Outcome, Owner, Schema, Scratchpad, State, Update};
 use crate::store::{Record, Store};
 
-/// What holds for a state, wherever it comes from.
+/// The rules that a state follows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules<'a> {
-    /// What an object has to look like.
+    /// The schema of a structured state.
     pub schema: Option<&'a Schema>,
-    /// What stands where nothing was kept yet.
+    /// The initial state.
     pub template: Option<&'a State>,
-    /// Whether updates are left unheard.
+    /// Whether updates are ignored.
     pub read_only: bool,
 }
 
 impl<'a> Rules<'a> {
-    /// The state where nothing was kept yet: the template, else an empty object with a schema, else empty text.
+    /// The initial state: the template, else an empty object if there is a schema, else empty text.
     #[must_use]
     pub fn initial(&self) -> State {
         let none = || match self.schema {
@@ -31,50 +31,51 @@ impl<'a> Rules<'a> {
         Scratchpad::new(state, self.schema, self.read_only)
     }
 
-    /// What a kept body says, or why it cannot be used. The empty object is what an update starts from, so no
-    /// schema speaks against it.
-    fn prepend_parts(&self, body: &str) -> Result<State, String> {
-        let state = State::parse(body)?;
+    /// The state in a body, or why it cannot be used. The empty object always passes, because updates start from it.
+    fn parse_body(&self, body: &str) -> Result<State, String> {
+        let state = State::parse(body).map_err(|error| error.to_string())?;
         match self.schema {
-            Some(schema) if state != State::empty_object() => schema.check(&state).map(|()| state),
+            Some(schema) if state != State::empty_object() => {
+                schema.check(&state).map(|()| state).map_err(|error| error.to_string())
+            }
             _ => Ok(state),
         }
     }
 }
 
-/// A state as it was found.
+/// A loaded state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The state, which is `{}` where what was kept cannot be used.
+    /// The state; `{}` if the kept state cannot be used.
     pub state: State,
-    /// Why what was kept cannot be used.
+    /// Why the kept state cannot be used.
     pub corrupt: Option<String>,
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// The state after it.
     pub state: State,
-    /// What became of each update, in their order.
+    /// The outcome of each update, in order.
     pub outcomes: Vec<Outcome>,
-    /// Why what was kept before was set aside.
+    /// Why the state kept before was set aside.
     pub set_aside: Option<String>,
 }
 
-/// Reads the state of `owner` and changes nothing, not even what is corrupt.
+/// Loads the state of `owner`. Changes nothing, even if the state is corrupt.
 ///
 /// # Errors
-/// Where the owner has no id or the store cannot be read.
+/// [`MemoryError`] if the owner has no id or the store cannot be read.
 pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded, MemoryError> {
     Ok(judge(store.read(owner.key()?)?.as_deref(), rules))
 }
 
-/// Takes `updates` into the state of `owner`, in one transaction. Those that are known from before change
-/// nothing. A state that cannot be used is set aside first.
+/// Applies `updates` to the state of `owner` in one transaction. Updates that were applied before change nothing. A state
+/// that cannot be used is set aside first.
 ///
 /// # Errors
-/// Where the owner has no id or the store fails; then nothing happened.
+/// [`MemoryError`] if the owner has no id or the store fails. Nothing changed then.
 pub fn replay(
     store: &mut Store,
     owner: Owner<'_>,
@@ -98,7 +99,7 @@ pub fn replay(
     })
 }
 
-/// Takes one update by hand into the state of `owner`: it has no call id, and counts however often it comes.
+/// Applies one update without a call id to the state of `owner`. It applies every time, however often it is repeated.
 ///
 /// # Errors
 /// As [`replay`].
@@ -115,30 +116,30 @@ pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &
     })
 }
 
-/// Puts `state` in the place of what `owner` has.
+/// Replaces the state of `owner`.
 ///
 /// # Errors
-/// Where the schema refuses it, the rules are read-only, the owner has no id or the store fails.
+/// [`MemoryError`] if the state violates the schema, the rules are read-only, the owner has no id or the store fails.
 pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State) -> Result<(), MemoryError> {
     if rules.read_only {
         return Err(MemoryError::ReadOnly);
     }
     if let Some(schema) = rules.schema {
-        schema.check(state).map_err(MemoryError::Refused)?;
+        schema.check(state).map_err(|error| MemoryError::Refused(error.to_string()))?;
     }
     store.update(owner.key()?, |record| Ok(record.write(&state.to_json())?))
 }
 
-/// Forgets the state of `owner`. Its updates stay known, so that a replay does not bring it back.
+/// Clears the state of `owner`. The ids of its updates are kept, so that a replay does not bring it back.
 ///
 /// # Errors
-/// Where the owner has no id or the store fails.
+/// [`MemoryError`] if the owner has no id or the store fails.
 pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), MemoryError> {
     store.update(owner.key()?, |record| Ok(record.clear()?))
 }
 
 fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
-    match body.map(|body| rules.prepend_parts(body)) {
+    match body.map(|body| rules.parse_body(body)) {
         None => Loaded { state: rules.initial(), corrupt: None },
         Some(Ok(state)) => Loaded { state, corrupt: None },
         Some(Err(reason)) => {
@@ -148,7 +149,7 @@ fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     }
 }
 
-/// The state in `record`; one that cannot be used is set aside, and why is told.
+/// The state in `record`. If it cannot be used, sets it aside and returns the reason.
 fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), MemoryError> {
     let Loaded { state, corrupt } = judge(record.body(), rules);
     if let Some(reason) = &corrupt {

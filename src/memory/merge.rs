@@ -1,22 +1,22 @@
-//! How an update becomes part of a state: objects merge, everything else replaces.
-//! It knows values only, and relies on their depth being bounded, as `serde_json`'s parser bounds it at 128.
+//! Merges an update into a state: objects merge, everything else replaces.
+//! It relies on values of bounded depth; `serde_json` parses at most 128 levels.
 
 use serde_json::{Map, Value};
 
-/// How many keys below the top an object may lie and still be merged; further down the value replaces.
+/// The depth in keys down to which objects merge. Below, values replace.
 pub const DEPTH: usize = 32;
 
-/// Names that reach an object's prototype where such a state is loaded by JavaScript.
+/// Keys that change an object's prototype if JavaScript loads the state.
 const STRIPPED: [&str; 2] = ["__proto__", "constructor"];
 
 /// Merges `update` into `state` key by key, at every depth down to [`DEPTH`]. Lists and primitives replace.
-/// Keys keep their place; new ones come last. `__proto__` and `constructor` are left out at every depth.
+/// Keys keep their order; new ones are appended. `__proto__` and `constructor` are dropped at every depth.
 pub fn merge(state: &mut Map<String, Value>, mut update: Map<String, Value>) {
     strip(&mut update);
     merge_at(state, update, 1);
 }
 
-/// `depth` is how many keys below the top the values of `update` lie.
+/// `depth` is the depth in keys of the values of `update`.
 fn merge_at(state: &mut Map<String, Value>, update: Map<String, Value>, depth: usize) {
     for (key, new) in update {
         match (state.get_mut(&key), new) {
@@ -31,7 +31,7 @@ fn merge_at(state: &mut Map<String, Value>, update: Map<String, Value>, depth: u
     }
 }
 
-/// Takes `__proto__` and `constructor` out of `map` at every depth, within lists too.
+/// Removes `__proto__` and `constructor` from `map` at every depth, also within lists.
 pub fn strip(map: &mut Map<String, Value>) {
     map.retain(|key, _| !STRIPPED.contains(&key.as_str()));
     map.values_mut().for_each(strip_value);

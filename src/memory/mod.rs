@@ -20,11 +20,11 @@ pub use error::MemoryError;
 #[cfg(feature = "store")]
 pub use kept::{Loaded, Replayed, Rules, amend, clear, load, replay, set};
 pub use merge::{DEPTH, merge, strip};
-pub use schema::{Schema, SchemaError, Violation};
+pub use schema::{Mismatched, Schema, SchemaError, Violation};
 #[cfg(feature = "store")]
 pub use scope::{Owner, Spawned, spawn};
 pub use scratchpad::{Outcome, Scratchpad, Update};
-pub use state::State;
+pub use state::{State, StateError};
 pub use tool::{NAMES, Shape, definition};
 
 /// The default budget of a block, in tokens.

@@ -1,7 +1,7 @@
-//! What a structured state has to look like: a JSON Schema, and what is wrong in the validator's own words.
-//! Nothing outside the schema's own text is ever fetched.
+//! Validates a structured state with a JSON Schema, and reports violations as the validator words them.
+//! Nothing outside the schema's own text is fetched.
 
-// Without the feature no schema can exist.
+// Without the feature no schema can be compiled.
 #[cfg(not(feature = "schema"))]
 use std::convert::Infallible as Validator;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::State;
 
-/// Faults named in one refusal; more would hide the first.
+/// Most violations that an error names.
 const NAMED: usize = 8;
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
@@ -21,23 +21,36 @@ pub struct Schema {
     validator: Validator,
 }
 
-/// Why a text is no schema to validate with.
+/// Why a text cannot be used as a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SchemaError {
     /// Not JSON, and why.
     NotJson(String),
-    /// JSON, but no valid schema, and why.
+    /// JSON, but not a valid schema, and why.
     Invalid(String),
     /// This program was built without the validator.
     NotBuilt,
 }
 
-/// One thing wrong with a state.
+/// The violations of a schema on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatched(String);
+
+impl fmt::Display for Mismatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mismatched {}
+
+/// One violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// JSON pointer into the state; empty for the state itself.
     pub path: String,
-    /// The validator's words.
+    /// What the validator reports.
     pub words: String,
 }
 
@@ -45,7 +58,7 @@ impl Schema {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// Where `text` is not JSON, is no valid schema, or refers to another document.
+    /// [`SchemaError`] if `text` is not JSON, is not a valid schema or refers to another document.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
         let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
         Self::compile(document)
@@ -65,13 +78,13 @@ impl Schema {
         Err(SchemaError::NotBuilt)
     }
 
-    /// The schema as it was given.
+    /// The schema's own text, parsed.
     #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
     }
 
-    /// Everything that is wrong with `state`, in the validator's order.
+    /// All violations in `state`, in the validator's order.
     #[cfg(feature = "schema")]
     #[must_use]
     pub fn violations(&self, state: &Value) -> Vec<Violation> {
@@ -79,20 +92,20 @@ impl Schema {
         errors.map(|error| Violation::new(&error)).collect()
     }
 
-    /// Everything that is wrong with `state`; without the validator there is no schema to ask.
+    /// All violations in `state`; without the validator there is no schema.
     #[cfg(not(feature = "schema"))]
     #[must_use]
     pub fn violations(&self, _state: &Value) -> Vec<Violation> {
         match self.validator {}
     }
 
-    /// Whether `state` passes.
+    /// Checks that `state` matches the schema. Text never does.
     ///
     /// # Errors
-    /// The violations on one line, where it does not; text never passes, for a schema is about an object.
-    pub fn check(&self, state: &State) -> Result<(), String> {
+    /// [`Mismatched`] with the violations.
+    pub fn check(&self, state: &State) -> Result<(), Mismatched> {
         let State::Object(object) = state else {
-            return Err("text, where the schema is about an object".to_owned());
+            return Err(Mismatched("the state is text, but the schema describes an object".to_owned()));
         };
         let violations = self.violations(&Value::Object(object.clone()));
         if violations.is_empty() {
@@ -102,14 +115,14 @@ impl Schema {
         if violations.len() > NAMED {
             named.push(format!("and {} more", violations.len() - NAMED));
         }
-        Err(named.join("; "))
+        Err(Mismatched(named.join("; ")))
     }
 }
 
 #[cfg(feature = "schema")]
 impl Violation {
     fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
-        /// Characters of one fault's words, which may quote a whole state.
+        /// Most characters of one violation, which may quote a whole state.
         const WORDS: usize = 300;
         let mut words = error.to_string();
         if let Some((end, _)) = words.char_indices().nth(WORDS) {
@@ -135,7 +148,7 @@ impl fmt::Display for SchemaError {
         match self {
             SchemaError::NotJson(reason) => write!(f, "not JSON: {reason}"),
             SchemaError::Invalid(reason) => write!(f, "not a valid JSON Schema: {reason}"),
-            SchemaError::NotBuilt => f.write_str("this curtail was built without the feature `schema`; build it with"),
+            SchemaError::NotBuilt => f.write_str("this build cannot validate; build curtail with the feature `schema`"),
         }
     }
 }

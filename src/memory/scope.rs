@@ -1,24 +1,24 @@
-//! Whose state it is, and what a child gets of it.
+//! The owner of a state, and the copy that a child thread gets.
 
 use super::{MemoryError, State};
 use crate::store::{RecordKey, Scope, Shelf, Store};
 
-/// Whose state it is: the scope says which of the two ids names it.
+/// The owner of a state: a thread or a resource, as the scope says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Owner<'a> {
-    /// How far the state reaches.
+    /// Which of the two ids names the owner.
     pub scope: Scope,
-    /// The conversation.
+    /// The thread's id.
     pub thread: Option<&'a str>,
-    /// What several conversations belong to: a user, a project.
+    /// The resource's id: a user, a project.
     pub resource: Option<&'a str>,
 }
 
 impl<'a> Owner<'a> {
-    /// Where the state lies.
+    /// The key of the state in the store.
     ///
     /// # Errors
-    /// [`MemoryError::NoId`] where the scope's id is not given.
+    /// [`MemoryError::NoId`] if the scope's id is not given.
     pub fn key(&self) -> Result<RecordKey<'a>, MemoryError> {
         let id = match self.scope {
             Scope::Thread => self.thread,
@@ -27,7 +27,7 @@ impl<'a> Owner<'a> {
         Ok(RecordKey { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(MemoryError::NoId(self.scope))? })
     }
 
-    /// What tells the conversations apart that share the state: the thread, where it is a resource's.
+    /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
     #[must_use]
     pub fn origin(&self) -> &'a str {
         match self.scope {
@@ -37,21 +37,21 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// What a child got.
+/// What a child thread received.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spawned {
     /// A copy of the resource's state.
     Copied(State),
-    /// Nothing, for the resource has no state.
+    /// Nothing: the resource has no state.
     Nothing,
-    /// Nothing, for a thread's state is its own.
+    /// Nothing: the state of a thread is not inherited.
     NotInherited,
 }
 
-/// Gives the thread `child` a copy of the parent's `resource` state; of `thread` state it gets nothing.
+/// Copies the state of the parent's resource to the thread `child`. The state of a thread is not copied.
 ///
 /// # Errors
-/// [`MemoryError::Taken`] where the child has a state and `replace` is not set, and where the store fails.
+/// [`MemoryError::Taken`] if the child has a state and `replace` is not set; [`MemoryError`] if the store fails.
 pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, MemoryError> {
     let from = parent.key()?;
     if parent.scope == Scope::Thread {

@@ -1,4 +1,4 @@
-//! A state and the updates that come to it, one after the other. It knows no store and no wire format.
+//! Applies updates to a state in order. It knows no store and no wire format.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,38 +7,38 @@ use serde_json::{Map, Value};
 use super::{Schema, State, state};
 use crate::digest::fnv1a_128;
 
-/// One call that wants to change the state.
+/// One call that changes the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update<'a> {
-    /// The call's id; empty where the wire format has none.
+    /// The call's id; empty if the wire format has none.
     pub call_id: &'a str,
-    /// The arguments as JSON text: where the wire format has them in a string, its characters.
+    /// The arguments as JSON text; decoded if the wire format has them in a string.
     pub arguments: &'a str,
 }
 
-/// What became of an update.
+/// The outcome of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is part of the state now.
+    /// It was merged into the state.
     Applied,
-    /// It was before; the state is as it was.
+    /// It was applied before. The state did not change.
     AlreadyKnown,
-    /// The state is read-only.
+    /// The state is read-only and did not change.
     Ignored,
-    /// The merged state would break the schema, in the validator's words; the state is as it was.
+    /// The merged state would violate the schema, as the validator reports. The state did not change.
     Refused(String),
-    /// The arguments are no JSON object, and why; the state is as it was.
+    /// The arguments are not a JSON object, with the reason. The state did not change.
     Malformed(String),
 }
 
 impl Outcome {
-    /// Whether the update was dropped for what it says.
+    /// Whether the update was dropped because of its arguments.
     #[must_use]
     pub const fn is_fault(&self) -> bool {
         matches!(self, Outcome::Refused(_) | Outcome::Malformed(_))
     }
 
-    /// The outcome in a word, and why an update was not taken.
+    /// The name of the outcome, and why an update was not applied.
     #[must_use]
     pub fn words(&self) -> (&'static str, Option<&str>) {
         match self {
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// A state, and what it takes in.
+/// A state that updates are applied to.
 #[derive(Debug)]
 pub struct Scratchpad<'s> {
     state: State,
@@ -64,7 +64,7 @@ pub struct Scratchpad<'s> {
 }
 
 impl<'s> Scratchpad<'s> {
-    /// A scratchpad that holds `state` and takes in what `schema` allows, or nothing where it is `read_only`.
+    /// A scratchpad with `state` that accepts what `schema` allows, or nothing if it is `read_only`.
     #[must_use]
     pub fn new(state: State, schema: Option<&'s Schema>, read_only: bool) -> Scratchpad<'s> {
         Scratchpad {
@@ -78,8 +78,8 @@ impl<'s> Scratchpad<'s> {
         }
     }
 
-    /// The same, where `known` updates are in the state already, and `origin` tells apart the conversations
-    /// that share it, for their call ids may be the same.
+    /// The same, with the ids of updates that were applied before. `origin` distinguishes the threads that share the state,
+    /// because their call ids may be equal.
     #[must_use]
     pub fn with_applied(mut self, known: HashSet<String>, origin: &str) -> Scratchpad<'s> {
         self.known = known;
@@ -99,13 +99,13 @@ impl<'s> Scratchpad<'s> {
         self.state
     }
 
-    /// Marks of the updates that were decided on here, to be [`Scratchpad::with_applied`] them next time.
+    /// The ids of the updates that were applied or refused here, for the next [`Scratchpad::with_applied`].
     #[must_use]
     pub fn new_ids(&self) -> &[String] {
         &self.fresh
     }
 
-    /// Takes in one update, or says why not. Updates of one conversation come in their order, from its start.
+    /// Applies one update, or returns why not. Updates of one thread must come in order, from its start.
     pub fn apply(&mut self, update: Update<'_>) -> Outcome {
         if self.read_only {
             return Outcome::Ignored;
@@ -118,7 +118,7 @@ impl<'s> Scratchpad<'s> {
         if self.known.contains(&id) {
             return Outcome::AlreadyKnown;
         }
-        // A refused update is known as well: on a replay the state may be another, and take it.
+        // A refused update is recorded too: on a replay the state may differ and accept it.
         self.fresh.push(id);
         self.merge(arguments)
     }
@@ -135,12 +135,12 @@ impl<'s> Scratchpad<'s> {
                 self.state = merged;
                 Outcome::Applied
             }
-            Err(reason) => Outcome::Refused(reason),
+            Err(error) => Outcome::Refused(error.to_string()),
         }
     }
 
-    /// An update is known by its call id, with a digest of its origin and arguments and how often it came,
-    /// because ids are missing in some formats and start anew with every message in others.
+    /// The id of an update: its call id, a digest of its origin and arguments, and how often it came. Call ids are missing in
+    /// some formats, and restart with every message in others.
     fn update_id(&mut self, call_id: &str, arguments: &Map<String, Value>) -> String {
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
         // 0xff occurs in no UTF-8 text, so the parts cannot run into each other.

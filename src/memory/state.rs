@@ -1,13 +1,15 @@
-//! What is remembered: text, or an object. It knows nothing of calls, schemas and stores.
+//! The state of working memory: text or an object. It knows no calls, schemas or stores.
+
+use std::fmt;
 
 use serde_json::{Map, Value};
 
 use super::merge;
 
-/// Where an object keeps the text that it took the place of.
+/// The key under which an object keeps the text that it replaced.
 const PREVIOUS: &str = "_previous";
 
-/// What is remembered.
+/// The state of working memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     /// Free-form notes.
@@ -17,13 +19,13 @@ pub enum State {
 }
 
 impl State {
-    /// Nothing, where an object is wanted.
+    /// The empty object.
     #[must_use]
     pub fn empty_object() -> State {
         State::Object(Map::new())
     }
 
-    /// The state that a person or a file gives: an object where `text` is a JSON object, else text.
+    /// The state in a text that a user wrote: an object if `text` is a JSON object, else text.
     #[must_use]
     pub fn given(text: &str) -> State {
         match serde_json::from_str(text) {
@@ -32,16 +34,16 @@ impl State {
         }
     }
 
-    /// The state that JSON text holds, which is a string or an object.
+    /// The state in a JSON text: a string or an object.
     ///
     /// # Errors
-    /// In words, where it is anything else.
-    pub fn parse(json: &str) -> Result<State, String> {
+    /// [`StateError`] if it is anything else.
+    pub fn parse(json: &str) -> Result<State, StateError> {
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => Ok(State::Text(text)),
             Ok(Value::Object(object)) => Ok(State::Object(object).stripped()),
-            Ok(other) => Err(format!("{}, not an object or text", kind(&other))),
-            Err(error) => Err(format!("not JSON: {error}")),
+            Ok(other) => Err(StateError(format!("{}, not an object or text", kind(&other)))),
+            Err(error) => Err(StateError(format!("not JSON: {error}"))),
         }
     }
 
@@ -54,7 +56,7 @@ impl State {
         }
     }
 
-    /// The state as a person or a model reads it: text as it is, an object as indented JSON.
+    /// The state for a person or a model: text unchanged, an object as indented JSON.
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
@@ -63,7 +65,7 @@ impl State {
         }
     }
 
-    /// Whether there is nothing to recall: blank text, or an object without keys.
+    /// Whether the state is blank text or an object without keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -85,7 +87,7 @@ impl State {
         State::Object(object)
     }
 
-    /// Without the keys that are never kept.
+    /// The state without the keys that are never kept.
     #[must_use]
     pub fn stripped(mut self) -> State {
         if let State::Object(object) = &mut self {
@@ -95,11 +97,23 @@ impl State {
     }
 }
 
-/// What a value is, in words.
+/// Why a text is not a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateError(String);
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StateError {}
+
+/// The kind of a value, for messages.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",

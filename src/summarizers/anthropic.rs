@@ -1,5 +1,5 @@
-//! Anthropic's Messages API: `POST {endpoint}/v1/messages`.
-//! Knows that wire format (<https://docs.anthropic.com/en/api/messages>), not how to reach a server.
+//! Asks a server with Anthropic's Messages API: `POST {endpoint}/v1/messages`.
+//! It knows that wire format (<https://docs.anthropic.com/en/api/messages>), not how to reach a server.
 
 use serde_json::{Map, Value, json};
 
@@ -7,16 +7,16 @@ use super::failure::quote;
 use super::openai::{after_thinking, merge};
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
-/// The version of the wire format that is spoken here.
+/// The version of the wire format.
 const VERSION: &str = "2023-06-01";
 
-/// The format wants a bound on the answer. Models count tokens in their own way and may reason first, so the bound is
-/// four times the budget and never less than this; what is over the budget in the end is clipped.
+/// The least `max_tokens` of a request. Models count tokens differently and may reason first, so `max_tokens` is four times
+/// the budget, but at least this. A summary over the budget is clipped.
 const LEAST_ROOM: usize = 2048;
 
 /// Asks a model behind the Messages API.
 pub struct Anthropic {
-    /// The address up to and without `/v1/messages`, such as `https://api.anthropic.com`.
+    /// The address without `/v1/messages`, such as `https://api.anthropic.com`.
     pub endpoint: String,
     /// The model's name.
     pub model: String,
@@ -24,14 +24,14 @@ pub struct Anthropic {
     pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
-    /// Members merged over the request's own.
+    /// Members that are merged into the request.
     pub extra: Map<String, Value>,
-    /// The way there.
+    /// The client.
     pub http: Http,
 }
 
 impl Anthropic {
-    /// Where to ask unless an endpoint is named.
+    /// The default endpoint.
     pub const ENDPOINT: &'static str = "https://api.anthropic.com";
 
     fn url(&self) -> String {
@@ -56,7 +56,7 @@ impl Anthropic {
         headers.extend(self.key.iter().map(|key| ("x-api-key", key.secret().to_owned())));
         let url = self.url();
         let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
-        read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
+        summary_text(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
     }
 }
 
@@ -75,12 +75,12 @@ impl Summarizer for Anthropic {
     }
 }
 
-/// The text blocks of the answer; thinking blocks are none.
-fn read(answer: &[u8]) -> Result<String, String> {
+/// The text blocks of the answer, without thinking blocks.
+fn summary_text(answer: &[u8]) -> Result<String, String> {
     let value: Value =
         serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let Some(blocks) = value["content"].as_array() else {
-        return Err(format!("the answer holds no content: {}", quote(answer)));
+        return Err(format!("the answer has no content: {}", quote(answer)));
     };
     let text: String =
         blocks.iter().filter(|block| block["type"] == "text").filter_map(|block| block["text"].as_str()).collect();
@@ -93,19 +93,19 @@ fn read(answer: &[u8]) -> Result<String, String> {
 fn no_text(answer: &Value) -> String {
     let advice = match answer["stop_reason"].as_str() {
         Some("max_tokens") => {
-            "it spent its tokens on thinking: give it more, as with --extra-body '{\"max_tokens\":8000}'"
+            "it used its tokens for thinking: allow more, as with --extra-body '{\"max_tokens\":8000}'"
         }
-        Some("refusal") => "it refused; another model, or a plainer prompt, may do",
-        _ => "another model, or a plainer prompt, may do",
+        Some("refusal") => "it refused; try another model or a simpler prompt",
+        _ => "try another model or a simpler prompt",
     };
-    format!("the model answered with no text; {advice}")
+    format!("the model answered without text; {advice}")
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::read;
+    use super::summary_text;
 
     #[test]
     fn text_blocks_are_joined_and_thinking_left_out() {
@@ -114,7 +114,7 @@ mod tests {
             {"type": "text", "text": "fine"},
             {"type": "text", "text": ", done"},
         ]});
-        assert_eq!(read(answer.to_string().as_bytes()).as_deref(), Ok("fine, done"));
+        assert_eq!(summary_text(answer.to_string().as_bytes()).as_deref(), Ok("fine, done"));
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             (json!({"content": []}), "another model"),
             (json!({"error": 1}), "no content"),
         ] {
-            let why = read(answer.to_string().as_bytes());
+            let why = summary_text(answer.to_string().as_bytes());
             assert!(why.is_err_and(|why| why.contains(part)), "{answer}");
         }
     }

@@ -1,10 +1,10 @@
-//! No more than so many summaries at once, whoever asks for them: servers turn away those who ask too much.
+//! Limits how many summaries are made at once: servers refuse clients that send too many requests.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::{Budget, Failure, Request, Summarizer, Utterance};
 
-/// Lets at most so many callers ask `inner` at a time; the others wait.
+/// Lets a limited number of callers ask `inner` at once; the others wait.
 pub struct Bounded<S> {
     inner: S,
     free: Mutex<usize>,
@@ -12,7 +12,7 @@ pub struct Bounded<S> {
 }
 
 impl<S> Bounded<S> {
-    /// At most `most` at a time; 0 counts as 1.
+    /// At most `most` at once; 0 is treated as 1.
     pub fn new(inner: S, most: usize) -> Self {
         Self { inner, free: Mutex::new(most.max(1)), freed: Condvar::new() }
     }
@@ -27,7 +27,7 @@ impl<S> Bounded<S> {
     }
 }
 
-/// A caller's turn, given back when it is dropped, by a panic too.
+/// A caller's turn. Ends when it is dropped, even by a panic.
 struct Turn<'b, S>(&'b Bounded<S>);
 
 impl<S> Drop for Turn<'_, S> {

@@ -1,15 +1,14 @@
-//! Brings a text that somebody else wrote within a budget, from its beginning.
-//! Knows paragraphs and words; a code fence is kept whole or left out.
+//! Shortens a text to a budget and keeps its beginning. It knows lines and words; a code fence is kept whole or dropped.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Budget;
 
-/// Stands where the rest was left out.
+/// Marks where the rest was dropped.
 const MARK: &str = " …";
 
-/// `text` if it is within the budget; else as many of its first lines as are, then as many words of the next line.
-/// A fenced block that does not fit ends the text before it.
+/// `text` if it is within the budget; else as many of its first lines as fit, then as many words of the next line.
+/// If a fenced block does not fit, the text ends before it.
 #[must_use]
 pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     let text = text.trim();
@@ -22,7 +21,7 @@ pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     marked(text.get(..cut).unwrap_or_default(), budget)
 }
 
-/// The ends of the last block that fits with the mark, and of the one after it.
+/// The end of the last block that fits with the mark, and the end of the one after it.
 fn leading_blocks(text: &str, budget: &Budget<'_>) -> (usize, usize) {
     let ends = block_ends(text);
     let fits = |end: &usize| budget.holds(&with_mark(text.get(..*end).unwrap_or_default()));
@@ -31,7 +30,7 @@ fn leading_blocks(text: &str, budget: &Budget<'_>) -> (usize, usize) {
     (whole, ends.get(count).copied().unwrap_or(text.len()))
 }
 
-/// Where each line, or each fenced block, ends.
+/// The end of each line or fenced block.
 fn block_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = 0;
@@ -51,7 +50,8 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// How many bytes of `rest`, which stands at `start`, fit as whole words; of a word longer than all, as whole characters.
+/// How many bytes of `rest`, which starts at `start`, fit as whole words. If not even the first word fits at the start of the
+/// text, as whole characters.
 fn leading_words(text: &str, start: usize, rest: &str, budget: &Budget<'_>) -> usize {
     let fits = |end: &usize| budget.holds(&with_mark(text.get(..start + *end).unwrap_or_default()));
     let words: Vec<usize> = rest.split_word_bound_indices().map(|(at, word)| at + word.len()).collect();
@@ -68,7 +68,7 @@ fn with_mark(text: &str) -> String {
     format!("{}{MARK}", text.trim_end())
 }
 
-/// Counts need not grow with length to the letter, so the last word is the counter's.
+/// Adds the mark. A longer text may have fewer tokens, so the result is counted once more and shortened until it fits.
 fn marked(text: &str, budget: &Budget<'_>) -> String {
     let mut kept = text.trim_end();
     loop {

@@ -1,6 +1,7 @@
-//! Any program: messages as JSON on its standard input, a summary on its standard output.
-//! Knows processes and pipes, not what the program does.
+//! Runs a program that reads messages as JSON from standard input and writes a summary to standard output.
+//! It knows processes and pipes, not what the program does.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -11,24 +12,25 @@ use serde_json::{Value, json};
 
 use super::failure::quote;
 use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
+use crate::error::system_words;
 
-/// The budget in tokens, for the program to read.
+/// The variable that passes the budget, in tokens, to the program.
 const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";
 
-/// No summary is longer than this, in bytes; of standard error, as much is kept.
+/// The most bytes that are kept of standard output, and of standard error.
 const LARGEST_ANSWER: u64 = 16 << 20;
 
-/// How often the program is looked after.
+/// The interval at which the program's status is checked.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long pipes may stay open once a program has ended or was stopped: a child of its own may hold them.
+/// How long pipes may stay open after a program has ended or was stopped: its own child processes may hold them.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs a program for each summary.
 ///
-/// It reads one JSON array, a message after the other, each with `role` (`system`, `user`, `assistant` or `tool`) and
-/// `content`; a tool's result has the tool's `name` beside, a call has `tool_call` with `name` and `arguments` instead of
-/// content. It finds the budget in the environment as `CURTAIL_SUMMARY_TOKENS`.
+/// The program reads one JSON array of messages, each with `role` (`system`, `user`, `assistant` or `tool`) and `content`. A
+/// tool result also has the tool's `name`. A tool call has `tool_call` with `name` and `arguments` instead of `content`. The
+/// environment variable `CURTAIL_SUMMARY_TOKENS` holds the budget.
 pub struct Command {
     program: String,
     arguments: Vec<String>,
@@ -36,16 +38,16 @@ pub struct Command {
 }
 
 impl Command {
-    /// The program and arguments of a command line, split as by [`split_words`]; no shell is between.
+    /// The program and arguments of a command line, split by [`split_words`]. There is no shell.
     ///
     /// # Errors
     ///
-    /// A command line without a program, or with a quote left open.
+    /// [`Failure::Setup`] if the command line has no program or an unclosed quote.
     pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
-        let mut words = split_words(line).map_err(Failure::Setup)?.into_iter();
+        let mut words = split_words(line).map_err(|error| Failure::Setup(error.to_string()))?.into_iter();
         let Some(program) = words.next() else {
             return Err(Failure::Setup(
-                "the summarizer's command is empty; it should be a program and its arguments".to_owned(),
+                "the summarizer's command is empty; give a program and its arguments".to_owned(),
             ));
         };
         Ok(Self { program, arguments: words.collect(), timeout })
@@ -59,10 +61,10 @@ impl Command {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| self.failed(&format!("cannot be started: {error}")))
+            .map_err(|error| self.failed(&format!("cannot be started: {}", system_words(&error))))
     }
 
-    /// Feeds the program, waits for it, and gives what it wrote, or says how it failed.
+    /// Runs the program to its end and returns what it wrote.
     fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
         let deadline = Instant::now() + self.timeout;
         let mut child = self.start(tokens)?;
@@ -82,20 +84,20 @@ impl Command {
         }
         match output.recv_timeout(GRACE.max(deadline.saturating_duration_since(Instant::now()))) {
             Ok(text) => Ok(text),
-            Err(RecvTimeoutError::Timeout) => Err(self.failed("ended, but its output did not")),
+            Err(RecvTimeoutError::Timeout) => Err(self.failed("ended, but its standard output stayed open")),
             Err(RecvTimeoutError::Disconnected) => Err(self.failed("its output cannot be read")),
         }
     }
 
-    /// The program's status, or `None` if its time ran out and it was stopped.
+    /// The program's exit status, or `None` if its time ran out and it was stopped.
     fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
-        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {error}"));
+        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_words(&error)));
         loop {
             if let Some(status) = child.try_wait().map_err(lost)? {
                 return Ok(Some(status));
             }
             if Instant::now() >= deadline {
-                // A program that ends by itself in between cannot be stopped any more, which is as well.
+                // Stopping fails if the program has just ended by itself.
                 let _ = child.kill();
                 child.wait().map_err(lost)?;
                 return Ok(None);
@@ -116,9 +118,9 @@ impl Summarizer for Command {
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let output = self.run(messages(utterances), budget.tokens)?;
-        let text = String::from_utf8(output).map_err(|_| self.failed("wrote what is not UTF-8; a summary is text"))?;
+        let text = String::from_utf8(output).map_err(|_| self.failed("its output is not UTF-8; a summary must be text"))?;
         if text.trim().is_empty() {
-            return Err(self.failed("wrote nothing; a summary was expected on its standard output"));
+            return Err(self.failed("wrote nothing; it must write a summary to standard output"));
         }
         Ok(clip(&text, budget))
     }
@@ -129,7 +131,7 @@ impl Summarizer for Command {
     }
 }
 
-/// The command line, so spelt that no two differ in their words alone.
+/// The command line, quoted so that different words never look the same.
 fn shown<'w>(words: impl Iterator<Item = &'w String>) -> String {
     let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
     let spell = |word: &String| match word.as_str() {
@@ -157,7 +159,7 @@ fn message(utterance: &Utterance<'_>) -> Value {
     }
 }
 
-/// A program need not read all that it is given: a pipe that it closes is its choice, and its status says the rest.
+/// Writes the input. An error is ignored: a program may close the pipe early, and its exit status says whether it failed.
 fn feed(mut pipe: impl Write, input: &str) {
     let _ = pipe.write_all(input.as_bytes());
 }
@@ -174,19 +176,31 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
                 return;
             }
         }
-        // Nobody waits any more for a program that was stopped.
+        // Nobody waits for the output of a program that was stopped.
         let _ = sender.send(kept);
     });
     receiver
 }
 
-/// The words of a command line: parted by white space, except within `'…'` or `"…"`; a backslash takes the next character
-/// as it is, except within `'…'`.
+/// Why a command line cannot be split into words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitError(String);
+
+impl fmt::Display for SplitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SplitError {}
+
+/// The words of a command line, separated by white space, except within `'…'` or `"…"`. A backslash takes the next character
+/// literally, except within `'…'`.
 ///
 /// # Errors
 ///
-/// A quote that is not closed, or a backslash with nothing behind it.
-pub fn split_words(line: &str) -> Result<Vec<String>, String> {
+/// [`SplitError`] if a quote is not closed or nothing follows the last backslash.
+pub fn split_words(line: &str) -> Result<Vec<String>, SplitError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -201,13 +215,13 @@ pub fn split_words(line: &str) -> Result<Vec<String>, String> {
             (Some(open), close) if open == close => quote = None,
             (None | Some('"'), '\\') => match letters.next() {
                 Some(next) => word.get_or_insert_default().push(next),
-                None => return Err(format!("nothing follows the last \\ of: {line}")),
+                None => return Err(SplitError(format!("nothing follows the last \\ in: {line}"))),
             },
             _ => word.get_or_insert_default().push(letter),
         }
     }
     if let Some(open) = quote {
-        return Err(format!("a {open} is not closed in: {line}"));
+        return Err(SplitError(format!("a {open} is not closed in: {line}")));
     }
     words.extend(word);
     Ok(words)

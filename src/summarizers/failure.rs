@@ -1,26 +1,27 @@
-//! Why a summary was not made. Knows the kinds that callers act on, and words for the rest.
+//! Why a summary could not be made: the kinds of failure that callers act on.
 
 use std::fmt;
 
-/// Why a summary was not made.
+/// Why a summary could not be made.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Failure {
-    /// The model's context is too small for what it was sent; less of it may do.
+    /// The request exceeds the model's context; a shorter one may fit.
     Overflow(String),
-    /// No answer came: no connection, a reply that broke off, a time that ran out.
+    /// No answer came: there was no connection, the reply was cut short, or the time ran out.
     Unreachable(String),
-    /// An answer came, and it was no.
+    /// The server refused the request.
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What was said, and the beginning of the answer.
+        /// What is wrong, with the beginning of the answer.
         message: String,
     },
-    /// An answer came that holds no summary.
+    /// The answer contains no summary.
     Unusable(String),
-    /// The program that was to make the summary failed.
+    /// The summarizer's program failed.
     Program(String),
-    /// The request could not be put together: an endpoint, a key, a prompt or a command line that cannot be used.
+    /// The request could not be made: an endpoint, a key, a prompt or a command line is unusable.
     Setup(String),
 }
 
@@ -39,10 +40,10 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The first 500 characters of what somebody else said, safe to show on a terminal.
-pub(super) fn quote(said: &[u8]) -> String {
+/// The first 500 characters of an answer, safe to print on a terminal.
+pub(super) fn quote(answer: &[u8]) -> String {
     const SHOWN: usize = 500;
-    let text = String::from_utf8_lossy(said);
+    let text = String::from_utf8_lossy(answer);
     let mut shown: String = text.trim().chars().take(SHOWN).map(visible).collect();
     if text.trim().chars().nth(SHOWN).is_some() {
         shown.push('…');
@@ -53,7 +54,7 @@ pub(super) fn quote(said: &[u8]) -> String {
     shown
 }
 
-/// Control characters could move the cursor or hide text; a space cannot.
+/// Replaces control characters, which could move the cursor or hide text, with a space.
 fn visible(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }

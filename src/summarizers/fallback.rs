@@ -1,15 +1,14 @@
-//! Another summarizer where the first one fails, and a word about it.
-//! Knows neither of the two.
+//! Asks a second summarizer if the first one fails, and warns about it. It knows neither of the two.
 
 use super::{Budget, Failure, Request, Summarizer, Utterance};
 
-/// Asks `second` where `first` fails, after telling `warn` why.
+/// Asks `second` if `first` fails, after it passes the reason to `warn`.
 pub struct Fallback<F, S, W> {
     /// Asked first.
     pub first: F,
-    /// Asked where the first failed.
+    /// Asked if the first fails.
     pub second: S,
-    /// Told, before the second is asked, what became of the first.
+    /// Called with the first one's failure before the second is asked.
     pub warn: W,
 }
 
@@ -26,7 +25,7 @@ where
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         self.first.summarize(utterances, budget).or_else(|failure| {
             let (first, second) = (self.first.name(), self.second.name());
-            (self.warn)(&format!("{first} failed, {second} summarizes instead: {failure}"));
+            (self.warn)(&format!("{first} failed, so {second} summarizes instead: {failure}"));
             self.second.summarize(utterances, budget)
         })
     }

@@ -1,15 +1,15 @@
-//! Summaries of summaries, for transcripts that a model cannot take at once.
-//! Knows how to halve a transcript, and nothing of who summarizes it.
+//! Summarizes summaries, for transcripts that exceed a model's context.
+//! It knows how to halve a transcript, not who summarizes it.
 
 use super::{Failure, Speaker, Utterance};
 
-/// How often a transcript is halved before giving up: 4,096 parts.
+/// Most times that a transcript is halved: 4,096 parts.
 const DEEPEST: u32 = 12;
 
-/// Less than this, in bytes, is not worth halving: the instructions alone are as long.
+/// A transcript of fewer bytes is not halved: the instructions alone are as long.
 const SMALLEST: usize = 400;
 
-/// A place where a text may be cut without breaking a character.
+/// The last character boundary at or before `at`.
 fn boundary_before(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -17,11 +17,11 @@ fn boundary_before(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Asks for a summary; where that is too much at once, asks for one of each half and then for one of those two.
+/// Asks for a summary. If the transcript exceeds the model's context, asks for one of each half and then for one of these two.
 ///
 /// # Errors
 ///
-/// Any failure of `ask`; [`Failure::Overflow`] once halving no longer helps.
+/// Any failure of `ask`; [`Failure::Overflow`] if halving does not help.
 pub(super) fn summarize(
     utterances: &[Utterance<'_>],
     ask: &dyn Fn(&[Utterance<'_>]) -> Result<String, Failure>,
@@ -41,14 +41,14 @@ fn descend(
     let size: usize = utterances.iter().map(|said| said.text.len()).sum();
     if levels == 0 || size < SMALLEST {
         return Err(Failure::Overflow(format!(
-            "{overflow}; not even {size} bytes of the transcript fit, a model with a larger context is needed"
+            "{overflow}; not even {size} bytes of the transcript fit; use a model with a larger context"
         )));
     }
     let (first, second) = halve(utterances, size);
     let parts =
         [part("first", &descend(&first, ask, levels - 1)?), part("second", &descend(&second, ask, levels - 1)?)];
-    let told: usize = parts.iter().map(|said| said.text.len()).sum();
-    if told >= size {
+    let length: usize = parts.iter().map(|said| said.text.len()).sum();
+    if length >= size {
         return Err(Failure::Overflow(format!(
             "{overflow}; the summaries of its halves are no shorter than {size} bytes"
         )));
@@ -60,7 +60,7 @@ fn part(which: &str, summary: &str) -> Utterance<'static> {
     Utterance::new(Speaker::System, format!("summary of the {which} half of the transcript:\n{summary}"))
 }
 
-/// Two halves of about as many bytes, cut between utterances if one ends near the middle, else within one.
+/// Two halves of about equal bytes, cut between utterances if one ends close to the middle, else within one.
 fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let mut before = 0;

@@ -1,5 +1,5 @@
-//! One summarizer per file: what was said goes in, a short account comes out.
-//! A summarizer knows neither files nor dialects, and never which messages it is told.
+//! One summarizer per file: utterances in, a short summary out. Those that ask a server need the feature `http`.
+//! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
 #[cfg(feature = "http")]
 mod anthropic;
@@ -28,7 +28,7 @@ pub use anthropic::Anthropic;
 pub use bounded::Bounded;
 pub use cache::Cached;
 pub use clip::clip;
-pub use command::{Command, split_words};
+pub use command::{Command, SplitError, split_words};
 pub use extractive::Extractive;
 pub use failure::Failure;
 pub use fallback::Fallback;
@@ -44,23 +44,23 @@ pub use prompt::Prompt;
 /// The names that `--summarizer` takes, the default first.
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
 
-/// Who said something.
+/// The speaker of an utterance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// Instructions from outside the talk (roles `system` and `developer`).
+    /// Instructions from outside the conversation (roles `system` and `developer`).
     System,
-    /// The person who asks.
+    /// The person.
     User,
-    /// The model that answers.
+    /// The model.
     Assistant,
-    /// The model, calling the tool of this name; the text is the call's arguments.
+    /// The model, when it calls the tool of this name; the text is the call's arguments.
     Call(String),
-    /// The tool of this name, answering; the text is its result.
+    /// The tool of this name; the text is its result.
     Tool(String),
 }
 
 impl Speaker {
-    /// What stands before the colon: `user`, `assistant`, `tool NAME`.
+    /// The label before the colon: `user`, `assistant`, `tool NAME`.
     #[must_use]
     pub fn label(&self) -> Cow<'_, str> {
         match self {
@@ -72,12 +72,12 @@ impl Speaker {
     }
 }
 
-/// One thing that was said, by one speaker.
+/// A text and its speaker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Utterance<'a> {
-    /// Who said it.
+    /// The speaker.
     pub speaker: Speaker,
-    /// What was said, unescaped.
+    /// The text, unescaped.
     pub text: Cow<'a, str>,
 }
 
@@ -105,28 +105,28 @@ impl Budget<'_> {
     }
 }
 
-/// What leaves this process for a summary to be made: shown by a dry run, and the key of the cache.
+/// What is sent out of this process to make a summary: a dry run shows it, and it is the key of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The address or the program that is asked.
+    /// The address or the program.
     pub to: String,
-    /// The body or the standard input that it is handed.
+    /// The request's body, or the program's standard input.
     pub body: String,
 }
 
-/// Something that makes a summary.
+/// Makes summaries.
 pub trait Summarizer: Send + Sync {
     /// The name that `--summarizer` takes.
     fn name(&self) -> &'static str;
 
-    /// An account of `utterances` of at most `budget.tokens` tokens.
+    /// A summary of `utterances` within `budget`.
     ///
     /// # Errors
     ///
-    /// Whatever kept the summary from being made; nothing was changed then.
+    /// [`Failure`] if the summary could not be made. Nothing changed then.
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure>;
 
-    /// What [`summarize`](Self::summarize) would send first, or `None` where nothing leaves this process.
+    /// What [`summarize`](Self::summarize) would send first, or `None` if nothing leaves this process.
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request>;
 }
 

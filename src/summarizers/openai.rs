@@ -1,5 +1,5 @@
-//! Any server that speaks `OpenAI`'s Chat Completions: `POST {endpoint}/chat/completions`.
-//! Knows that wire format (<https://platform.openai.com/docs/api-reference/chat>), not how to reach a server.
+//! Asks a server with `OpenAI`'s Chat Completions API: `POST {endpoint}/chat/completions`.
+//! It knows that wire format (<https://platform.openai.com/docs/api-reference/chat>), not how to reach a server.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utteranc
 
 /// Asks a model behind an OpenAI-compatible server.
 pub struct OpenAi {
-    /// The address up to and without `/chat/completions`, such as `https://api.openai.com/v1`.
+    /// The address without `/chat/completions`, such as `https://api.openai.com/v1`.
     pub endpoint: String,
     /// The model's name there.
     pub model: String,
@@ -16,14 +16,14 @@ pub struct OpenAi {
     pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
-    /// Members merged over the request's own, such as `{"reasoning_effort": "none"}`.
+    /// Members that are merged into the request, such as `{"reasoning_effort": "none"}`.
     pub extra: Map<String, Value>,
-    /// The way there.
+    /// The client.
     pub http: Http,
 }
 
 impl OpenAi {
-    /// Where to ask unless an endpoint is named.
+    /// The default endpoint.
     pub const ENDPOINT: &'static str = "https://api.openai.com/v1";
 
     fn url(&self) -> String {
@@ -47,7 +47,7 @@ impl OpenAi {
             self.key.iter().map(|key| ("authorization", format!("Bearer {}", key.secret()))).collect();
         let url = self.url();
         let answer = self.http.post(&url, &headers, &self.body(utterances, budget))?;
-        read(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
+        summary_text(&answer).map_err(|why| Failure::Unusable(format!("{url}: {why}")))
     }
 }
 
@@ -66,7 +66,7 @@ impl Summarizer for OpenAi {
     }
 }
 
-/// Sets the members of `extra` in `body`; an object goes into an object of the same name.
+/// Sets the members of `extra` in `body`. An object is merged into an object of the same name.
 pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
     for (name, value) in extra {
         match (&mut body[name.as_str()], value) {
@@ -77,7 +77,7 @@ pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
 }
 
 /// The text of the first choice.
-fn read(answer: &[u8]) -> Result<String, String> {
+fn summary_text(answer: &[u8]) -> Result<String, String> {
     let value: Value =
         serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let choice = &value["choices"][0];
@@ -91,13 +91,13 @@ fn read(answer: &[u8]) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     if choice.is_null() {
-        return Err(format!("the answer holds no choice: {}", quote(answer)));
+        return Err(format!("the answer has no choice: {}", quote(answer)));
     }
     Err(no_text(choice))
 }
 
-/// What follows a leading `<think>…</think>`, in which some servers hand on a model's reasoning. An opening tag that is
-/// never closed is reasoning that ran out of room: nothing follows it.
+/// The text after a leading `<think>…</think>`, in which some servers return a model's reasoning. If the tag is not closed,
+/// the reasoning used all tokens and no text follows.
 pub(super) fn after_thinking(text: &str) -> &str {
     let text = text.trim();
     match text.strip_prefix("<think>") {
@@ -106,7 +106,7 @@ pub(super) fn after_thinking(text: &str) -> &str {
     }
 }
 
-/// Reasoning models may answer with reasoning alone, under a name that differs from server to server.
+/// Why there is no text. Reasoning models may answer with reasoning only, under a key that differs between servers.
 fn no_text(choice: &Value) -> String {
     let message = &choice["message"];
     if let Some(refusal) = message["refusal"].as_str() {
@@ -118,19 +118,19 @@ fn no_text(choice: &Value) -> String {
             .iter()
             .any(|name| message[*name].as_str().is_some_and(|text| !text.is_empty()));
     let advice = if reasoned || choice["finish_reason"] == "length" {
-        "it spent its tokens on reasoning: turn that off or give it more, as with \
+        "it used its tokens for reasoning: turn reasoning off or allow more tokens, as with \
          --extra-body '{\"reasoning_effort\":\"none\"}' or '{\"max_completion_tokens\":8000}'"
     } else {
-        "another model, or a plainer prompt, may do"
+        "try another model or a simpler prompt"
     };
-    format!("the model answered with no text; {advice}")
+    format!("the model answered without text; {advice}")
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{after_thinking, merge, read};
+    use super::{after_thinking, merge, summary_text};
 
     #[test]
     fn answers_are_read_whatever_their_shape() {
@@ -141,17 +141,17 @@ mod tests {
             (json!({"content": "<think>hm"}), Err("reasoning")),
             (json!({"content": "", "reasoning": "hm"}), Err("--extra-body")),
             (json!({"content": null, "refusal": "no"}), Err("refused: no")),
-            (json!({"content": null}), Err("no text")),
+            (json!({"content": null}), Err("without text")),
         ] {
             let answer = json!({"choices": [{"message": message}]}).to_string();
-            match (read(answer.as_bytes()), expected) {
+            match (summary_text(answer.as_bytes()), expected) {
                 (Ok(text), Ok(expected)) => assert_eq!(text, expected, "{answer}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{answer}: {why}"),
                 (other, _) => panic!("{answer}: {other:?}"),
             }
         }
-        assert!(read(b"<html>").is_err_and(|why| why.contains("<html>")));
-        assert!(read(b"{}").is_err_and(|why| why.contains("no choice")));
+        assert!(summary_text(b"<html>").is_err_and(|why| why.contains("<html>")));
+        assert!(summary_text(b"{}").is_err_and(|why| why.contains("no choice")));
     }
 
     #[test]

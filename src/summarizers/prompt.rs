@@ -1,16 +1,15 @@
-//! What a model is told to do, and how the transcript is set apart from that as data.
-//! Knows no wire format.
+//! The instructions for a model, and the transcript as data that is separate from them. It knows no wire format.
 
 use std::fmt::Write as _;
 
 use super::{Budget, Failure, Speaker, Utterance};
 use crate::digest::fnv1a_64;
 
-/// Longest text of one tool result or one call's arguments that a model is sent, in characters. A dumped file or log of
-/// a megabyte costs 250,000 tokens and tells at its beginning and end what it is; what people and models say is sent whole.
+/// Longest text of a tool result or of a call's arguments that is sent to a model, in characters. A file or log of a megabyte
+/// costs 250,000 tokens, and its beginning and end show what it is. What users and models write is sent whole.
 const TOOL_TEXT: usize = 16_000;
 
-/// The place in a prompt where the number of tokens goes.
+/// The placeholder in a prompt for the number of tokens.
 const TOKENS: &str = "{tokens}";
 
 const BUILT_IN: &str = "\
@@ -48,19 +47,19 @@ impl Default for Prompt {
 }
 
 impl Prompt {
-    /// Instructions of the user's own; `{tokens}` in them becomes the budget.
+    /// The user's own instructions, in which `{tokens}` is replaced by the budget.
     ///
     /// # Errors
     ///
-    /// Blank instructions.
+    /// [`Failure::Setup`] if the instructions are blank.
     pub fn new(text: String) -> Result<Self, Failure> {
         if text.trim().is_empty() {
-            return Err(Failure::Setup("the prompt is empty; it should say what a summary has to tell".to_owned()));
+            return Err(Failure::Setup("the prompt is empty; say what a summary should contain".to_owned()));
         }
         Ok(Self(text))
     }
 
-    /// The instructions as they were written.
+    /// The instructions, with the placeholder.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -72,24 +71,24 @@ impl Prompt {
     }
 }
 
-/// The transcript between two tags. Their number is a digest of what stands between them, so that no text can hold the
-/// tag that ends it, and the same transcript always gives the same request.
+/// The transcript between two tags. Their number is a digest of the text between them, so that no text can contain its own
+/// closing tag, and the same transcript always gives the same request.
 pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
-    let mut told = String::new();
+    let mut whole = String::new();
     for utterance in utterances {
         let label = utterance.speaker.label();
         let text = shortened(utterance);
         // Writing to a string cannot fail.
         let _ = match &utterance.speaker {
-            Speaker::Call(name) => writeln!(told, "{label} calls {name}: {text}\n"),
-            _ => writeln!(told, "{label}: {text}\n"),
+            Speaker::Call(name) => writeln!(whole, "{label} calls {name}: {text}\n"),
+            _ => writeln!(whole, "{label}: {text}\n"),
         };
     }
-    let number = fnv1a_64(told.bytes());
-    format!("<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>", told.trim_end())
+    let number = fnv1a_64(whole.bytes());
+    format!("<transcript-{number:016x}>\n{}\n</transcript-{number:016x}>", whole.trim_end())
 }
 
-/// What a model is sent of an utterance.
+/// The part of an utterance that is sent to a model.
 fn shortened<'a>(utterance: &'a Utterance<'_>) -> std::borrow::Cow<'a, str> {
     let text = utterance.text.as_ref();
     let spoken = !matches!(utterance.speaker, Speaker::Call(_) | Speaker::Tool(_));

@@ -1,23 +1,37 @@
-//! Counting without an encoding: the length of a text over a ratio. Instant, wrong by a fifth or more, and says so.
+//! Estimates a count from the length of a text. Needs no tables, and may be wrong by a fifth or more.
 
-use super::Tokenizer;
+use std::sync::Arc;
 
-/// Length in UTF-16 units over a ratio that was measured for an encoding, rounded up.
+use super::tiktoken::ENCODINGS;
+use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};
+
+/// The length in UTF-16 units, divided by a ratio that was measured for an encoding, rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Approximate {
     name: &'static str,
+    /// UTF-16 units per token, in tenths.
     tenths: usize,
 }
 
-/// UTF-16 units per token, in tenths, for each encoding.
-pub(super) const ALL: [Approximate; 6] = [
-    Approximate { name: "approx:o200k_base", tenths: 42 },
-    Approximate { name: "approx:o200k_harmony", tenths: 42 },
-    Approximate { name: "approx:cl100k_base", tenths: 40 },
-    Approximate { name: "approx:p50k_base", tenths: 38 },
-    Approximate { name: "approx:r50k_base", tenths: 35 },
-    Approximate { name: "approx:gpt2", tenths: 32 },
-];
+/// An estimate for every encoding.
+pub(super) static FAMILY: Family = Family {
+    members: || all().map(|member| listed(member.name)).collect(),
+    usage: || String::from("approx[:ENCODING]"),
+    open: |name| {
+        let name = if name == "approx" { DEFAULT_ESTIMATE } else { name };
+        let member = all().find(|member| member.name == name)?;
+        Some(Ok(Arc::new(member)))
+    },
+};
+
+fn all() -> impl Iterator<Item = Approximate> {
+    ENCODINGS.iter().map(|listed| Approximate { name: listed.estimate, tenths: listed.encoding.tenths })
+}
+
+fn listed(name: &'static str) -> Listed {
+    let models = if name == DEFAULT_ESTIMATE { models::approximated() } else { Vec::new() };
+    Listed { name, kind: "approximate", models, exact: false }
+}
 
 impl Tokenizer for Approximate {
     fn name(&self) -> &str {
@@ -33,7 +47,7 @@ impl Tokenizer for Approximate {
     }
 
     fn count(&self, text: &str) -> usize {
-        (units(text) * 10).div_ceil(self.tenths)
+        (utf16_units(text) * 10).div_ceil(self.tenths)
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
@@ -50,12 +64,12 @@ impl Tokenizer for Approximate {
 }
 
 impl Approximate {
-    /// Bytes of as many characters as hold at most `tokens` tokens.
+    /// Bytes of as many characters as have at most `tokens` tokens.
     fn fitting(&self, characters: impl Iterator<Item = char>, tokens: usize) -> usize {
-        let (mut left, mut bytes) = (tokens.saturating_mul(self.tenths) / 10, 0);
+        let (mut remaining, mut bytes) = (tokens.saturating_mul(self.tenths) / 10, 0);
         for character in characters {
-            match left.checked_sub(character.len_utf16()) {
-                Some(rest) => left = rest,
+            match remaining.checked_sub(character.len_utf16()) {
+                Some(rest) => remaining = rest,
                 None => break,
             }
             bytes += character.len_utf8();
@@ -64,7 +78,7 @@ impl Approximate {
     }
 }
 
-/// Every byte that starts a character is a unit, and a character of four bytes is two.
-fn units(text: &str) -> usize {
+/// The length in UTF-16 units: one per character, two per character of four bytes.
+fn utf16_units(text: &str) -> usize {
     text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
 }

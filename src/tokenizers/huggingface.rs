@@ -1,50 +1,55 @@
-//! Counting with a `tokenizer.json` of Hugging Face. Adds no special tokens, and reads those in a text as text.
+//! Counts with a `tokenizer.json` of Hugging Face. Adds no special tokens, and counts those in a text as text.
 
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Tokenizer, Unknown};
+use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
+use crate::error::system_words;
 
-/// A tokenizer from a file, named by its path.
+/// A tokenizer from a file. Its name is the file's path.
 pub struct HuggingFace {
     path: String,
     tokenizer: tokenizers::Tokenizer,
 }
 
-/// Files that were read: reading one takes up to a second, so each is read once.
-static READ: Mutex<Vec<(PathBuf, Arc<HuggingFace>)>> = Mutex::new(Vec::new());
+/// Tokenizers from files.
+pub(super) static FAMILY: Family = Family {
+    members: || vec![Listed { name: "PATH/tokenizer.json", kind: "huggingface", models: Vec::new(), exact: true }],
+    usage: || String::from("the path of a tokenizer.json"),
+    open: |name| is_file_name(name).then(|| load_once(Path::new(name))),
+};
 
-/// The tokenizer in a file. A file is read once in the life of the process.
-///
-/// # Errors
-///
-/// When the file cannot be read or is no `tokenizer.json`.
-pub(super) fn read(path: &Path) -> Result<Arc<dyn Tokenizer>, Unknown> {
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = read.iter().find(|(known, _)| known == path) {
+/// The files that were loaded. A global, because every stage of a chain names its tokenizer by itself, and loading a file
+/// takes up to a second. A file never changes the tokenizer of another.
+static LOADED: Mutex<Vec<(PathBuf, Arc<HuggingFace>)>> = Mutex::new(Vec::new());
+
+/// The tokenizer in a file, which is read once in the life of the process.
+fn load_once(path: &Path) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = loaded.iter().find(|(known, _)| known == path) {
         return Ok(Arc::clone(known) as Arc<dyn Tokenizer>);
     }
     let new = Arc::new(HuggingFace::open(path)?);
-    read.push((path.to_owned(), Arc::clone(&new)));
+    loaded.push((path.to_owned(), Arc::clone(&new)));
     Ok(new)
 }
 
 impl HuggingFace {
-    fn open(path: &Path) -> Result<Self, Unknown> {
+    fn open(path: &Path) -> Result<Self, UnknownTokenizer> {
         let refused = |error: &dyn std::fmt::Display| {
-            Unknown::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
+            UnknownTokenizer::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
         };
-        let bytes = std::fs::read(path).map_err(|error| refused(&error))?;
+        let bytes = std::fs::read(path).map_err(|error| refused(&system_words(&error)))?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
         tokenizer.with_truncation(None).map_err(|error| refused(&error))?;
         tokenizer.with_padding(None).set_encode_special_tokens(true);
         Ok(Self { path: path.display().to_string(), tokenizer })
     }
 
-    /// Where each token starts and ends, in bytes of the text. A text that the tokenizer has no tokens for (a vocabulary of
-    /// words without one for unknown words) counts as its characters.
+    /// The start and end of each token, in bytes of the text. If the tokenizer cannot encode the text (its vocabulary of
+    /// words has no token for unknown words), each character is a token.
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
         match self.tokenizer.encode(text, false) {
             Ok(encoding) => encoding.get_offsets().to_vec(),
@@ -75,7 +80,7 @@ impl Tokenizer for HuggingFace {
         if tokens >= spans.len() {
             return text.len();
         }
-        (1..=tokens).rev().find_map(|count| seam(text, &spans, count)).unwrap_or(0)
+        (1..=tokens).rev().find_map(|count| boundary(text, &spans, count)).unwrap_or(0)
     }
 
     fn tail(&self, text: &str, tokens: usize) -> usize {
@@ -84,12 +89,12 @@ impl Tokenizer for HuggingFace {
         if before == 0 {
             return 0;
         }
-        (before..spans.len()).find_map(|count| seam(text, &spans, count)).unwrap_or(text.len())
+        (before..spans.len()).find_map(|count| boundary(text, &spans, count)).unwrap_or(text.len())
     }
 }
 
-/// Where the token after the first `count` starts, if no character belongs to tokens on both sides.
-fn seam(text: &str, spans: &[(usize, usize)], count: usize) -> Option<usize> {
+/// The start of the token after the first `count`, if no character is in the tokens on both sides.
+fn boundary(text: &str, spans: &[(usize, usize)], count: usize) -> Option<usize> {
     let at = spans[count].0;
     (at >= spans[count - 1].1 && text.is_char_boundary(at)).then_some(at)
 }

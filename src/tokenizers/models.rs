@@ -1,68 +1,26 @@
-//! Which tokenizer counts for which model, as tiktoken's `model.py` has it. A model whose tokenizer is not public, or not
-//! built in, is approximated, with words that say so.
+//! Which tokenizer a model uses. The encodings list their models, as tiktoken's `model.py` has them. A model whose tokenizer
+//! is not public or not built in is approximated, with a note.
 
-use super::{Tokenizer, Unknown, find, named, suggestion};
 use std::sync::Arc;
 
-/// A tokenizer for a model.
-pub struct Picked {
-    /// What counts.
+use super::tiktoken::ENCODINGS;
+use super::{DEFAULT_ESTIMATE, Tokenizer, UnknownTokenizer, suggestion, tokenizer_by_name, usage};
+
+/// The tokenizer of a model.
+#[non_exhaustive]
+pub struct ModelTokenizer {
+    /// The tokenizer.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// What the user should know about these counts, where they are an approximation; to be read after "curtail: ".
+    /// What the user should know if the counts are an approximation, to be printed after "curtail: ".
     pub note: Option<String>,
 }
 
-/// Models by the start of their names. A name stands for itself and for what follows it after `-`, `:` or `@`; one that
-/// ends in `*` stands for everything that starts so.
-const ENCODED: &[(&str, &str)] = &[
-    ("gpt-5*", "o200k_base"),
-    ("gpt-4.5", "o200k_base"),
-    ("gpt-4.1", "o200k_base"),
-    ("gpt-4o", "o200k_base"),
-    ("chatgpt-4o", "o200k_base"),
-    ("o1", "o200k_base"),
-    ("o3", "o200k_base"),
-    ("o4", "o200k_base"),
-    ("codex-mini", "o200k_base"),
-    ("gpt-oss", "o200k_harmony"),
-    ("gpt-4", "cl100k_base"),
-    ("gpt-3.5", "cl100k_base"),
-    ("gpt-35-turbo", "cl100k_base"),
-    ("davinci-002", "cl100k_base"),
-    ("babbage-002", "cl100k_base"),
-    ("text-embedding-ada-002", "cl100k_base"),
-    ("text-embedding-3-small", "cl100k_base"),
-    ("text-embedding-3-large", "cl100k_base"),
-    ("text-davinci-003", "p50k_base"),
-    ("text-davinci-002", "p50k_base"),
-    ("text-davinci-edit-001", "p50k_base"),
-    ("code-davinci-edit-001", "p50k_base"),
-    ("code-davinci-002", "p50k_base"),
-    ("code-davinci-001", "p50k_base"),
-    ("code-cushman-002", "p50k_base"),
-    ("code-cushman-001", "p50k_base"),
-    ("davinci-codex", "p50k_base"),
-    ("cushman-codex", "p50k_base"),
-    ("text-davinci-001", "r50k_base"),
-    ("text-curie-001", "r50k_base"),
-    ("text-babbage-001", "r50k_base"),
-    ("text-ada-001", "r50k_base"),
-    ("text-similarity*", "r50k_base"),
-    ("text-search*", "r50k_base"),
-    ("code-search*", "r50k_base"),
-    ("davinci", "r50k_base"),
-    ("curie", "r50k_base"),
-    ("babbage", "r50k_base"),
-    ("ada", "r50k_base"),
-    ("gpt2", "gpt2"),
-    ("gpt-2", "gpt2"),
-];
-
-/// Families of models that are approximated by the ratio of `o200k_base`, and why.
+/// Families of models that are approximated with the ratio of `o200k_base`, and why. The names are patterns like those of an
+/// encoding's models.
 const APPROXIMATED: &[(&str, &str)] = &[
     ("claude*", "Anthropic publishes no tokenizer for its models"),
-    ("gemini*", "Google counts them on its servers alone"),
-    ("grok*", "xAI counts them on its servers alone"),
+    ("gemini*", "Google counts tokens on its servers only"),
+    ("grok*", "xAI counts tokens on its servers only"),
     ("nova*", "Amazon publishes no tokenizer for its models"),
     ("llama*", OPEN),
     ("codellama*", OPEN),
@@ -88,38 +46,38 @@ const APPROXIMATED: &[(&str, &str)] = &[
     ("yi*", OPEN),
 ];
 
-const OPEN: &str = "give the path of its tokenizer.json as the tokenizer for exact counts";
+const OPEN: &str = "for exact counts, pass the path of its tokenizer.json as the tokenizer";
 
-/// The tokenizer for a model. `ft:` before a name and the name of a provider (`openai/`, `us.anthropic.`) do not matter,
-/// nor does case.
+/// The tokenizer of a model. Ignores case, a leading `ft:` and the name of a provider (`openai/`, `us.anthropic.`).
 ///
 /// # Errors
 ///
-/// When no family of models has that name; the message names the nearest.
-pub fn for_model(model: &str) -> Result<Picked, Unknown> {
+/// [`UnknownTokenizer`] if no family of models has that name. Its message names the most similar one.
+pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokenizer> {
     let name = bare(model);
-    if let Some((_, encoding)) = longest(ENCODED, &name) {
-        return Ok(Picked { tokenizer: find(encoding)?, note: None });
+    if let Some((_, encoding)) = longest(encoded(), &name) {
+        return Ok(ModelTokenizer { tokenizer: tokenizer_by_name(encoding)?, note: None });
     }
-    match longest(APPROXIMATED, &name) {
+    match longest(APPROXIMATED.iter().copied(), &name) {
         Some((_, why)) => {
             let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
-            Ok(Picked { tokenizer: find("approx:o200k_base")?, note: Some(note) })
+            Ok(ModelTokenizer { tokenizer: tokenizer_by_name(DEFAULT_ESTIMATE)?, note: Some(note) })
         }
         None => Err(unknown(model, &name)),
     }
 }
 
-/// Names of the models that an encoding is for.
-pub(super) fn of(encoding: &str) -> Vec<&'static str> {
-    ENCODED.iter().filter(|(_, own)| *own == encoding).map(|(family, _)| *family).collect()
+/// Families of models with the names of their encodings.
+fn encoded() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ENCODINGS.iter().flat_map(|listed| listed.encoding.models.iter().map(|family| (*family, listed.name)))
 }
 
-/// Names of the families of models that are approximated.
+/// The families of models that are approximated.
 pub(super) fn approximated() -> Vec<&'static str> {
     APPROXIMATED.iter().map(|(family, _)| *family).collect()
 }
 
+/// The name without what [`tokenizer_for_model`] ignores.
 fn bare(model: &str) -> String {
     let name = model.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -129,19 +87,20 @@ fn bare(model: &str) -> String {
     name[start.unwrap_or(0)..].to_owned()
 }
 
-fn longest<'a>(families: &'a [(&'a str, &'a str)], name: &str) -> Option<&'a (&'a str, &'a str)> {
-    families.iter().filter(|(family, _)| belongs(family, name)).max_by_key(|(family, _)| family.len())
+/// The family with the longest name that includes the model.
+fn longest<'a>(families: impl Iterator<Item = (&'a str, &'a str)>, name: &str) -> Option<(&'a str, &'a str)> {
+    families.filter(|(family, _)| includes(family, name)).max_by_key(|(family, _)| family.len())
 }
 
-fn belongs(family: &str, name: &str) -> bool {
+fn includes(family: &str, name: &str) -> bool {
     if let Some(start) = family.strip_suffix('*') {
         return name.starts_with(start);
     }
     name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':', '@']))
 }
 
-fn unknown(model: &str, name: &str) -> Unknown {
-    let families = ENCODED.iter().chain(APPROXIMATED).map(|(family, _)| family.trim_end_matches('*'));
-    let near = suggestion(name, families);
-    Unknown::new(format!("unknown model {model:?}{near}; or choose a tokenizer: {}", named()))
+fn unknown(model: &str, name: &str) -> UnknownTokenizer {
+    let families = encoded().chain(APPROXIMATED.iter().copied()).map(|(family, _)| family.trim_end_matches('*'));
+    let hint = suggestion(name, families);
+    UnknownTokenizer::new(format!("unknown model {model:?}{hint}; or choose a tokenizer: {}", usage()))
 }

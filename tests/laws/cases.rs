@@ -21,7 +21,7 @@ pub struct Case {
 }
 
 pub fn tokenizer() -> Arc<dyn Tokenizer> {
-    curtail::tokenizers::find("o200k_base").expect("the default is there")
+    curtail::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there")
 }
 
 pub fn history(size: usize, unit: WindowUnit, keep: Keep) -> HistoryWindow {

@@ -13,7 +13,7 @@ use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Processors;
 use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{StateSource, WorkingMemory};
-use crate::tokenizers::{DEFAULT, find};
+use crate::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Insert the state into a transcript, after the leading instructions
 ///
@@ -67,7 +67,7 @@ impl Options for RecallOptions {
             read_only: rules.read_only,
             schema: rules.schema.map(Arc::new),
             budget: self.budget.0,
-            tokenizer: find(&self.tokenizer)?,
+            tokenizer: tokenizer_by_name(&self.tokenizer)?,
         };
         Ok(vec![Box::new(memory)])
     }

@@ -151,7 +151,7 @@ impl SummarizeOptions {
             },
             summarizer: Arc::from(self.ask.summarizer()?),
             tokens: self.summary_tokens.0,
-            tokenizer: tokenizers::find(&self.tokenizer)?,
+            tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
             on_summary: OnceLock::new(),
         })
     }

@@ -57,8 +57,8 @@ impl CountingOptions {
     /// A tokenizer or a model that nobody knows, or a file that is no tokenizer.
     pub fn counting(&self) -> anyhow::Result<Counting> {
         let tokenizer = match &self.0.model {
-            Some(model) => tokenizers::for_model(model)?.tokenizer,
-            None => tokenizers::find(&self.0.tokenizer)?,
+            Some(model) => tokenizers::tokenizer_for_model(model)?.tokenizer,
+            None => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
         };
         let overhead = if self.0.overhead == OverheadFlag::Openai { Overhead::OpenAi } else { Overhead::None };
         Ok(Counting { tokenizer, overhead, reserve: self.0.reserve.0 })
@@ -67,7 +67,7 @@ impl CountingOptions {
     /// What the user should know about the counts, such as that they are an estimate.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        self.0.model.as_ref().and_then(|model| tokenizers::for_model(model).ok()).and_then(|picked| picked.note)
+        self.0.model.as_ref().and_then(|model| tokenizers::tokenizer_for_model(model).ok()).and_then(|picked| picked.note)
     }
 }
 

@@ -77,7 +77,7 @@ impl Options for FilterOptions {
         }
         if let Some(keep) = self.keep_last_results {
             let exempt = globs(&self.exempt_tool)?;
-            let tokenizer = tokenizers::find(tokenizers::DEFAULT)?;
+            let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?;
             let placeholder = self.placeholder.clone();
             processors.push(Box::new(ClearResults { keep, placeholder, exempt, tokenizer }));
         }

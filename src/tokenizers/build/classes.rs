@@ -1,4 +1,4 @@
-//! The class of every code point, from the Unicode tables of the regex crate: those that tiktoken-rs splits by.
+//! The class of every code point, from the Unicode tables of the regex crate, which tiktoken-rs splits with.
 
 use std::{fs, path::Path};
 
@@ -19,7 +19,7 @@ const CLASSES: &[(&str, u8)] = &[
     (r"[\p{Lu}\p{Lt}]", class::UPPER),
 ];
 
-/// Writes a number of a block for every 128 code points, and the blocks, each once.
+/// Writes the number of a block for every 128 code points, then the distinct blocks.
 pub(crate) fn write(out: &Path) -> Result<()> {
     let classes = all()?;
     let mut blocks: Vec<&[u8]> = Vec::new();
@@ -40,7 +40,7 @@ fn all() -> Result<Vec<u8>> {
     for (pattern, class) in CLASSES {
         let hir = regex_syntax::parse(pattern)?;
         let HirKind::Class(Class::Unicode(set)) = hir.kind() else {
-            return Err(format!("{pattern} is no class").into());
+            return Err(format!("{pattern} is not a class").into());
         };
         for range in set.ranges() {
             classes[range.start() as usize..=range.end() as usize].fill(*class);

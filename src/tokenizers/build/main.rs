@@ -1,14 +1,14 @@
-//! Prepares the tables of the encodings from the ranks that tiktoken-rs carries, so that the program uses them in place:
-//! no parsing and no allocation when it starts. Runs when `curtail` is built, never afterwards.
+//! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses them in place:
+//! nothing is parsed or allocated when it starts.
 
-#![expect(clippy::print_stdout, reason = "that is how a build script talks to cargo")]
+#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
-mod atoms;
 mod classes;
 #[path = "../tiktoken/layout.rs"]
 mod layout;
 mod merges;
 mod ranks;
+mod units;
 mod words;
 
 use std::{env, error::Error, fmt::Write as _, fs, path::Path};
@@ -20,27 +20,28 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=src/tokenizers/build");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/layout.rs");
+    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/encodings/list.inc");
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let mut module = String::new();
     classes::write(out)?;
-    for (name, encoding) in ranks::ENCODINGS {
-        let ranks = Ranks::read(*encoding)?;
+    for (name, load) in ranks::all() {
+        let ranks = Ranks::load(load)?;
         describe(&mut module, name, &ranks)?;
-        merges::Merges::of(&ranks)?.write(out, name)?;
-        atoms::write(out, name, &ranks)?;
+        merges::Merges::learn_all(&ranks)?.write(out, name)?;
+        units::write(out, name, &ranks)?;
         words::write(out, name, &ranks)?;
     }
     Ok(fs::write(out.join("vocabularies.rs"), module)?)
 }
 
-/// Declares the vocabulary as a static that borrows its files.
+/// Declares the vocabulary as a static that borrows its tables.
 fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
     let longest = ranks.tokens.iter().map(Vec::len).max().unwrap_or(0);
-    writeln!(module, "/// The tables of `{}`.", name.to_lowercase())?;
+    writeln!(module, "/// The tables of `{}`.", name)?;
     writeln!(module, "pub(crate) static {name}: Vocabulary = Vocabulary {{")?;
     writeln!(module, "    longest: {longest},")?;
-    for table in ["merges", "filter", "bytes", "first", "blocks", "atoms", "seams", "neighbours", "words"] {
+    for table in ["merges", "filter", "bytes", "first", "blocks", "units", "boundaries", "neighbours", "words"] {
         writeln!(module, "    {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
     Ok(writeln!(module, "}};")?)

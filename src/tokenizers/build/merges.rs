@@ -1,5 +1,5 @@
-//! Which two tokens make which third: every token but a byte comes from exactly one pair, and both have lower ids.
-//! That makes the merged id its own rank, so counting needs no bytes of tokens.
+//! Which two tokens merge into which third. Every token except the bytes comes from exactly one pair, and both have lower
+//! ids. So the merged id is its own rank, and counting needs no bytes of tokens.
 
 use std::{fs, path::Path};
 
@@ -18,8 +18,8 @@ pub(crate) struct Merges {
 }
 
 impl Merges {
-    /// Takes the tokens by rank and finds the pair that each is made of by merging its bytes with all that came before.
-    pub(crate) fn of(ranks: &Ranks) -> Result<Self> {
+    /// Finds the pair that makes each token, in the order of the ranks, by merging its bytes with the pairs found before.
+    pub(crate) fn learn_all(ranks: &Ranks) -> Result<Self> {
         let count = ranks.iter().count();
         let mut merges = Self {
             bytes: vec![u32::MAX; 256],

@@ -1,26 +1,34 @@
-//! The tokens of an encoding, in the order of their ranks, as tiktoken-rs carries them.
+//! The tokens of the encodings in the order of their ranks, from tiktoken-rs.
+
+use std::collections::BTreeMap;
 
 use tiktoken_rs::CoreBPE;
 
 use crate::Result;
 
-type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
+pub(crate) type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
 
-/// The encodings with ranks of their own: `o200k_harmony` shares those of `o200k_base`, and `gpt2` those of `r50k_base`.
-pub(crate) const ENCODINGS: &[(&str, Load)] = &[
-    ("O200K", tiktoken_rs::o200k_base),
-    ("CL100K", tiktoken_rs::cl100k_base),
-    ("P50K", tiktoken_rs::p50k_base),
-    ("R50K", tiktoken_rs::r50k_base),
-];
+macro_rules! encodings {
+    ($($name:ident: $ranks:ident,)*) => {
+        /// The ranks of every encoding, by name.
+        const LISTED: &[(&str, Load)] = &[$((stringify!($ranks), tiktoken_rs::$ranks),)*];
+    };
+}
 
-/// The bytes of each token by its id; empty where an id is not in use or stands for a special token.
+include!("../tiktoken/encodings/list.inc");
+
+/// The ranks that encodings use, each once: some encodings share them.
+pub(crate) fn all() -> BTreeMap<&'static str, Load> {
+    LISTED.iter().copied().collect()
+}
+
+/// The bytes of each token by its id; empty if the id is unused or a special token.
 pub(crate) struct Ranks {
     pub(crate) tokens: Vec<Vec<u8>>,
 }
 
 impl Ranks {
-    pub(crate) fn read(load: Load) -> Result<Self> {
+    pub(crate) fn load(load: Load) -> Result<Self> {
         let encoding = load()?;
         let tokens = (0..1 << crate::layout::ID_BITS)
             .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
@@ -34,7 +42,7 @@ impl Ranks {
     }
 }
 
-/// `<|endoftext|>` and its like: in a text they are text.
+/// Whether a token is special, such as `<|endoftext|>`. In a text it is text.
 fn special(token: &[u8]) -> bool {
     token.starts_with(b"<|") && token.ends_with(b"|>") && token.len() > 4
 }

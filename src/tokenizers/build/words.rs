@@ -1,5 +1,5 @@
-//! Tokens that may be a whole piece, so that a piece that is one need not be merged. The most frequent: the others are
-//! merged as any piece, and a table of all of them would be twice as large.
+//! Frequent tokens that may be a whole piece, so that such a piece need not be merged. Rarer ones are merged like any piece:
+//! a table of all of them would be twice as large.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{
     ranks::Ranks,
 };
 
-/// Slots: 2 MB a table, half of them in use.
+/// Bits of a slot's number: 2 MB per table, about half of the slots in use.
 const BITS: u32 = 17;
 
 /// Writes an open-addressing table of short pieces; a free slot is 0.

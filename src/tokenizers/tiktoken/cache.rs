@@ -1,14 +1,15 @@
-//! Pieces that were counted before: most pieces of a text are. Exact, because a piece is its own key.
+//! The counts of pieces that were counted before, as most pieces of a text were. Exact, because a piece is its own key.
 
 use super::layout::{SHORT, spread, spread_word, top, word};
 
-/// 1 MB of places, touched one page at a time as pieces come.
-const PLACES: usize = 1 << 15;
+/// Number of buckets: 1 MB, touched one page at a time as pieces come.
+const BUCKETS: usize = 1 << 15;
 
-/// A table with room for two pieces at each place, in front the one that was met twice: pieces that come once do not drive out
-/// those that come often. An entry is two numbers: the first eight bytes of a piece; the others, its count, its length.
+/// A table with two pieces per bucket. A piece that is found again moves to the front, and a new one replaces only the piece at
+/// the back, so that rare pieces do not evict frequent ones. An entry is two numbers: the first eight bytes of a piece; the other
+/// bytes, its count and its length.
 pub(crate) struct Cache {
-    places: Box<[[u64; 4]]>,
+    buckets: Box<[[u64; 4]]>,
 }
 
 /// A piece of at most 15 bytes, as an entry with no count.
@@ -32,7 +33,7 @@ impl PieceKey {
 
     #[inline]
     fn home(self) -> usize {
-        top(spread_word(self.0), PLACES.trailing_zeros())
+        top(spread_word(self.0), BUCKETS.trailing_zeros())
     }
 }
 
@@ -49,7 +50,7 @@ const MASKS: [u128; 16] = {
 
 /// Bytes of the longest piece that is kept.
 pub(crate) const LONG: usize = 48;
-/// Rows of spaces and dashes, paths and phrases: few, but each costs a merge of many atoms.
+/// Rows of spaces and dashes, paths and phrases: there are few, but each costs a merge of many units.
 const LONG_ENTRIES: usize = 1 << 10;
 
 /// A direct-mapped table of pieces that are too long for [`Cache`].
@@ -71,7 +72,7 @@ impl LongCache {
         Self { entries: vec![free; LONG_ENTRIES].into_boxed_slice() }
     }
 
-    /// The count of a piece longer than 15 bytes; `count` counts what is not here.
+    /// The count of a piece longer than 15 bytes; `count` counts it if it is not in the table.
     pub(crate) fn get_or(&mut self, piece: &[u8], count: impl FnOnce() -> usize) -> usize {
         let Some(key) = LongPiece::new(piece) else {
             return count();
@@ -85,7 +86,7 @@ impl LongCache {
 }
 
 impl LongPiece {
-    /// Nothing if the piece is too long or too short.
+    /// `None` if the piece is too long or too short.
     fn new(piece: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONG];
         bytes.get_mut(..piece.len()).filter(|own| own.len() > SHORT)?.copy_from_slice(piece);
@@ -102,28 +103,28 @@ impl LongPiece {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { places: vec![[0; 4]; PLACES].into_boxed_slice() }
+        Self { buckets: vec![[0; 4]; BUCKETS].into_boxed_slice() }
     }
 
-    /// The count of a piece, if it stands in front.
+    /// The count of a piece, if it is at the front of its bucket.
     #[inline]
     pub(crate) fn get(&self, key: PieceKey) -> Option<usize> {
-        let [first, second, ..] = self.places[key.home()];
+        let [first, second, ..] = self.buckets[key.home()];
         key.count_in(first, second)
     }
 
-    /// The count of a piece that stands behind, which from now on stands in front.
+    /// The count of a piece at the back of its bucket, which moves to the front.
     pub(crate) fn advance(&mut self, key: PieceKey) -> Option<usize> {
-        let place = &mut self.places[key.home()];
-        let count = key.count_in(place[2], place[3])?;
-        place.rotate_left(2);
+        let bucket = &mut self.buckets[key.home()];
+        let count = key.count_in(bucket[2], bucket[3])?;
+        bucket.rotate_left(2);
         Some(count)
     }
 
     pub(crate) fn put(&mut self, key: PieceKey, count: usize) {
-        let place = &mut self.places[key.home()];
-        let at = if place[1] == 0 { 0 } else { 2 };
-        place[at] = key.0[0];
-        place[at + 1] = key.0[1] | (count as u64) << 56;
+        let bucket = &mut self.buckets[key.home()];
+        let at = if bucket[1] == 0 { 0 } else { 2 };
+        bucket[at] = key.0[0];
+        bucket[at + 1] = key.0[1] | (count as u64) << 56;
     }
 }

@@ -1,11 +1,11 @@
-//! Walks over a text piece by piece and adds up their tokens. One counter per thread and vocabulary.
+//! Walks over a text piece by piece and adds up the tokens. There is one counter per thread and vocabulary.
 
-#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+#![expect(clippy::inline_always, reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables")]
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::{
-    atoms::Cuts,
+    units::Cuts,
     cache::{Cache, LongCache, PieceKey},
     layout::SHORT,
     merge::Merger,
@@ -14,7 +14,7 @@ use super::{
     window::{self, Habits, WIDTH},
 };
 
-/// The vocabulary, and the memory that counting with it uses.
+/// A vocabulary, with the caches and buffers for counting with it.
 pub(crate) struct Counter {
     vocabulary: &'static Vocabulary,
     cache: Cache,
@@ -22,19 +22,38 @@ pub(crate) struct Counter {
     merger: Merger,
 }
 
-/// How far a walk came: whole pieces, and their tokens.
+/// How far a walk came: the end of the last whole piece, and the tokens up to there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reached {
     pub(crate) at: usize,
     pub(crate) tokens: usize,
 }
 
+/// The functions of a counter, compiled for one pattern.
+pub(crate) struct Walker {
+    /// [`Counter::walk`]
+    pub(crate) walk: fn(&mut Counter, &[u8], usize) -> Reached,
+    /// [`Counter::ends`]
+    pub(crate) ends: fn(&mut Counter, &[u8], usize) -> Vec<usize>,
+}
+
+impl Walker {
+    pub(crate) const fn splitting_by<P: Pattern>() -> Self {
+        Self { walk: Counter::walk::<P>, ends: Counter::ends::<P> }
+    }
+}
+
 impl Counter {
+    /// Whether this counter counts with `vocabulary`.
+    pub(crate) fn counts_with(&self, vocabulary: &'static Vocabulary) -> bool {
+        std::ptr::eq(self.vocabulary, vocabulary)
+    }
+
     pub(crate) fn new(vocabulary: &'static Vocabulary) -> Self {
         Self { vocabulary, cache: Cache::new(), long: LongCache::new(), merger: Merger::default() }
     }
 
-    /// As many whole pieces of the text as hold at most `budget` tokens together.
+    /// Walks over as many whole pieces of the text as have at most `budget` tokens in all.
     pub(crate) fn walk<P: Pattern>(&mut self, text: &[u8], budget: usize) -> Reached {
         dispatch!(Level::new(), simd => self.walk_with::<P, _>(simd, text, budget))
     }
@@ -59,7 +78,7 @@ impl Counter {
         reached
     }
 
-    /// Counts the pieces of a window whose ends are sure.
+    /// Counts the pieces of the next window whose ends are known.
     #[inline(always)]
     fn window<S: Simd>(&mut self, simd: S, habits: Habits, text: &[u8], reached: &mut Reached) {
         let rest = &text[reached.at..];
@@ -107,7 +126,7 @@ impl Counter {
         self.long(&window[from..to], usize::MAX)
     }
 
-    /// The places in the text where the tokens end of the piece that starts at `at`.
+    /// The ends in the text of the tokens of the piece that starts at `at`.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
         let ends = self.merger.ends(self.vocabulary, &text[at..P::end(text, at)]);
         ends.into_iter().map(|end| at + end).collect()
@@ -121,7 +140,7 @@ impl Counter {
         self.key(text, from, to)
     }
 
-    /// The tokens of a piece that is its own key.
+    /// The tokens of a piece that is short enough to be its own key.
     #[inline]
     fn key(&mut self, text: &[u8], from: usize, to: usize) -> usize {
         let piece = &text[from..to];
@@ -136,8 +155,8 @@ impl Counter {
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
     }
 
-    /// The tokens of a piece that is too long to be a number. Scripts without spaces make long pieces of which hardly any
-    /// comes again, but they can be cut between two characters that no token joins, and what is between two cuts does.
+    /// The tokens of a piece that is too long for a key. Scripts without spaces make long pieces that rarely repeat. Such a
+    /// piece is cut between two characters that no token joins, and the parts between two cuts do repeat.
     #[inline(never)]
     fn long(&mut self, piece: &[u8], limit: usize) -> usize {
         let (mut start, mut tokens) = (0, 0);
@@ -176,7 +195,7 @@ impl Counter {
     }
 }
 
-/// Whether the text goes on with some ASCII, so that a window is worth its cost.
+/// Whether the next eight bytes are ASCII, so that a window is worth its cost.
 #[inline]
 fn ascii(text: &[u8], at: usize) -> bool {
     let next = text[at..].first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));

@@ -1,11 +1,11 @@
-//! How the tables of an encoding are laid out: what the build script writes and the counter reads, byte for byte.
-//! Knows no text and no file.
-#![allow(dead_code, reason = "each side uses its part")]
-#![expect(clippy::cast_possible_truncation, reason = "a small top bits, and ids of 18 bits")]
+//! The layout of the tables of an encoding, which the build script writes and the counter reads.
+//! It knows no text and no file.
+#![allow(dead_code, reason = "the build script and the counter each use a part")]
+#![expect(clippy::cast_possible_truncation, reason = "few top bits, and ids of 18 bits")]
 
 /// Bits of a token id: the largest is 199,997.
 pub(crate) const ID_BITS: u32 = 18;
-/// What stands where two tokens do not merge, or a character is no atom: no merge makes the token of a byte.
+/// The entry where two tokens do not merge or a character is no unit. It is the token of a byte, which no merge makes.
 pub(crate) const NONE: u32 = 0;
 
 /// Two neighbours as one number.
@@ -13,7 +13,7 @@ pub(crate) const fn pair(left: u32, right: u32) -> u64 {
     ((left as u64) << ID_BITS) | right as u64
 }
 
-/// Spreads a pair over 64 bits: the top bits name the slot in the table, some more of them the bit in the filter.
+/// Spreads a pair over 64 bits: the top bits select the slot in the table, and some more of them the bit in the filter.
 pub(crate) const fn spread(pair: u64) -> u64 {
     pair.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -35,21 +35,21 @@ pub(crate) const fn merged(slot: u64) -> u32 {
     (slot & ((1 << ID_BITS) - 1)) as u32
 }
 
-/// How much of an id the table of seams keeps: ids in steps of 1,024 fit a byte.
-pub(crate) const SEAM_STEP: u32 = 10;
-/// A seam that no token crosses.
+/// Bits of an id that the table of boundaries drops: ids in steps of 1,024 fit a byte.
+pub(crate) const BOUNDARY_STEP: u32 = 10;
+/// A boundary that no token crosses.
 pub(crate) const WHOLE: u8 = u8::MAX;
 
 /// Bits of the filter of neighbours: 32 KB.
 pub(crate) const NEIGHBOUR_BITS: u32 = 18;
 
-/// The bit of two characters, by their code points, in the filter of those that stand side by side in a token.
+/// The bit of two characters, by their code points, in the filter of those that are adjacent in a token.
 #[inline]
 pub(crate) const fn neighbours(left: u32, right: u32) -> usize {
     top(spread((left as u64) << 21 | right as u64), NEIGHBOUR_BITS)
 }
 
-/// Bytes of the longest piece that is its own key.
+/// Bytes of the longest piece that is its own key in the cache.
 pub(crate) const SHORT: usize = 15;
 
 /// Spreads a short piece over 64 bits: its first eight bytes, and the others with its length above them.
@@ -67,12 +67,12 @@ pub(crate) const fn word(padded: u128, len: usize) -> [u64; 2] {
 /// Code points in a block of the table of classes.
 pub(crate) const CLASS_BLOCK: usize = 128;
 /// Code points in a block of the table of whole characters.
-pub(crate) const ATOM_BLOCK: usize = 64;
+pub(crate) const UNIT_BLOCK: usize = 64;
 
-/// What the patterns of the encodings tell apart.
+/// The classes of characters that the patterns distinguish.
 pub(crate) mod class {
     pub(crate) const OTHER: u8 = 0;
-    /// White space but the two below.
+    /// White space other than newlines.
     pub(crate) const SPACE: u8 = 1;
     /// `\r` and `\n`.
     pub(crate) const NEWLINE: u8 = 2;

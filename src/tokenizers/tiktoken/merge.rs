@@ -1,27 +1,33 @@
-//! Byte pair encoding of one piece without its tokens: only how many, or where they end. Always the pair with the lowest
-//! id first, the leftmost of equals. Knows nothing of texts and patterns.
+//! Byte pair encoding of one piece: the number of its tokens, or their ends. Merges the pair with the lowest id first, the
+//! leftmost of equals. It knows no texts and no patterns.
+//!
+//! Suppose a vocabulary merges (`h`, `e`) into 258, (`t`, `h`) into 266 and (`t`, `he`) into 290:
+//! ```text
+//! t h e    candidates 266 and 258: the lower one merges
+//! t he     candidate 290
+//! the      one token
+//! ```
 #![expect(clippy::cast_possible_truncation, reason = "a stretch has less than four billion bytes")]
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
-    atoms,
     layout::NONE,
     small_merge::{self, MAX_UNITS},
-    vocabulary::Vocabulary,
+    units, vocabulary::Vocabulary,
 };
 
 /// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.
 const STRETCH: usize = 2048;
 /// Tokens of a stretch that are merged again at the start of the next one.
 const OVERLAP: usize = 8;
-/// A slot of candidates that holds none.
+/// The candidate of a unit that no longer starts a token.
 const DEAD: u32 = u32::MAX;
 
-/// Memory for merging, used again for every piece.
+/// Buffers for merging, reused for every piece.
 #[derive(Default)]
 pub(crate) struct Merger {
-    atoms: Vec<u32>,
+    units: Vec<u32>,
     starts: Vec<usize>,
     long: Long,
 }
@@ -36,7 +42,7 @@ struct Long {
 }
 
 impl Merger {
-    /// How many tokens a piece has; it may stop counting above `limit` and then return any number above it.
+    /// The number of tokens of a piece. May stop counting above `limit`, and then returns any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
         if piece.len() <= 4 * MAX_UNITS
             && let Some(alive) = small_merge::merge(vocabulary, piece)
@@ -45,7 +51,7 @@ impl Merger {
         }
         if piece.len() <= STRETCH {
             self.split(vocabulary, piece);
-            return self.long.merge(vocabulary, &mut self.atoms);
+            return self.long.merge(vocabulary, &mut self.units);
         }
         self.whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}))
     }
@@ -58,7 +64,7 @@ impl Merger {
         })
     }
 
-    /// Tries longer and longer stretches; one as long as the piece always does.
+    /// Tries longer and longer stretches. One as long as the piece always succeeds.
     fn whole<T>(&mut self, mut stitched: impl FnMut(&mut Self, usize) -> Option<T>) -> T {
         let mut stretch = STRETCH;
         loop {
@@ -69,20 +75,28 @@ impl Merger {
         }
     }
 
-    /// Takes the atoms of a piece, and where they start.
+    /// Collects the units of a piece and their starts.
     fn split(&mut self, vocabulary: &Vocabulary, piece: &[u8]) {
-        self.atoms.clear();
+        self.units.clear();
         self.starts.clear();
-        atoms::each(vocabulary, piece, |atom, at| {
-            self.atoms.push(atom);
+        units::each(vocabulary, piece, |unit, at| {
+            self.units.push(unit);
             self.starts.push(at);
             true
         });
     }
 
-    /// Merges stretch by stretch. Tokens of two stretches that overlap are joined at a token they have in common: a row of
-    /// tokens is the encoding of its bytes if every two neighbours in it are neighbours in an encoding. Nothing if two
-    /// stretches have none in common.
+    /// Merges stretch by stretch. Two stretches that overlap are joined at a token that both have: a row of tokens is the
+    /// encoding of its bytes if every two neighbours in it are neighbours in an encoding. `None` if they share no token.
+    ///
+    /// With stretches of 8 bytes and an overlap of 1 token, where `|` ends a token:
+    /// ```text
+    /// bytes            a b c d e f g h i j k
+    /// first stretch    a b|c d e|f g h|           its last token may be wrong, because `i` is not seen
+    /// second stretch             f g|h i j|k|     starts at the last token; `f g h|` and `f g|` differ, so
+    /// second again         c d e|f g|h i j|k|     it starts two tokens back, and `c d e|` is in both
+    /// joined           a b|c d e|f g|h i j|k|
+    /// ```
     fn stitch(
         &mut self,
         vocabulary: &Vocabulary,
@@ -98,10 +112,10 @@ impl Merger {
             let ends = self.stretch_ends(vocabulary, &piece[from..to]);
             if row.join(from, &ends) {
                 if to == piece.len() || count > limit {
-                    return Some(count + row.settle(0, &mut end));
+                    return Some(count + row.drain_to(0, &mut end));
                 }
                 back = OVERLAP;
-                count += row.settle(stretch / OVERLAP, &mut end);
+                count += row.drain_to(stretch / OVERLAP, &mut end);
             } else if back < row.ends.len() {
                 back *= 2;
             } else {
@@ -112,7 +126,7 @@ impl Merger {
 
     fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.split(vocabulary, piece);
-        self.long.merge(vocabulary, &mut self.atoms);
+        self.long.merge(vocabulary, &mut self.units);
         let lives = |at: &usize| self.long.lives(*at);
         let starts = (1..self.starts.len()).filter(lives).map(|at| self.starts[at]);
         starts.chain([piece.len()]).collect()
@@ -120,21 +134,21 @@ impl Merger {
 }
 
 impl Long {
-    /// Merges any number of atoms and returns how many tokens are left.
-    fn merge(&mut self, vocabulary: &Vocabulary, atoms: &mut [u32]) -> usize {
-        self.link(atoms.len());
-        for at in 1..atoms.len() {
-            self.propose(vocabulary, atoms, at - 1);
+    /// Merges any number of units and returns the number of tokens.
+    fn merge(&mut self, vocabulary: &Vocabulary, units: &mut [u32]) -> usize {
+        self.link(units.len());
+        for at in 1..units.len() {
+            self.propose(vocabulary, units, at - 1);
         }
-        let mut count = atoms.len();
+        let mut count = units.len();
         while let Some(Reverse(best)) = self.heap.pop() {
             let (merged, at) = ((best >> 32) as u32, (best & u64::from(u32::MAX)) as usize);
             if self.candidates[at] == merged {
-                atoms[at] = merged;
+                units[at] = merged;
                 self.unlink(at);
-                self.propose(vocabulary, atoms, at);
+                self.propose(vocabulary, units, at);
                 if at > 0 {
-                    self.propose(vocabulary, atoms, self.previous[at] as usize);
+                    self.propose(vocabulary, units, self.previous[at] as usize);
                 }
                 count -= 1;
             }
@@ -157,7 +171,7 @@ impl Long {
         self.previous.extend((0..count).map(|at| at.saturating_sub(1)));
     }
 
-    /// Takes the token after `at` out of the list.
+    /// Removes the token after `at` from the list.
     fn unlink(&mut self, at: usize) {
         let gone = self.next[at] as usize;
         self.candidates[gone] = DEAD;
@@ -167,10 +181,10 @@ impl Long {
         }
     }
 
-    /// Notes what the tokens at `at` and after it make.
-    fn propose(&mut self, vocabulary: &Vocabulary, atoms: &[u32], at: usize) {
-        let after = atoms.get(self.next[at] as usize);
-        let merged = after.map_or(NONE, |after| vocabulary.merged(atoms[at], *after));
+    /// Adds the candidate of the token at `at` and the next one.
+    fn propose(&mut self, vocabulary: &Vocabulary, units: &[u32], at: usize) {
+        let after = units.get(self.next[at] as usize);
+        let merged = after.map_or(NONE, |after| vocabulary.merged(units[at], *after));
         self.candidates[at] = merged;
         if merged != NONE {
             self.heap.push(Reverse(u64::from(merged) << 32 | at as u64));
@@ -198,7 +212,7 @@ impl Row {
         self.ends.last().copied().unwrap_or(self.start)
     }
 
-    /// Joins the tokens of a stretch that starts at `from` at the first token that both have. False if there is none.
+    /// Appends the tokens of a stretch that starts at `from`, from the first token that both have. `false` if there is none.
     fn join(&mut self, from: usize, ends: &[usize]) -> bool {
         let mut old = self.ends.partition_point(|end| *end <= from);
         if old == self.ends.len() {
@@ -223,13 +237,13 @@ impl Row {
         false
     }
 
-    /// Gives away all tokens but the last `keep` and returns how many they were.
-    fn settle(&mut self, keep: usize, end: &mut impl FnMut(usize)) -> usize {
-        let settled = self.ends.len().saturating_sub(keep);
-        self.ends.drain(..settled).for_each(|at| {
+    /// Removes all tokens except the last `keep`, passes their ends to `end`, and returns their number.
+    fn drain_to(&mut self, keep: usize, end: &mut impl FnMut(usize)) -> usize {
+        let drained = self.ends.len().saturating_sub(keep);
+        self.ends.drain(..drained).for_each(|at| {
             self.start = at;
             end(at);
         });
-        settled
+        drained
     }
 }

@@ -1,58 +1,63 @@
-//! The encodings of `OpenAI`, counted with tables prepared when the program was built and equal to tiktoken-rs wherever
-//! that answers. A special token in a text is text. Knows no models and no messages.
+//! Counts with the encodings of `OpenAI`, from tables made when the program was built. Counts equal those of tiktoken-rs
+//! wherever it answers. A special token in a text is text. It knows no messages.
 
-mod atoms;
 mod cache;
 mod characters;
 mod counter;
+mod encodings;
 mod layout;
 mod merge;
 mod pattern;
 mod small_merge;
+mod units;
 mod vocabulary;
 mod window;
 
 use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
 
 use counter::{Counter, Reached};
-use pattern::{Cl100k, O200k, R50k};
-use vocabulary::{CL100K, O200K, P50K, R50K, Vocabulary};
+use encodings::ListedEncoding;
+pub(super) use encodings::ALL as ENCODINGS;
+use vocabulary::Vocabulary;
 
-use super::Tokenizer;
+use super::{Family, Listed, Tokenizer};
 
-/// An encoding by its name in tiktoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiktoken {
-    name: &'static str,
-    ranks: Ranks,
+/// An encoding of `OpenAI`.
+#[derive(Clone, Copy)]
+pub struct Tiktoken(&'static ListedEncoding);
+
+/// The encodings by their names in tiktoken.
+pub(super) static FAMILY: Family = Family {
+    members: || ENCODINGS.iter().map(listed).collect(),
+    usage: || ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", "),
+    open: |name| {
+        let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name)?;
+        Some(Ok(Arc::new(Tiktoken(encoding))))
+    },
+};
+
+fn listed(listed: &ListedEncoding) -> Listed {
+    let models = listed.encoding.models.to_vec();
+    Listed { name: listed.name, kind: "tiktoken", models, exact: true }
 }
-
-/// The encodings that have ranks of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ranks {
-    O200k,
-    Cl100k,
-    P50k,
-    R50k,
-}
-
-/// All encodings. `o200k_harmony` differs from `o200k_base`, and `gpt2` from `r50k_base`, in special tokens alone.
-pub(super) const ALL: [Tiktoken; 6] = [
-    Tiktoken { name: "o200k_base", ranks: Ranks::O200k },
-    Tiktoken { name: "o200k_harmony", ranks: Ranks::O200k },
-    Tiktoken { name: "cl100k_base", ranks: Ranks::Cl100k },
-    Tiktoken { name: "p50k_base", ranks: Ranks::P50k },
-    Tiktoken { name: "r50k_base", ranks: Ranks::R50k },
-    Tiktoken { name: "gpt2", ranks: Ranks::R50k },
-];
 
 thread_local! {
-    static COUNTERS: [RefCell<Option<Counter>>; 4] = const { [const { RefCell::new(None) }; 4] };
+    // One counter per thread and vocabulary. A tokenizer is shared between threads, and the counter's cache of pieces must
+    // outlive one text without a lock around each count. The cache never changes a count.
+    static COUNTERS: RefCell<Vec<Counter>> = const { RefCell::new(Vec::new()) };
+}
+
+impl fmt::Debug for Tiktoken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tiktoken").field(&self.0.name).finish()
+    }
 }
 
 impl Tokenizer for Tiktoken {
     fn name(&self) -> &str {
-        self.name
+        self.0.name
     }
 
     fn exact(&self) -> bool {
@@ -98,38 +103,30 @@ impl Tokenizer for Tiktoken {
 
 impl Tiktoken {
     fn vocabulary(self) -> &'static Vocabulary {
-        match self.ranks {
-            Ranks::O200k => &O200K,
-            Ranks::Cl100k => &CL100K,
-            Ranks::P50k => &P50K,
-            Ranks::R50k => &R50K,
-        }
+        self.0.vocabulary
     }
 
     fn walk(self, text: &str, budget: usize) -> Reached {
-        self.counting(|counter| match self.ranks {
-            Ranks::O200k => counter.walk::<O200k>(text.as_bytes(), budget),
-            Ranks::Cl100k => counter.walk::<Cl100k>(text.as_bytes(), budget),
-            Ranks::P50k | Ranks::R50k => counter.walk::<R50k>(text.as_bytes(), budget),
-        })
+        self.counting(|counter| (self.0.encoding.walker.walk)(counter, text.as_bytes(), budget))
     }
 
-    /// Where the tokens of the piece end that starts at `at`; none at the end of the text.
+    /// The ends of the tokens of the piece that starts at `at`; none at the end of the text.
     fn ends(self, text: &str, at: usize) -> Vec<usize> {
         if at == text.len() {
             return Vec::new();
         }
-        self.counting(|counter| match self.ranks {
-            Ranks::O200k => counter.ends::<O200k>(text.as_bytes(), at),
-            Ranks::Cl100k => counter.ends::<Cl100k>(text.as_bytes(), at),
-            Ranks::P50k | Ranks::R50k => counter.ends::<R50k>(text.as_bytes(), at),
-        })
+        self.counting(|counter| (self.0.encoding.walker.ends)(counter, text.as_bytes(), at))
     }
 
+    /// Runs `work` with this thread's counter for the vocabulary.
     fn counting<T>(self, work: impl FnOnce(&mut Counter) -> T) -> T {
-        COUNTERS.with(|counters| {
-            let mut counter = counters[self.ranks as usize].borrow_mut();
-            work(counter.get_or_insert_with(|| Counter::new(self.vocabulary())))
+        COUNTERS.with_borrow_mut(|counters| {
+            let known = counters.iter().position(|counter| counter.counts_with(self.vocabulary()));
+            let at = known.unwrap_or_else(|| {
+                counters.push(Counter::new(self.vocabulary()));
+                counters.len() - 1
+            });
+            work(&mut counters[at])
         })
     }
 }

@@ -1,34 +1,34 @@
-//! Byte pair encoding of a piece of at most 64 atoms, as nearly all are: in arrays on the stack, with one bit for each
-//! atom that still starts a token. Always the pair with the lowest id first, the leftmost of equals.
+//! Byte pair encoding of a piece of at most 64 units, as nearly all pieces are: in arrays on the stack, with one bit for each
+//! unit that still starts a token. Merges the pair with the lowest id first, the leftmost of equals.
 
-#![expect(clippy::cast_possible_truncation, reason = "places below 64")]
+#![expect(clippy::cast_possible_truncation, reason = "indices below 64")]
 #![expect(clippy::cast_sign_loss, reason = "candidates are not negative")]
 
-use super::{atoms, layout::NONE, vocabulary::Vocabulary};
+use super::{layout::NONE, units, vocabulary::Vocabulary};
 
-/// Most atoms of a piece.
+/// Most units of a piece.
 pub(crate) const MAX_UNITS: usize = 64;
 /// Candidates that are compared at once.
 const LANES: usize = 8;
-/// A candidate that is none.
+/// No candidate.
 const DEAD: i32 = i32::MAX;
 
-/// The tokens of a piece on their way.
+/// The tokens of a piece during the merge.
 pub(crate) struct SmallMerge {
     tokens: [u32; MAX_UNITS],
-    /// What each token makes with the next: the merged id, and below it in six bits the place.
+    /// What each token merges into with the next: the merged id, and in the six bits below it the index.
     candidates: [i32; MAX_UNITS],
     /// Slots in use, in whole lanes.
     slots: usize,
     alive: u64,
 }
 
-/// One bit for each atom of the piece that starts a token; nothing if it has too many atoms.
+/// One bit for each unit of the piece that starts a token; `None` if the piece has too many units.
 #[inline]
 pub(crate) fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
     let mut small = SmallMerge { tokens: [0; MAX_UNITS], candidates: [DEAD; MAX_UNITS], slots: 0, alive: 0 };
     let mut count = 0;
-    atoms::each(vocabulary, piece, |id, _| {
+    units::each(vocabulary, piece, |id, _| {
         count += 1;
         small.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
     });

@@ -1,11 +1,11 @@
-//! The tables of an encoding, used where they lie in the binary: no parsing and no allocation when the program starts.
-//! Knows ids and bytes, not how a text is split.
+//! The tables of an encoding, used in place in the binary: nothing is parsed or allocated when the program starts.
+//! It knows ids and bytes, not how a text is split.
 
 use super::layout::{
-    ATOM_BLOCK, CLASS_BLOCK, ID_BITS, NONE, SEAM_STEP, WHOLE, merged, neighbours, pair, spread, spread_word, top,
+    UNIT_BLOCK, CLASS_BLOCK, ID_BITS, NONE, BOUNDARY_STEP, WHOLE, merged, neighbours, pair, spread, spread_word, top,
 };
 
-/// Files of numbers, little end first; `build/` writes them.
+/// Tables of little-endian numbers, which `build/` writes.
 pub(crate) struct Vocabulary {
     /// Bytes of the longest token.
     pub(crate) longest: usize,
@@ -14,13 +14,13 @@ pub(crate) struct Vocabulary {
     bytes: &'static [[u8; 4]],
     first: &'static [[u8; 4]],
     blocks: &'static [[u8; 2]],
-    atoms: &'static [[u8; 4]],
-    seams: &'static [[u8; 1]],
+    units: &'static [[u8; 4]],
+    boundaries: &'static [[u8; 1]],
     neighbours: &'static [[u8; 1]],
     words: &'static [[u8; 8]],
 }
 
-/// Starts a table on a cache line.
+/// Aligns a table to a cache line.
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
@@ -31,7 +31,13 @@ macro_rules! in_place {
     }};
 }
 
-include!(concat!(env!("OUT_DIR"), "/vocabularies.rs"));
+/// The vocabularies by the names of their ranks in tiktoken-rs.
+#[expect(non_upper_case_globals, reason = "statics are named like the ranks, so that `list.inc` can name both")]
+pub(crate) mod tables {
+    use super::{Aligned, Vocabulary, rows};
+
+    include!(concat!(env!("OUT_DIR"), "/vocabularies.rs"));
+}
 
 static CLASSES: &[u8] = in_place!("classes");
 static CLASS_BLOCKS: &[u8] = in_place!("classes.blocks");
@@ -48,7 +54,7 @@ pub(crate) fn class(character: u32) -> u8 {
 }
 
 impl Vocabulary {
-    /// The token that two neighbours make, or `NONE`.
+    /// The token that two neighbours merge into, or `NONE`.
     #[inline]
     pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
         let key = pair(left, right);
@@ -74,7 +80,7 @@ impl Vocabulary {
         }
     }
 
-    /// The same for two atoms, which are mostly bytes: their tokens are the first 256.
+    /// The same for two units, which are mostly bytes: the tokens of bytes are the first 256.
     #[inline]
     pub(crate) fn first(&self, left: u32, right: u32) -> u32 {
         if left | right < 256 {
@@ -83,7 +89,7 @@ impl Vocabulary {
         self.merged(left, right)
     }
 
-    /// Whether a short piece is known to be one token; many that are one are not known.
+    /// Whether a short piece is in the table of frequent one-token pieces. Many other pieces are one token too.
     #[inline]
     pub(crate) fn knows(&self, word: [u64; 2]) -> bool {
         let (words, _) = self.words.as_chunks::<2>();
@@ -104,22 +110,22 @@ impl Vocabulary {
 
     /// The token of a whole character, or `NONE`.
     #[inline]
-    pub(crate) fn atom(&self, character: u32) -> u32 {
-        let block = u16::from_le_bytes(self.blocks[character as usize / ATOM_BLOCK]);
-        u32::from_le_bytes(self.atoms[usize::from(block) * ATOM_BLOCK + character as usize % ATOM_BLOCK])
+    pub(crate) fn unit(&self, character: u32) -> u32 {
+        let block = u16::from_le_bytes(self.blocks[character as usize / UNIT_BLOCK]);
+        u32::from_le_bytes(self.units[usize::from(block) * UNIT_BLOCK + character as usize % UNIT_BLOCK])
     }
 
-    /// Whether no token holds bytes of two characters, the left one not ASCII, that meet at a seam between these bytes.
+    /// Whether no token holds bytes of both characters, which meet at a boundary between these bytes. The left one is not ASCII.
     #[inline]
-    pub(crate) fn parts(&self, (left, before): (u32, u8), (right, after): (u32, u8)) -> bool {
+    pub(crate) fn separates(&self, (left, before): (u32, u8), (right, after): (u32, u8)) -> bool {
         let bit = neighbours(left, right);
         self.neighbours[bit / 8][0] >> (bit % 8) & 1 == 0
-            && self.seams[usize::from(before) << 8 | usize::from(after)][0] == WHOLE
+            && self.boundaries[usize::from(before) << 8 | usize::from(after)][0] == WHOLE
     }
 
-    /// Whether the bytes on both sides of a seam can be joined before `id` is made.
+    /// Whether the bytes on both sides of a boundary can merge before the token `id` is made.
     #[inline]
-    pub(crate) fn tears(&self, before: u8, after: u8, id: u32) -> bool {
-        id >> SEAM_STEP >= u32::from(self.seams[usize::from(before) << 8 | usize::from(after)][0])
+    pub(crate) fn splits(&self, before: u8, after: u8, id: u32) -> bool {
+        id >> BOUNDARY_STEP >= u32::from(self.boundaries[usize::from(before) << 8 | usize::from(after)][0])
     }
 }

@@ -1,7 +1,17 @@
-//! Splits 64 bytes of ASCII at once: one bit for each byte and class, and from these one bit for each start of a piece.
-//! Sees a window that starts with a piece, so nothing before it matters; says nothing where it would have to see further.
+//! Splits 64 bytes of ASCII at once: computes one bit per byte and class, and from these one bit per start of a piece.
+//! A window starts with a piece, so nothing before it matters. Reports no start that depends on bytes after the window.
+//!
+//! With `cased`, and a window that ends after two blanks (`_` is a blank, `x` a bit that is set):
+//! ```text
+//! bytes      I _ c a n ' t _ r e a d _ i t _ _
+//! letters    x . x x x . x . x x x x . x x . .
+//! blanks     . x . . . . . x . . . . x . . x x
+//! by runs    x x . . . x . x . . . . x . . x x    a blank starts the word after it, and a quote starts a piece
+//! starts     x x . . . . . x . . . . x . . x .    the contraction joins its word; the blanks may go on
+//! ```
+//! The pieces are `I`, `_can't`, `_read` and `_it`. The next window begins at the last start.
 
-#![expect(clippy::inline_always, reason = "what is not inlined is compiled for no processor's own instructions")]
+#![expect(clippy::inline_always, reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables")]
 
 use fearless_simd::prelude::*;
 use fearless_simd::u8x64;
@@ -9,13 +19,13 @@ use fearless_simd::u8x64;
 /// Bytes of a window that are split.
 pub(crate) const WIDTH: usize = 64;
 
-/// How a pattern differs from the others, where ASCII is concerned.
+/// How a pattern splits ASCII, where patterns differ.
 #[derive(Clone, Copy)]
 pub(crate) struct Habits {
     /// A capital after a small letter starts a word, and a contraction belongs to the word before it; otherwise words have
     /// any case, and a contraction is a piece.
     pub(crate) cased: bool,
-    /// A slash goes on with the newlines after punctuation.
+    /// Slashes after punctuation belong to it, as newlines do.
     pub(crate) slash: bool,
 }
 
@@ -27,7 +37,7 @@ struct Classes {
     digit: u64,
     /// The space alone.
     space: u64,
-    /// White space with it, but newlines.
+    /// White space including the space, but not newlines.
     blank: u64,
     newline: u64,
     quote: u64,
@@ -35,17 +45,17 @@ struct Classes {
     foreign: u64,
 }
 
-/// Where pieces start: bit n for byte n of a window, always with bit 0. Splits the first `len` bytes, at most 64. The last
-/// bit starts a piece whose end is not known; if the text ends `last` in the window, it may be the end of the text.
+/// The starts of pieces: bit n for byte n of a window, always with bit 0. Splits the first `len` bytes, at most 64. The last
+/// bit starts a piece whose end is not known. If the text ends in this window (`last`), it may be the end of the text.
 #[inline(always)]
 pub(crate) fn starts<S: Simd>(simd: S, habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
-    let mut classes = Classes::of(simd, window);
+    let mut classes = Classes::of_window(simd, window);
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
     let mut split = Split { habits, window, classes, other, len: ascii, limit: ascii, bits: 0 };
     split.close(last && ascii == len);
-    split.find();
+    split.find_starts();
     split.bits & below(split.limit) | 1
 }
 
@@ -57,7 +67,7 @@ fn below(bits: usize) -> u64 {
 
 impl Classes {
     #[inline(always)]
-    fn of<S: Simd>(simd: S, window: &[u8; WIDTH]) -> Self {
+    fn of_window<S: Simd>(simd: S, window: &[u8; WIDTH]) -> Self {
         let bytes = u8x64::from_slice(simd, window);
         let folded = bytes | u8x64::splat(simd, 0x20);
         let letter = (folded.simd_ge(b'a') & folded.simd_le(b'z')).to_bitmask();
@@ -94,22 +104,22 @@ impl Classes {
     }
 }
 
-/// A window on the way to its starts.
+/// A window whose starts are being computed.
 struct Split<'a> {
     habits: Habits,
     window: &'a [u8; WIDTH],
     classes: Classes,
-    /// Punctuation, controls and the like.
+    /// Punctuation, controls and other bytes of no class.
     other: u64,
     len: usize,
-    /// Starts below this are sure.
+    /// Starts below this are final.
     limit: usize,
     bits: u64,
 }
 
 impl Split<'_> {
-    /// White space at the end may go on, and a quote may belong to what follows: only what is before is sure, and where the
-    /// white space starts.
+    /// White space at the end may continue after the window, and a quote there may belong to what follows. Only starts before
+    /// them are final, and the start of the white space.
     #[inline(always)]
     fn close(&mut self, last: bool) {
         let white = self.classes.blank | self.classes.newline;
@@ -125,7 +135,7 @@ impl Split<'_> {
     }
 
     #[inline(always)]
-    fn find(&mut self) {
+    fn find_starts(&mut self) {
         let Classes { upper, lower, digit, space, blank, newline, .. } = self.classes;
         let (letter, other) = (upper | lower, self.other);
         let run = |class: u64| class & !(class << 1);
@@ -142,7 +152,7 @@ impl Split<'_> {
         self.contractions(self.classes.quote & (letter >> 1));
     }
 
-    /// Numbers go by threes.
+    /// Splits numbers into three digits each.
     #[inline(always)]
     fn number(&mut self, mut starts: u64) {
         let digit = self.classes.digit;
@@ -153,7 +163,7 @@ impl Split<'_> {
         }
     }
 
-    /// Newlines that start at `owned` belong to the punctuation before them. Blanks between two newlines are no piece of
+    /// Newlines that start at `owned` belong to the punctuation before them. Blanks between two newlines are not a piece of
     /// their own, unless the newlines before them are owned.
     #[inline(always)]
     fn lines(&mut self, owned: u64) {
@@ -172,7 +182,7 @@ impl Split<'_> {
         }
     }
 
-    /// Quotes before letters, in order.
+    /// Handles the quotes before letters, in order.
     #[inline(always)]
     fn contractions(&mut self, mut quotes: u64) {
         let mut free = 0;
@@ -189,14 +199,14 @@ impl Split<'_> {
         }
     }
 
-    /// Whether a quote is where a contraction may start: after a letter that is not the end of one, or on a piece.
+    /// Whether a contraction may start at a quote: after a letter that does not end a contraction, or at the start of a piece.
     #[inline(always)]
     fn takes(&self, at: usize, free: usize) -> bool {
         let letter = self.classes.upper | self.classes.lower;
         if self.habits.cased { at > free && letter >> (at - 1) & 1 == 1 } else { self.bits >> at & 1 == 1 }
     }
 
-    /// Takes a contraction out of the pieces around it and returns its end.
+    /// Joins or separates a contraction and the pieces around it, and returns its end.
     #[inline(always)]
     fn contract(&mut self, at: usize) -> Option<usize> {
         let width = match [self.window[at + 1] | 0x20, self.window[at + 2] | 0x20] {
@@ -228,7 +238,7 @@ mod tests {
             let window: [u8; WIDTH] = std::array::from_fn(|at| first.wrapping_add(u8::try_from(at * 7).unwrap_or(0)));
             let bits = |is: fn(&u8) -> bool| (0..WIDTH).map(|at| u64::from(is(&window[at])) << at).sum::<u64>();
             for level in [Level::baseline(), Level::new()] {
-                let classes = dispatch!(level, simd => Classes::of(simd, &window));
+                let classes = dispatch!(level, simd => Classes::of_window(simd, &window));
                 assert_eq!(classes.upper, bits(u8::is_ascii_uppercase));
                 assert_eq!(classes.lower, bits(u8::is_ascii_lowercase));
                 assert_eq!(classes.digit, bits(u8::is_ascii_digit));

@@ -1,0 +1,48 @@
+//! `cl100k_base`: GPT-4, GPT-3.5 and the embedding models.
+
+use super::super::characters::{classed, run};
+use super::super::counter::Walker;
+use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
+use super::super::pattern::{
+    Pattern, at_class, contraction, final_white, letter, punctuation, spaced, three_numbers,
+};
+use super::super::window::Habits;
+use super::Encoding;
+
+pub(super) static ENCODING: Encoding = Encoding {
+    walker: Walker::splitting_by::<Cl100k>(),
+    tenths: 40,
+    models: &[
+        "gpt-4",
+        "gpt-3.5",
+        "gpt-35-turbo",
+        "davinci-002",
+        "babbage-002",
+        "text-embedding-ada-002",
+        "text-embedding-3-small",
+        "text-embedding-3-large",
+    ],
+};
+
+/// Words of any case, contractions as pieces, numbers of three digits, punctuation with newlines.
+pub(super) struct Cl100k;
+
+impl Pattern for Cl100k {
+    const HABITS: Option<Habits> = Some(Habits { cased: false, slash: false });
+
+    fn end(text: &[u8], start: usize) -> usize {
+        let Some((class, next)) = classed(text, start) else {
+            return start;
+        };
+        if let Some(width) = contraction(text, start) {
+            return start + width;
+        }
+        match class {
+            UPPER | LOWER | UNCASED => run(text, next, letter),
+            NUMBER => three_numbers(text, next),
+            OTHER | MARK | SPACE if at_class(text, next, letter) => run(text, next, letter),
+            OTHER | MARK => punctuation(text, next, b"\r\n"),
+            _ => spaced(text, start).map_or_else(|| final_white(text, start), |at| punctuation(text, at, b"\r\n")),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! One encoding per file. To add one, write its file and add its line to `list.inc`: the build script makes its tables, and
+//! its name, its estimate `approx:NAME` and its models follow.
+
+use super::counter::Walker;
+use super::vocabulary::{Vocabulary, tables};
+
+/// What distinguishes an encoding from the others.
+pub(crate) struct Encoding {
+    /// How it splits a text.
+    pub(crate) walker: Walker,
+    /// UTF-16 units per token on average, in tenths: the ratio of its estimate.
+    pub(crate) tenths: usize,
+    /// The models that use it, by the start of their names. A name includes what follows it after `-`, `:` or `@`; one that
+    /// ends in `*` includes everything that starts with it.
+    pub(crate) models: &'static [&'static str],
+}
+
+/// An encoding with its names and tables.
+pub(crate) struct ListedEncoding {
+    pub(crate) name: &'static str,
+    /// The name of its estimate.
+    pub(crate) estimate: &'static str,
+    pub(crate) encoding: &'static Encoding,
+    pub(crate) vocabulary: &'static Vocabulary,
+}
+
+macro_rules! encodings {
+    ($($name:ident: $ranks:ident,)*) => {
+        $(mod $name;)*
+
+        /// All encodings, the default first.
+        pub(crate) static ALL: &[ListedEncoding] = &[$(ListedEncoding {
+            name: stringify!($name),
+            estimate: concat!("approx:", stringify!($name)),
+            encoding: &$name::ENCODING,
+            vocabulary: &tables::$ranks,
+        },)*];
+    };
+}
+
+include!("list.inc");

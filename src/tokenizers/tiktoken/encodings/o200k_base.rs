@@ -1,0 +1,51 @@
+//! `o200k_base`: GPT-4o and later, and the reasoning models. Also its pattern, which `o200k_harmony` shares.
+
+use super::super::characters::classed;
+use super::super::counter::Walker;
+use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
+use super::super::pattern::{Pattern, capitals, cased, contraction, punctuation, spaced, three_numbers, white};
+use super::super::window::Habits;
+use super::Encoding;
+
+pub(super) static ENCODING: Encoding = Encoding {
+    walker: Walker::splitting_by::<O200k>(),
+    tenths: 42,
+    models: &[
+        "gpt-5*",
+        "gpt-4.5",
+        "gpt-4.1",
+        "gpt-4o",
+        "chatgpt-4o",
+        "o1",
+        "o3",
+        "o4",
+        "codex-mini",
+    ],
+};
+
+/// Words with their case and contraction, numbers of three digits, punctuation with newlines and slashes.
+pub(super) struct O200k;
+
+impl Pattern for O200k {
+    const HABITS: Option<Habits> = Some(Habits { cased: true, slash: true });
+
+    fn end(text: &[u8], start: usize) -> usize {
+        let Some((class, next)) = classed(text, start) else {
+            return start;
+        };
+        let word = match class {
+            UPPER | LOWER | UNCASED => cased(text, start).or_else(|| capitals(text, start)),
+            MARK => cased(text, next).or(Some(next)),
+            OTHER | SPACE => cased(text, next).or_else(|| capitals(text, next)),
+            _ => None,
+        };
+        if let Some(end) = word {
+            return end + contraction(text, end).unwrap_or(0);
+        }
+        match class {
+            NUMBER => three_numbers(text, next),
+            OTHER => punctuation(text, next, b"\r\n/"),
+            _ => spaced(text, start).map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
+        }
+    }
+}
