@@ -79,7 +79,11 @@ fn refuse(errors: &[Error]) -> ExitCode {
 }
 
 fn default_counting() -> anyhow::Result<Counting> {
-    Ok(Counting { tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?, overhead: Overhead::None, reserve: 0 })
+    Ok(Counting {
+        tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?,
+        overhead: Overhead::None,
+        reserve: 0,
+    })
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.

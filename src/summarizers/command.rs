@@ -118,7 +118,8 @@ impl Summarizer for Command {
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let output = self.run(messages(utterances), budget.tokens)?;
-        let text = String::from_utf8(output).map_err(|_| self.failed("its output is not UTF-8; a summary must be text"))?;
+        let text =
+            String::from_utf8(output).map_err(|_| self.failed("its output is not UTF-8; a summary must be text"))?;
         if text.trim().is_empty() {
             return Err(self.failed("wrote nothing; it must write a summary to standard output"));
         }

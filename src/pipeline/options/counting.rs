@@ -67,7 +67,11 @@ impl CountingOptions {
     /// What the user should know about the counts, such as that they are an estimate.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        self.0.model.as_ref().and_then(|model| tokenizers::tokenizer_for_model(model).ok()).and_then(|picked| picked.note)
+        self.0
+            .model
+            .as_ref()
+            .and_then(|model| tokenizers::tokenizer_for_model(model).ok())
+            .and_then(|picked| picked.note)
     }
 }
 

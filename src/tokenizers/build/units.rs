@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use crate::{
     Result,
-    layout::{UNIT_BLOCK, NEIGHBOUR_BITS, NONE, BOUNDARY_STEP, WHOLE, neighbours},
+    layout::{BOUNDARY_STEP, NEIGHBOUR_BITS, NONE, UNIT_BLOCK, WHOLE, neighbours},
     little,
     ranks::Ranks,
 };

@@ -1,15 +1,18 @@
 //! Walks over a text piece by piece and adds up the tokens. There is one counter per thread and vocabulary.
 
-#![expect(clippy::inline_always, reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables")]
+#![expect(
+    clippy::inline_always,
+    reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
+)]
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::{
-    units::Cuts,
     cache::{Cache, LongCache, PieceKey},
     layout::SHORT,
     merge::Merger,
     pattern::Pattern,
+    units::Cuts,
     vocabulary::Vocabulary,
     window::{self, Habits, WIDTH},
 };

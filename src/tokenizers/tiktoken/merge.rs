@@ -14,7 +14,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use super::{
     layout::NONE,
     small_merge::{self, MAX_UNITS},
-    units, vocabulary::Vocabulary,
+    units,
+    vocabulary::Vocabulary,
 };
 
 /// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.

@@ -18,8 +18,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use counter::{Counter, Reached};
-use encodings::ListedEncoding;
 pub(super) use encodings::ALL as ENCODINGS;
+use encodings::ListedEncoding;
 use vocabulary::Vocabulary;
 
 use super::{Family, Listed, Tokenizer};

@@ -2,7 +2,7 @@
 //! It knows ids and bytes, not how a text is split.
 
 use super::layout::{
-    UNIT_BLOCK, CLASS_BLOCK, ID_BITS, NONE, BOUNDARY_STEP, WHOLE, merged, neighbours, pair, spread, spread_word, top,
+    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, merged, neighbours, pair, spread, spread_word, top,
 };
 
 /// Tables of little-endian numbers, which `build/` writes.

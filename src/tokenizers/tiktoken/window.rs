@@ -11,7 +11,10 @@
 //! ```
 //! The pieces are `I`, `_can't`, `_read` and `_it`. The next window begins at the last start.
 
-#![expect(clippy::inline_always, reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables")]
+#![expect(
+    clippy::inline_always,
+    reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
+)]
 
 use fearless_simd::prelude::*;
 use fearless_simd::u8x64;
