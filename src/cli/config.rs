@@ -1,4 +1,4 @@
-//! `curtail config`: which configuration counts, what it says, and what it may say.
+//! `curtail config`: the configuration in use, and the schema of configurations.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::{PROCESSOR_SPECS, out};
 use crate::checks::{ALL, Group};
 use crate::pipeline::{Config, Origin, Step, Value, schema};
 
-/// Which configuration counts.
+/// The choice of a configuration.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ConfigFlags {
     /// Configuration file; by default the closest `curtail.toml` is used
@@ -36,18 +36,18 @@ impl ConfigFlags {
         Ok(found.map(|path| Config::read(&path, PROCESSOR_SPECS)).transpose()?)
     }
 
-    /// The configuration, which must be there.
+    /// The configuration; an error if there is none.
     pub(super) fn required(&self) -> anyhow::Result<Config> {
         if self.no_config {
-            bail!("nothing to run with --no-config: the chain stands in a configuration");
+            bail!("--no-config leaves no chain to run: the configuration file contains it");
         }
         self.load()?.context(
-            "no `curtail.toml` from the working directory upwards; name one with -c, or begin one with `curtail init`",
+            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
         )
     }
 }
 
-/// The nearest configuration, by the shortest name that it has from here.
+/// The closest configuration, by its path relative to the working directory if it is inside.
 fn nearest() -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("the working directory")?;
     let found = Config::discover(&here);
@@ -79,16 +79,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         _ if args.schema => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
         Some(Command::Schema) => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
         Some(Command::Show(flags)) => shown(flags)?,
-        None => bail!("say what is wanted: `curtail config show` or `curtail config --schema`"),
+        None => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
     };
     out::print(&words)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file, its processors with the lines they stand on, and the variables that beat them.
+/// The file, its processors with their lines, and the environment variables that override them.
 fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let Some(config) = flags.load()? else {
-        return Ok(String::from("no configuration: no `curtail.toml` from the working directory upwards\n"));
+        return Ok(String::from("no configuration: no `curtail.toml` in the working directory or its parents\n"));
     };
     let mut lines = format!("file: {}\n", config.file);
     for Step { level, entry } in config.everywhere() {
