@@ -56,7 +56,6 @@ const LONG: &[&str] = &[
     "read_only",
     "reserve",
     "retries",
-    "schema",
     "start_on",
     "stateful",
     "statistics",

@@ -1,4 +1,4 @@
-//! `curtail window`: the newest part of a transcript, by count.
+//! `curtail window`: the newest part of a transcript, by number of items.
 
 use super::input::Cutting;
 use crate::pipeline::options::WindowOptions;

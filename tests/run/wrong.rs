@@ -53,7 +53,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\nmodel = \"gpt-4\"\ntokenizer = \"gpt2\"\n",
         "",
-        "1:1: model and tokenizer say the same in two ways; give one of them",
+        "1:1: model and tokenizer exclude each other; pass one of them",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = []\n",

@@ -51,10 +51,10 @@ enum OverheadFlag {
 }
 
 impl CountingOptions {
-    /// The way of counting that these options describe.
+    /// The counting that these options describe.
     ///
     /// # Errors
-    /// A tokenizer or a model that nobody knows, or a file that is no tokenizer.
+    /// An unknown tokenizer or model, or a file that is not a tokenizer.
     pub fn counting(&self) -> anyhow::Result<Counting> {
         let tokenizer = match &self.0.model {
             Some(model) => tokenizers::tokenizer_for_model(model)?.tokenizer,
@@ -64,7 +64,7 @@ impl CountingOptions {
         Ok(Counting { tokenizer, overhead, reserve: self.0.reserve.0 })
     }
 
-    /// What the user should know about the counts, such as that they are an estimate.
+    /// A note about the counts, such as that they are estimates.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         self.0
@@ -75,14 +75,14 @@ impl CountingOptions {
     }
 }
 
-// A model that was named beats a tokenizer in the environment, and excludes one that was named: clap's own conflicts cannot
-// tell the two apart.
+// `--model` overrides a tokenizer from the environment and conflicts with `--tokenizer`: clap's own conflicts cannot
+// distinguish the two.
 impl FromArgMatches for CountingOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let flags = Flags::from_arg_matches(matches)?;
         let named = matches.value_source("tokenizer") == Some(ValueSource::CommandLine);
         if named && flags.model.is_some() {
-            let words = "model and tokenizer say the same in two ways; give one of them";
+            let words = "model and tokenizer exclude each other; pass one of them";
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, words));
         }
         Ok(Self(flags))
@@ -104,7 +104,7 @@ impl Args for CountingOptions {
     }
 }
 
-/// Says that the two flags say the same in other words; which of them counts is told above.
+/// Groups the two flags, which are two ways to name one tokenizer; the rule above decides which applies.
 fn grouped(command: Command) -> Command {
     command.group(ArgGroup::new("counter").args(["tokenizer", "model"]).multiple(true))
 }

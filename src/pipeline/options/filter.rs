@@ -1,4 +1,4 @@
-//! Tools, roles and parts that go, whatever the size.
+//! The options that drop tools, roles and parts.
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -93,8 +93,8 @@ impl FilterOptions {
         if !self.include_tool.is_empty() {
             return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
         }
-        let other_wish = !self.role.is_empty() || !self.strip.is_empty() || self.keep_last_results.is_some();
-        Ok((!other_wish).then_some(ToolGlobs::All))
+        let other_selection = !self.role.is_empty() || !self.strip.is_empty() || self.keep_last_results.is_some();
+        Ok((!other_selection).then_some(ToolGlobs::All))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What fits a budget of tokens.
+//! The options of a token budget.
 
 use clap::{Args, ValueEnum};
 

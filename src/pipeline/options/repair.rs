@@ -1,4 +1,4 @@
-//! Broken pairs, mended.
+//! The options of a repair.
 
 use clap::{Args, ValueEnum};
 
@@ -29,13 +29,13 @@ pub enum RepairHow {
 }
 
 impl RepairHow {
-    /// The processors that do it; with `pending`, calls that are still pending at the end are mended, too.
+    /// The processors of this mode; with `pending`, they also repair calls that are pending at the end.
     #[must_use]
     pub fn processors(self, pending: bool) -> Processors {
         let drop = Box::new(Repair { mode: RepairMode::Drop, pending });
         match self {
             Self::Drop => vec![drop],
-            // What could not be moved or answered is dropped.
+            // Pairs that could not be moved or answered are dropped.
             Self::Stub => vec![Box::new(Repair { mode: RepairMode::Stub, pending }), drop],
             Self::Move => vec![Box::new(Repair { mode: RepairMode::Move, pending }), drop],
         }

@@ -1,4 +1,4 @@
-//! The newest part of a transcript, by count.
+//! The options of a window.
 
 use clap::{Args, ValueEnum};
 
