@@ -328,7 +328,7 @@ fn a_failing_summarizer_loses_nothing() {
     );
     let output = run(folder.path(), &[&failing[..], &["--on-summary-error", "extractive", name(&chat)]].concat());
     assert!(output.status.success());
-    assert!(words(&output.stderr).contains("command failed, extractive summarizes instead"));
+    assert!(words(&output.stderr).contains("command failed, so extractive summarizes instead"));
     assert_eq!(words(&output.stdout), good(folder.path(), &[name(&chat)]));
 }
 

@@ -128,7 +128,7 @@ fn a_cache_that_cannot_be_written_is_said_so() {
     let cached =
         Cached { inner: Command::new("echo fine", LONG).expect("a command line"), folder: file.path().to_owned() };
     let why = cached.summarize(&said(), &words(7)).expect_err("a file is no folder").to_string();
-    assert!(why.contains("cannot keep the summary"), "{why}");
+    assert!(why.contains("cannot write the summary"), "{why}");
 }
 
 #[test]
@@ -145,5 +145,5 @@ fn the_fallback_says_so() {
     assert!(text.contains("user: Fix"), "{text}");
     let told = told.lock().expect("no thread panicked");
     assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("command failed, extractive summarizes instead: false: exit status: 1"), "{told:?}");
+    assert!(told[0].starts_with("command failed, so extractive summarizes instead: false: exit status: 1"), "{told:?}");
 }

@@ -149,8 +149,8 @@ fn what_cannot_help_is_not_tried_again() {
                 &["status 307", "redirects are not followed"],
             ),
             (Reply::ok("<html>hello</html>"), &["not JSON", "<html>hello"]),
-            (Reply::ok(wire.says("")), &["no text"]),
-            (Reply::ok(wire.says("<think>so much to do")), &["no text"]),
+            (Reply::ok(wire.says("")), &["without text"]),
+            (Reply::ok(wire.says("<think>so much to do")), &["without text"]),
             (Reply::Answer(429, &[("retry-after", "3600")], "later".to_owned()), &["status 429", "later", "too long"]),
         ] {
             let server = Server::telling(vec![reply.clone()]);
@@ -201,7 +201,7 @@ fn tries_end() {
         for (reply, part) in [(Reply::status(500, "oops"), "oops"), (cut, "closed")] {
             let server = Server::telling(vec![reply]);
             let why = failure(wire.ask(&server));
-            assert!(why.contains("after 3 tries"), "{why}");
+            assert!(why.contains("after 3 attempts"), "{why}");
             assert!(why.contains(part) || why.contains("disconnect"), "{why}");
             assert_eq!(server.received().len(), 3);
         }
