@@ -71,7 +71,7 @@ fn several_inputs_follow_one_another_only_as_records() {
     assert_eq!(text(&done.stdout), format!("{}{}", chat("a", 1), chat("b", 1)));
     let done = place.curtail(&["window", "a.jsonl", "log.jsonl"]).output().unwrap();
     let said = text(&done.stderr);
-    assert!(said.contains("log.jsonl: one of several inputs has the framing `lines`"), "{said}");
+    assert!(said.contains("log.jsonl: several inputs share standard output"), "{said}");
     assert!(said.contains("--output-dir") && said.contains("--in-place"), "{said}");
     assert_eq!(done.status.code(), Some(2));
 }
