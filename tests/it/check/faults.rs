@@ -1,0 +1,242 @@
+//! One planted fault at a time, in every dialect: `check` finds it, by its name and at its place, and `repair` mends it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use clap::ValueEnum as _;
+use curtail::dialects::{Framing, Reading, dialect_named};
+use curtail::pipeline::options::RepairHow;
+use curtail::pipeline::{Chain, Cutter};
+use curtail::transcript::ResultPlace;
+use crate::spell::{Call, SPELLERS, Speller, Turn};
+
+fn call(id: &str, name: &str) -> Call {
+    Call { id: id.to_owned(), name: name.to_owned(), arguments: format!("{{\"for\":\"{id}\"}}") }
+}
+
+fn result(id: &str, name: &str) -> Turn {
+    Turn::Result { id: id.to_owned(), name: name.to_owned(), text: format!("what {name} found") }
+}
+
+fn says(text: &str) -> Turn {
+    Turn::Assistant { reasoning: None, text: Some(text.to_owned()), calls: Vec::new() }
+}
+
+fn calls(calls: Vec<Call>) -> Turn {
+    Turn::Assistant { reasoning: None, text: None, calls }
+}
+
+fn user(text: &str) -> Turn {
+    Turn::User(text.to_owned())
+}
+
+/// Two rounds of calls, all answered, between two users' words.
+fn clean() -> Vec<Turn> {
+    vec![
+        user("What is the weather like?"),
+        calls(vec![call("call-a", "search"), call("call-b", "fetch")]),
+        result("call-a", "search"),
+        result("call-b", "fetch"),
+        says("It is sunny."),
+        user("And tomorrow?"),
+        calls(vec![call("call-c", "forecast")]),
+        result("call-c", "forecast"),
+        says("It will rain."),
+    ]
+}
+
+/// What is done to the clean script.
+type Plant = (&'static str, fn(&mut Vec<Turn>));
+
+const PLANTS: &[Plant] = &[
+    ("drop a result", |script| drop(script.remove(3))),
+    ("drop the only result", |script| drop(script.remove(7))),
+    ("drop a call", |script| script[1] = calls(vec![call("call-a", "search")])),
+    ("drop the only call", |script| drop(script.remove(6))),
+    ("swap call and result", |script| script.swap(6, 7)),
+    ("duplicate a result", |script| script.insert(8, result("call-c", "forecast"))),
+    ("duplicate a call", |script| script[6] = calls(vec![call("call-c", "forecast"), call("call-c", "forecast")])),
+    ("detach a result", |script| script.insert(7, user("Hello?"))),
+    ("rename an id", |script| script[7] = result("call-x", "forecast")),
+    ("end on a call", |script| script.truncate(7)),
+];
+
+/// What `check` must say of a plant in a dialect; nothing where the dialect cannot spell the fault.
+fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
+    let (dialect, _) = SPELLERS[speller];
+    // Where call and result are one record, there are no unpaired results, and an id is spelled once.
+    let one_record = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
+    let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
+    let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
+    let counted = dialect == "gemini" && !one_record;
+    match plant {
+        _ if dialect == "simple" => &[],
+        "end on a call" => &["pending-call"],
+        // What a step is tells only the call before it: without one it is no result.
+        "drop a call" | "drop the only call" | "duplicate a result" if dialect == "antigravity" => &[],
+        "swap call and result" | "detach a result" if dialect == "antigravity" => &["unanswered-call"],
+        "drop a result" if dialect == "sharegpt" => &[],
+        "drop a result" if counted => &["response-count"],
+        "drop a result" | "drop the only result" => &["unanswered-call"],
+        "drop a call" if counted => &["response-count"],
+        "drop a call" | "drop the only call" if one_record => &[],
+        "drop a call" | "drop the only call" => &["orphan-result"],
+        "swap call and result" if one_record => &["unanswered-call"],
+        "swap call and result" if by_place => &["orphan-result", "unanswered-call"],
+        "swap call and result" => &["result-before-call"],
+        "duplicate a result" if one_record => &[],
+        "duplicate a result" if counted => &["response-count"],
+        "duplicate a result" if by_place => &["orphan-result"],
+        "duplicate a result" => &["duplicate-result"],
+        // Each copy is closed before the next begins; and where a text lists calls, one answer is for all of them.
+        "duplicate a call" if one_record || dialect == "sharegpt" => &[],
+        "duplicate a call" if counted => &["response-count"],
+        "duplicate a call" if by_place || dialect == "antigravity" => &["unanswered-call"],
+        "duplicate a call" => &["duplicate-call-id"],
+        // A list of items has no place for results: they may stand anywhere behind their call.
+        "detach a result" if anywhere && dialect != "antigravity" => &[],
+        // Without ids only what stands right after a call can be its answer.
+        "detach a result" if by_place => &["orphan-result", "unanswered-call"],
+        "detach a result" if one_record => &["unanswered-call"],
+        "detach a result" => &["detached-result"],
+        "rename an id" if by_place || dialect == "antigravity" => &[],
+        "rename an id" if one_record => &["unanswered-call"],
+        _ => &["orphan-result", "unanswered-call"],
+    }
+}
+
+fn lines(speller: Speller, script: &[Turn]) -> String {
+    (speller.1)(script).iter().map(|item| format!("{item}\n")).collect()
+}
+
+/// The clean script with each plant in turn, spelt.
+fn planted(speller: Speller) -> Vec<(&'static str, String)> {
+    let planted = PLANTS.iter().map(|(plant, change)| {
+        let mut script = clean();
+        change(&mut script);
+        (*plant, lines(speller, &script))
+    });
+    planted.collect()
+}
+
+fn curtail(folder: &Path, args: &[&str]) -> String {
+    let output = Command::cargo_bin("curtail").unwrap().current_dir(folder).args(args).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn write(texts: &[String]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (nth, text) in texts.iter().enumerate() {
+        fs::write(folder.path().join(format!("{nth}.jsonl")), text).unwrap();
+    }
+    folder
+}
+
+/// The findings of `check` in each text, as JSON.
+fn findings(dialect: &str, texts: &[String]) -> Vec<Vec<serde_json::Value>> {
+    let folder = write(texts);
+    let args = ["check", "--framing", "lines", "--dialect", dialect, "-A", "turn", "--output-format", "json", "."];
+    let out = curtail(folder.path(), &args);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    let all = report["findings"].as_array().unwrap();
+    let of = |nth: usize| all.iter().filter(move |one| one["file"] == format!("./{nth}.jsonl")).cloned().collect();
+    let each: Vec<Vec<_>> = (0..texts.len()).map(of).collect();
+    assert_eq!(each.iter().map(Vec::len).sum::<usize>(), all.len(), "every finding belongs to a file");
+    each
+}
+
+fn rules(findings: &[serde_json::Value]) -> BTreeSet<&str> {
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap()).collect()
+}
+
+fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
+    let how = RepairHow::from_str(mode, false).unwrap();
+    let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
+    let cutter = Cutter { chain: Chain::default().at("", how.processors(true)), explain: false, counting: None };
+    let mend = |text: &String| {
+        let mut mended = String::new();
+        cutter.cut(&reading, text, &mut mended).unwrap();
+        mended
+    };
+    texts.iter().map(mend).collect()
+}
+
+#[test]
+fn a_clean_script_raises_nothing_and_is_not_mended() {
+    for &speller in SPELLERS {
+        let text = vec![lines(speller, &clean())];
+        assert_eq!(findings(speller.0, &text), [Vec::<serde_json::Value>::new()], "{}: {text:?}", speller.0);
+        for mode in ["drop", "stub", "move"] {
+            assert_eq!(repaired(speller.0, mode, &text), text, "{}", speller.0);
+        }
+    }
+}
+
+/// What stands at the place of a finding, found by line and pointer, and again by byte offset.
+fn placed(text: &str, place: &serde_json::Value) -> serde_json::Value {
+    let number = |key: &str| usize::try_from(place[key].as_u64().unwrap()).unwrap();
+    let line = text.lines().nth(number("line") - 1).unwrap();
+    let whole: serde_json::Value = serde_json::from_str(line).unwrap();
+    let value =
+        whole.pointer(place["pointer"].as_str().unwrap()).unwrap_or_else(|| panic!("{place} in {line}")).clone();
+    let bytes = &text[number("offset")..number("offset") + number("length")];
+    assert_eq!(serde_json::from_str::<serde_json::Value>(bytes).unwrap(), value, "{place}");
+    assert!(line.chars().skip(number("column") - 1).collect::<String>().starts_with(bytes), "{place}");
+    value
+}
+
+#[test]
+fn a_planted_fault_raises_its_rule_at_its_place() {
+    let mut wrong = Vec::new();
+    for (nth, &speller) in SPELLERS.iter().enumerate() {
+        let planted = planted(speller);
+        let texts: Vec<String> = planted.iter().map(|(_, text)| text.clone()).collect();
+        for ((plant, text), found) in planted.iter().zip(findings(speller.0, &texts)) {
+            if rules(&found) != expected(nth, plant).iter().copied().collect() {
+                wrong.push(format!("{} {nth}, {plant}: {:?}\n{text}", speller.0, rules(&found)));
+            }
+            let tool = if matches!(*plant, "drop a result" | "drop a call") { "fetch" } else { "forecast" };
+            for finding in found {
+                let there = placed(text, &finding["at"]).to_string();
+                // A message that answers too few calls is pointed at as a whole: what is missing cannot be.
+                let whole = finding["rule"] == "response-count" && there.contains("functionResponse");
+                let hit = whole || ["call-b", "call-c", "call-x", tool].iter().any(|id| there.contains(id));
+                assert!(hit, "{} {plant}: {finding} at {there}", speller.0);
+                if finding["other_half"].is_object() {
+                    placed(text, &finding["other_half"]);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_mode_mends_every_plant_once_and_for_all() {
+    for &speller in SPELLERS {
+        let texts: Vec<String> = planted(speller).into_iter().map(|(_, text)| text).collect();
+        for mode in ["drop", "stub", "move"] {
+            let mended = repaired(speller.0, mode, &texts);
+            assert_eq!(repaired(speller.0, mode, &mended), mended, "{} {mode}", speller.0);
+            let left = findings(speller.0, &mended);
+            for (nth, (plant, _)) in PLANTS.iter().enumerate() {
+                let (before, after) = (&texts[nth], &mended[nth]);
+                assert!(left[nth].is_empty(), "{} {plant} {mode}: {:?}\n{before}\n{after}", speller.0, left[nth]);
+                assert!(after.starts_with(before.lines().next().unwrap()), "{} {plant} {mode}: {after}", speller.0);
+                assert!(mode == "stub" || after.len() <= before.len(), "{} {plant} {mode} made it bigger", speller.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stub_says_that_the_call_was_interrupted() {
+    for &speller in SPELLERS.iter().filter(|(dialect, _)| *dialect != "simple") {
+        let mut script = clean();
+        script.remove(7);
+        let mended = repaired(speller.0, "stub", &[lines(speller, &script)]);
+        assert!(mended[0].contains("[interrupted: this tool call was never answered]"), "{}: {mended:?}", speller.0);
+    }
+}

@@ -1,0 +1,422 @@
+//! `curtail check` from outside: what it says in every format, where, and with what status.
+
+mod faults;
+mod peers;
+mod rules;
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
+const RESULT: &str = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#;
+const ASK: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}"#;
+const SAY: &str = r#"{"role":"assistant","content":"It is."}"#;
+
+fn curtail(folder: &Path, args: &[&str]) -> std::process::Output {
+    Command::cargo_bin("curtail").unwrap().current_dir(folder).args(args).output().unwrap()
+}
+
+fn check(args: &[&str], text: &str) -> (i32, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::cargo_bin("curtail").unwrap();
+    let output = command.current_dir(folder.path()).arg("check").args(args).write_stdin(text).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn lines(items: &[&str]) -> String {
+    items.iter().map(|item| format!("{item}\n")).collect()
+}
+
+fn json(args: &[&str], text: &str) -> Value {
+    let (_, out, err) = check(&[&["--output-format", "json"], args].concat(), text);
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out} {err}"))
+}
+
+/// The findings as `rule level line:column`.
+fn reported(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let line = |finding: &Value| format!("{}:{}", finding["at"]["line"], finding["at"]["column"]);
+    findings.map(|one| format!("{} {} {}", word(&one["rule"]), word(&one["level"]), line(one))).collect()
+}
+
+#[test]
+fn the_status_says_what_was_found() {
+    let (clean, orphan, pending) = (lines(&[ASK, SAY]), lines(&[ASK, RESULT, SAY]), lines(&[ASK, CALL]));
+    let cases: [(&[&str], &str, i32); 14] = [
+        (&[], &clean, 0),
+        (&[], &orphan, 1),
+        (&["--exit-zero"], &orphan, 0),
+        (&["-A", "orphan-result"], &orphan, 0),
+        (&["-A", "all", "-W", "pairing"], &orphan, 0),
+        (&["-A", "P001", "--strict"], &orphan, 0),
+        (&["-W", "P001", "--strict"], &orphan, 1),
+        (&[], &pending, 0),
+        (&["--strict"], &pending, 1),
+        (&["-D", "pending-call"], &pending, 1),
+        (&[], "", 2),
+        (&["--allow-empty"], "", 0),
+        (&["-D", "no-such-rule"], &clean, 2),
+        (&["--profile", "no-such-provider"], &clean, 2),
+    ];
+    for (args, text, status) in cases {
+        let (code, out, err) = check(args, text);
+        assert_eq!(code, status, "{args:?}\n{out}{err}");
+    }
+}
+
+#[test]
+fn the_text_shows_the_line_and_what_to_do() {
+    let (_, out, _) = check(&["--stdin-filename", "chat.jsonl"], &lines(&[ASK, RESULT, SAY]));
+    let expected = r#"error[P001]: the result of `call_1` answers no earlier call (orphan-result)
+ --> chat.jsonl:2:1 (message 1)
+  |
+2 | {"role":"tool","tool_call_id":"call_1","content":"rain"}
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = the provider answers: Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.
+  = help: drop the result, or put its call back before it
+
+P001 orphan-result      1 denied
+1 error in 1 transcript of 1 file
+"#;
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_long_line_is_clipped_around_the_place() {
+    let long = format!(
+        r#"{{"messages":[{{"role":"user","content":"{}"}},{{"role":"tool","tool_call_id":"x","content":"{}"}}]}}"#,
+        "ä\\n".repeat(5000),
+        "y".repeat(5000)
+    );
+    let (_, out, _) = check(&["--framing", "records", "--dialect", "openai", "-A", "dataset"], &long);
+    let shown = out.lines().find(|line| line.starts_with("1 |")).unwrap();
+    assert!(shown.chars().count() < 120 && shown.contains(r#"{"role":"tool""#), "{shown}");
+    let carets = out.lines().find(|line| line.contains('^')).unwrap();
+    let column = |line: &str, what: char| line.chars().position(|c| c == what);
+    assert_eq!(
+        carets.chars().position(|c| c == '^'),
+        shown.chars().collect::<String>().find("{\"role\":\"tool\"").map(|at| shown[..at].chars().count())
+    );
+    assert!(column(shown, '…').is_some());
+}
+
+#[test]
+fn broken_lines_are_findings_and_the_rest_is_checked() {
+    let text =
+        lines(&[ASK, r#"{"role":"assistant","content":"Let me"#, RESULT, SAY, r#"{"role":"user","content":nul"#]);
+    let report = json(&[], &text);
+    assert_eq!(reported(&report), ["invalid-json deny 2:38", "orphan-result deny 3:1", "invalid-json deny 5:26"]);
+    let document = json(&[], "[\n  {\"role\": \"user\", \"content\": \"x\",}\n]\n");
+    assert_eq!(reported(&document), ["invalid-json deny 2:35"]);
+    let records = format!(
+        "{{\"messages\":[{ASK},{SAY}]}}\n{{\"messages\":[{ASK},{SAY}}}\n{{\"messages\":[{ASK},{RESULT},{SAY}]}}\n"
+    );
+    let report = json(&[], &records);
+    assert_eq!(reported(&report)[0].split(' ').next(), Some("invalid-json"));
+    assert!(reported(&report)[1].starts_with("orphan-result deny 3:"), "{report}");
+    assert_eq!(report["findings"][1]["at"]["pointer"], "/messages/1");
+    let at = &report["findings"][1]["at"];
+    let offset = usize::try_from(at["offset"].as_u64().unwrap()).unwrap();
+    assert_eq!(&records[offset..offset + RESULT.len()], RESULT);
+}
+
+#[test]
+fn another_providers_rules_can_be_asked_for() {
+    let late = r#"{"role":"system","content":"Be brief."}"#;
+    let text = lines(&[SAY, ASK, CALL, RESULT, SAY, late]);
+    assert_eq!(reported(&json(&[], &text)), ["system-not-first warn 6:1"]);
+    assert_eq!(
+        reported(&json(&["--profile", "anthropic"], &text)),
+        ["first-speaker warn 1:1", "system-not-first warn 6:1"]
+    );
+    let report = json(&["--profile", "bedrock"], &lines(&[ASK, ASK, CALL, RESULT, SAY]));
+    assert_eq!(reported(&report), ["alternation warn 2:1"]);
+    assert!(report["findings"][0]["provider_answer"].as_str().unwrap().starts_with("A conversation must alternate"));
+    let items = lines(&[
+        r#"{"type":"message","role":"user","content":"x"}"#,
+        r#"{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}"#,
+        r#"{"type":"function_call","call_id":"b","name":"f","arguments":"{}"}"#,
+        r#"{"type":"function_call_output","call_id":"b","output":"1"}"#,
+        r#"{"type":"function_call_output","call_id":"a","output":"2"}"#,
+        r#"{"type":"message","role":"assistant","content":"y"}"#,
+    ]);
+    for profile in ["openai", "anthropic", "gemini", "bedrock", "responses"] {
+        assert_eq!(reported(&json(&["--profile", profile], &items)), Vec::<String>::new(), "{profile}");
+    }
+}
+
+#[test]
+fn a_provider_that_holds_state_may_be_sent_a_lone_result() {
+    let text = r#"{"type":"function_call_output","call_id":"a","output":"2"}
+{"type":"message","role":"assistant","content":"y"}
+{"type":"reasoning","id":"rs_1","summary":[]}
+"#;
+    assert_eq!(reported(&json(&["-A", "turn"], text)), ["orphan-result deny 1:1", "reasoning-without-call warn 3:1"]);
+    assert_eq!(reported(&json(&["-A", "turn", "--stateful"], text)), Vec::<String>::new());
+}
+
+#[test]
+fn levels_are_configured_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("raw")).unwrap();
+    for name in ["raw/a.jsonl", "b.jsonl"] {
+        fs::write(folder.path().join(name), lines(&[ASK, RESULT, SAY])).unwrap();
+    }
+    let config = "[check]\nwarn = ['orphan-result']\n[[check.paths]]\npath = 'raw/**'\nallow = ['all']\n";
+    fs::write(folder.path().join("curtail.toml"), config).unwrap();
+    let output = curtail(folder.path(), &["check", "--output-format", "json", "raw", "b.jsonl"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        (reported(&report), &report["findings"][0]["file"]),
+        (vec!["orphan-result warn 2:1".into()], &"b.jsonl".into())
+    );
+    let flagged = curtail(folder.path(), &["check", "-D", "pairing", "raw", "b.jsonl"]);
+    assert_eq!(flagged.status.code(), Some(1));
+    fs::write(folder.path().join("curtail.toml"), "[check]\ndenny = ['x']\n").unwrap();
+    let wrong = curtail(folder.path(), &["check", "b.jsonl"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("denny"), "{wrong:?}");
+}
+
+#[test]
+fn fixing_mends_in_place_and_tells_what_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.jsonl");
+    let broken = lines(&[ASK, CALL, ASK, RESULT, SAY, CALL]);
+    let fixed = [("drop", lines(&[ASK, ASK, SAY, CALL])), ("move", lines(&[ASK, CALL, RESULT, ASK, SAY, CALL]))];
+    for (mode, expected) in fixed {
+        fs::write(&path, &broken).unwrap();
+        let diff = curtail(folder.path(), &["check", "--diff", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!(diff.status.code(), Some(1));
+        assert!(diff.stdout.starts_with(b"--- chat.jsonl\n+++ chat.jsonl\n@@ "), "{diff:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), broken, "--diff writes nothing");
+        let output = curtail(folder.path(), &["check", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{mode}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 mended"), "{output:?}");
+        let again = curtail(folder.path(), &["check", "--diff", &format!("--fix={mode}"), "chat.jsonl"]);
+        assert_eq!((again.status.code(), again.stdout.len()), (Some(0), 0), "{again:?}");
+    }
+    fs::write(&path, lines(&[ASK, CALL, ASK, SAY, "{"])).unwrap();
+    let torn = curtail(folder.path(), &["check", "--fix", "chat.jsonl"]);
+    assert_eq!(torn.status.code(), Some(1), "{torn:?}");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        lines(&[ASK, CALL, ASK, SAY, "{"]),
+        "what cannot be read is not written"
+    );
+}
+
+#[test]
+fn the_diff_is_what_a_patch_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken: String = [lines(&[ASK, CALL, ASK]), lines(&[RESULT, SAY, ASK, CALL, ASK, SAY])].concat();
+    fs::write(folder.path().join("chat.jsonl"), &broken).unwrap();
+    fs::write(folder.path().join("copy.jsonl"), &broken).unwrap();
+    let diff = curtail(folder.path(), &["check", "--diff", "--fix=stub", "chat.jsonl"]);
+    curtail(folder.path(), &["check", "--fix=stub", "chat.jsonl"]);
+    let patch = Command::new("patch").current_dir(folder.path()).arg("copy.jsonl").write_stdin(diff.stdout).output();
+    // Not every machine has `patch`; where there is one, it must agree.
+    if let Ok(patched) = patch {
+        assert!(patched.status.success(), "{patched:?}");
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("copy.jsonl"), read("chat.jsonl"));
+    }
+}
+
+#[test]
+fn copies_are_found_across_files() {
+    let record = |id: usize, sky: &str| {
+        format!("{{\"id\":{id},\"messages\":[{ASK}, {{\"role\":\"assistant\",\"content\":\"{sky}\"}}]}}\n")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.jsonl"), record(1, "rain") + &record(2, "sun")).unwrap();
+    fs::write(folder.path().join("b.jsonl"), record(3, "rain").replace(", {", ",{") + &record(4, "snow")).unwrap();
+    let quiet = curtail(folder.path(), &["check", "a.jsonl", "b.jsonl"]);
+    assert_eq!(quiet.status.code(), Some(0));
+    let output = curtail(
+        folder.path(),
+        &["check", "-D", "duplicate-transcript", "--output-format", "json", "a.jsonl", "b.jsonl"],
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+    assert_eq!(report["findings"][0]["message"], "the transcript has the same messages as a.jsonl:1");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn findings_can_be_counted_and_cut_short() {
+    let text = lines(&[ASK, RESULT, RESULT, RESULT, SAY]);
+    let report = json(&["--max-findings", "1"], &text);
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+    assert_eq!((report["summary"]["denied"].as_u64(), report["summary"]["not_told"].as_u64()), (Some(3), Some(2)));
+    let (code, out, _) = check(&["--statistics"], &text);
+    assert_eq!((code, out.as_str()), (1, "P001 orphan-result      3 denied\n3 errors in 1 transcript of 1 file\n"));
+}
+
+#[test]
+fn github_commands_are_escaped() {
+    let name = "50%,a:b.jsonl";
+    let (_, out, _) = check(&["--output-format", "github", "--stdin-filename", name], &lines(&[ASK, RESULT, SAY]));
+    assert!(out.starts_with("::error file=50%25%2Ca%3Ab.jsonl,line=2,col=1,title=P001 orphan-result::"), "{out}");
+    assert_eq!(out.lines().count(), 1, "{out}");
+}
+
+#[test]
+fn junit_has_a_test_for_every_finding() {
+    let (_, out, _) =
+        check(&["--output-format", "junit"], &lines(&[ASK, RESULT, SAY, &CALL.replace("call_1", "call_2")]));
+    assert!(out.contains("<testsuites name=\"curtail\" tests=\"2\" skipped=\"0\" failures=\"1\""), "{out}");
+    assert!(
+        out.contains("<failure message=\"the result of `call_1` answers no earlier call\" type=\"P001\">"),
+        "{out}"
+    );
+}
+
+/// XML 1.0 allows neither control characters nor their escapes; markup is escaped, and the counts agree with the cases.
+#[test]
+fn junit_is_well_formed() {
+    let odd = RESULT.replace("call_1", "<a>&\\u0001\\\"'\\u001b");
+    let (_, out, _) =
+        check(&["--output-format", "junit", "--stdin-filename", "a&b.jsonl"], &lines(&[ASK, &odd, SAY, CALL]));
+    assert!(
+        out.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ") && out.ends_with("</testsuites>\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("<testsuite name=\"a&amp;b.jsonl\" tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\">"),
+        "{out}"
+    );
+    assert!(out.contains("&lt;a&gt;&amp;&quot;&apos;`") && !out.contains("<a>"), "{out}");
+    assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out}");
+    let count = |what: &str| out.matches(what).count();
+    assert_eq!(
+        (count("<testcase "), count("</testcase>"), count("<failure "), count("</failure>")),
+        (2, 2, 1, 1),
+        "{out}"
+    );
+    assert_eq!((count("<system-out>warning: "), count("</system-out>")), (1, 1), "{out}");
+    let (_, clean, _) = check(&["--output-format", "junit"], &lines(&[ASK, SAY]));
+    assert!(clean.contains("tests=\"1\"") && clean.contains("<testcase name=\"check\"/>"), "{clean}");
+}
+
+/// A format needs no second list: its name is in the help of the flag and on the page of the command.
+#[test]
+fn every_format_is_offered_and_documented() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands/check.md")).unwrap();
+    let (_, help, _) = check(&["--help"], "");
+    for format in curtail::reports::FORMATS {
+        assert!(help.contains(format.name) && help.contains(format.summary), "{}: {help}", format.name);
+        assert!(
+            page.contains(&format!("`{}`", format.name))
+                || page.contains(&format!("`--output-format {}`", format.name)),
+            "{}",
+            format.name
+        );
+        assert_eq!(check(&["--output-format", format.name], &lines(&[ASK, SAY])).0, 0, "{}", format.name);
+    }
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn sarif_is_valid() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sarif/sarif-schema-2.1.0.json");
+    let mut schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
+    // The published pattern of `language`, which we do not write, is no regular expression: it closes a bracket twice.
+    for holder in ["run", "toolComponent"] {
+        schema["definitions"][holder]["properties"]["language"].as_object_mut().unwrap().remove("pattern");
+    }
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let texts = [lines(&[ASK, RESULT, CALL, ASK, RESULT, SAY, CALL]), lines(&[ASK, SAY]), String::from("{\"role\":\n")];
+    for text in texts {
+        let (_, out, err) = check(&["--output-format", "sarif", "--stdin-filename", "a b/chat.jsonl"], &text);
+        let log: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+        let errors: Vec<String> =
+            schema.iter_errors(&log).map(|error| format!("{error} at {}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+        }
+    }
+    let broken = serde_json::json!({"version": "2.1.0", "runs": [{"tool": {}}]});
+    assert!(!schema.is_valid(&broken), "the schema tells wrong from right");
+}
+
+#[test]
+fn the_order_of_findings_does_not_depend_on_the_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let filler = format!("{{\"messages\":[{ASK},{{\"role\":\"assistant\",\"content\":\"{}\"}}]}}\n", "z".repeat(3000));
+    let broken = format!("{{\"messages\":[{ASK},{RESULT},{SAY}]}}\n");
+    for file in 0..4 {
+        let text: String =
+            (0..600).map(|nth| if nth % (7 + file) == 0 { broken.as_str() } else { filler.as_str() }).collect();
+        fs::write(folder.path().join(format!("{file}.jsonl")), text).unwrap();
+    }
+    let with = |jobs: &str| curtail(folder.path(), &["check", "--jobs", jobs, "--output-format", "json", "."]).stdout;
+    let one = with("1");
+    let report: Value = serde_json::from_slice(&one).unwrap();
+    assert!(report["summary"]["denied"].as_u64().unwrap() > 200);
+    assert_eq!(with("8"), one);
+    // Every place is the place in its file, whatever block it came in.
+    for finding in report["findings"].as_array().unwrap().iter().step_by(17) {
+        let text = fs::read_to_string(folder.path().join(finding["file"].as_str().unwrap())).unwrap();
+        let offset = usize::try_from(finding["at"]["offset"].as_u64().unwrap()).unwrap();
+        let line = usize::try_from(finding["at"]["line"].as_u64().unwrap()).unwrap();
+        assert!(text[offset..].starts_with(RESULT), "{finding}");
+        assert_eq!(text[..offset].matches('\n').count() + 1, line);
+    }
+}
+
+#[test]
+fn what_the_provider_runs_needs_no_signature() {
+    let signed = lines(&[
+        r#"{"role":"user","parts":[{"text":"Roll."}]}"#,
+        r#"{"role":"model","parts":[{"functionCall":{"name":"roll","args":{}},"thoughtSignature":"c2ln"}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"roll","response":{"eyes":4}}}]}"#,
+        r#"{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"2*4"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"8"}},{"text":"8"}]}"#,
+    ]);
+    assert!(reported(&json(&[], &signed)).is_empty());
+}
+
+#[test]
+fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = CALL.replace(r#""arguments":"{}""#, r#""arguments":"{\"city\":""#);
+    let both = CALL
+        .replace("]}", &format!(",{}]}}", &torn[torn.find("{\"id\"").unwrap()..torn.len() - 2]))
+        .replacen("call_1", "call_0", 1);
+    fs::write(folder.path().join("a.jsonl"), lines(&[ASK, &both, ASK, SAY])).unwrap();
+    let done = curtail(folder.path(), &["check", "--fix=stub", "a.jsonl"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stdout));
+    let text = fs::read_to_string(folder.path().join("a.jsonl")).unwrap();
+    assert!(text.contains(r#""tool_call_id":"call_0""#) && !text.contains("call_1"), "{text}");
+}
+
+#[test]
+fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
+    let record = |own: &str, parent: &str, reply: &str, block: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{own}"}}"#
+        )
+    };
+    let ask = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
+    let waits = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
+    let says = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
+    let looks = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
+    let folder = tempfile::tempdir().unwrap();
+    let left = |tool: &str| {
+        fs::write(folder.path().join("a.jsonl"), lines(&[ask, &waits, &says, &looks])).unwrap();
+        String::from_utf8(curtail(folder.path(), &["filter", "-x", tool, "a.jsonl"]).stdout).unwrap()
+    };
+    assert_eq!(left("look"), lines(&[ask, &says.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")]));
+    assert_eq!(left("other"), lines(&[ask, &waits, &says, &looks]));
+}

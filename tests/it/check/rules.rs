@@ -1,0 +1,93 @@
+//! Every rule's page is generated from the rule; its bad example raises exactly that rule, its good example none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use curtail::checks::{ALL, Rule, rule_named};
+
+fn pages() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
+}
+
+/// The rules that `check` reports for `text`.
+fn broken(rule: &Rule, text: &str) -> BTreeSet<String> {
+    let mut check = Command::cargo_bin("curtail").unwrap();
+    check.args(["check", "--output-format", "json"]).args(rule.flags.split_whitespace());
+    let output = check.write_stdin(text).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{}: {error}: {}", rule.name, String::from_utf8_lossy(&output.stderr)));
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_bad_block_raises_its_rule_and_a_good_one_none() {
+    let mut wrong = Vec::new();
+    for rule in ALL {
+        let (bad, good) = (broken(rule, rule.bad), broken(rule, rule.good));
+        if bad != BTreeSet::from([rule.name.to_owned()]) || !good.is_empty() {
+            wrong.push(format!("{}: bad raises {bad:?}, good raises {good:?}", rule.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `CURTAIL_WRITE_PAGES=1 cargo test --test rules` writes the pages anew.
+#[test]
+fn the_pages_are_what_the_rules_say() {
+    let write = std::env::var_os("CURTAIL_WRITE_PAGES").is_some();
+    let mut expected = BTreeSet::from([String::from("README.md")]);
+    for rule in ALL {
+        let path = pages().join(format!("{}.md", rule.name));
+        expected.insert(format!("{}.md", rule.name));
+        if write {
+            fs::create_dir_all(pages()).unwrap();
+            fs::write(&path, rule.page()).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap_or_default(), rule.page(), "{} is out of date", path.display());
+    }
+    if write {
+        fs::write(pages().join("README.md"), index()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(pages().join("README.md")).unwrap_or_default(), index());
+    let there: BTreeSet<String> =
+        fs::read_dir(pages()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(there, expected, "docs/rules holds one page for each rule, and an index");
+}
+
+const INTRODUCTION: &str = "[`curtail check`](../commands/check.md) reports these faults, and `curtail rule NAME` shows a page. The level is the default: \
+     `deny` fails the\ncheck, `warn` only reports, and `allow` turns the rule off ([levels](../commands/check.md#rules-and-levels)).";
+
+fn index() -> String {
+    let row = |rule: &&Rule| {
+        format!("| {} | [{}]({}.md) | {} | {} |\n", rule.code, rule.name, rule.name, rule.level.name(), rule.summary)
+    };
+    let rows: String = ALL.iter().map(row).collect();
+    format!("# Rules\n\n{INTRODUCTION}\n\n| code | rule | level | reports |\n|---|---|---|---|\n{rows}")
+}
+
+#[test]
+fn codes_and_names_are_unique_and_found() {
+    let keys: BTreeSet<&str> = ALL.iter().flat_map(|rule| [rule.code, rule.name]).collect();
+    assert_eq!(keys.len(), 2 * ALL.len());
+    for rule in ALL {
+        assert_eq!(rule_named(rule.name).unwrap().code, rule.code);
+        assert_eq!(rule_named(&rule.code.to_lowercase()).unwrap().name, rule.name);
+        assert_eq!(ALL[rule.index()].code, rule.code);
+        assert!(rule.summary.ends_with('.') && !rule.help.ends_with('.'), "{}", rule.name);
+        assert!(rule.group.name().to_uppercase().starts_with(&rule.code[..1]), "{} is in {:?}", rule.code, rule.group);
+    }
+}
+
+#[test]
+fn the_command_prints_a_page_or_the_list() {
+    let curtail = || Command::cargo_bin("curtail").unwrap();
+    curtail().args(["rule", "P001"]).assert().success().stdout(rule_named("orphan-result").unwrap().page());
+    let list = curtail().arg("rule").output().unwrap();
+    assert_eq!(String::from_utf8(list.stdout).unwrap().lines().count(), ALL.len());
+    let wrong = curtail().args(["rule", "orphan-reslt"]).assert().code(2);
+    let message = String::from_utf8(wrong.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("did you mean `orphan-result`?"), "{message}");
+}

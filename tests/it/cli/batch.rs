@@ -1,0 +1,371 @@
+//! Many inputs: order, trees, kills, resuming, progress.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Place, chat, chats, gzip, program, text};
+
+#[test]
+fn any_number_of_jobs_writes_the_same_bytes() {
+    let place = Place::new();
+    // Several blocks in a file, and one file smaller than a block between two that are not.
+    place.write("a.jsonl", chats(2000).as_bytes());
+    place.write("b.jsonl", chat("b", 5).trim_end().as_bytes());
+    place.write("c.jsonl.gz", &gzip(&chats(1500)));
+    for command in [
+        &["window", "-n", "5"][..],
+        &["filter", "--persist-results"],
+        &["limit", "-t", "100"],
+        &["window", "--explain"],
+    ] {
+        let run = |jobs: &str| {
+            let done = place.curtail(command).args(["-j", jobs, "a.jsonl", "b.jsonl", "c.jsonl.gz"]).output().unwrap();
+            assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+            (done.stdout, done.stderr)
+        };
+        let one = run("1");
+        assert!(one.0.len() > 100_000, "too little to tell");
+        assert_eq!(memchr::memchr_iter(b'\n', &one.0).count(), 3501);
+        for jobs in ["2", "8", "0"] {
+            assert!(run(jobs) == one, "{command:?} with {jobs} jobs");
+        }
+    }
+}
+
+#[test]
+fn an_error_late_in_a_file_is_found_in_its_place_whatever_the_jobs() {
+    let place = Place::new();
+    let good = chats(1500);
+    place.write("a.jsonl", format!("{good}{{\"messages\": [}}\n{good}").as_bytes());
+    place.write("b.jsonl", chat("b", 2).as_bytes());
+    for jobs in ["1", "2", "8"] {
+        let done = place.curtail(&["window", "-n", "999", "-j", jobs, "a.jsonl", "b.jsonl"]).output().unwrap();
+        assert_eq!(text(&done.stderr), "curtail: a.jsonl:1501:15: expected a JSON value\n", "{jobs} jobs");
+        assert!(done.stdout == format!("{good}{}", chat("b", 2)).as_bytes(), "{jobs} jobs");
+        assert_eq!(done.status.code(), Some(2));
+        place.curtail(&["window", "-j", jobs, "a.jsonl", "b.jsonl", "-O", "out", "--force"]).assert().code(2);
+        assert!(!place.path("out/a.jsonl").exists() && place.path("out/b.jsonl").exists(), "{jobs} jobs");
+    }
+}
+
+#[test]
+fn several_inputs_follow_one_another_only_as_records() {
+    let place = Place::new();
+    place.write("a.jsonl", chat("a", 1).trim_end().as_bytes());
+    place.write("b.jsonl", format!("\u{feff}{}", chat("b", 1)).as_bytes());
+    place.write("empty.jsonl", b"");
+    place.write("log.jsonl", b"{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"y\"}\n");
+    let done = place.curtail(&["window", "a.jsonl", "empty.jsonl", "b.jsonl"]).output().unwrap();
+    assert_eq!(text(&done.stdout), format!("{}{}", chat("a", 1), chat("b", 1)));
+    let done = place.curtail(&["window", "a.jsonl", "log.jsonl"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.contains("log.jsonl: several inputs share standard output"), "{said}");
+    assert!(said.contains("--output-dir") && said.contains("--in-place"), "{said}");
+    assert_eq!(done.status.code(), Some(2));
+}
+
+#[test]
+fn trees_are_mirrored() {
+    let place = Place::new();
+    for name in ["data/a.jsonl", "data/sub/b.ndjson", "data/sub/c.JSON", "data/.hidden/d.jsonl"] {
+        place.write(name, chat(name, 3).as_bytes());
+    }
+    place.write("data/e.jsonl.gz", &gzip(&chat("e", 3)));
+    place.write("data/notes.txt", b"no transcript");
+    place.write("data/.gitignore", b"*.jsonl\n");
+    place.curtail(&["window", "-n", "2", "data", "-O", "out"]).assert().success();
+    for name in ["a.jsonl", "sub/b.ndjson", "sub/c.JSON", ".hidden/d.jsonl", "e.jsonl.gz"] {
+        assert!(place.path("out").join(name).exists(), "{name}");
+    }
+    assert!(!place.path("out/notes.txt").exists() && !place.path("out/.curtail-resume").exists());
+    // Into a directory inside the input, which is no input itself.
+    for _ in 0..2 {
+        place.curtail(&["window", "-n", "2", "data", "-O", "data/cut", "--force"]).assert().success();
+        assert!(place.path("data/cut/a.jsonl").exists() && !place.path("data/cut/cut").exists());
+    }
+    // Globs of ours, for shells that have none, and names as they were typed.
+    let arguments = ["window", "-n", "2", "data/*.jsonl", "data/sub/**", "-O", "globs"];
+    place.curtail(&arguments).assert().success();
+    assert!(place.path("globs/data/a.jsonl").exists() && place.path("globs/data/sub/b.ndjson").exists());
+    place.write("top.jsonl", chat("t", 3).as_bytes());
+    place.curtail(&["window", "-n", "2", "t*.jsonl", "-O", "here"]).assert().success();
+    assert!(place.path("here/top.jsonl").exists(), "a glob without a directory");
+}
+
+#[test]
+fn bad_files_do_not_stop_the_others() {
+    let place = Place::new();
+    place.write("a.jsonl", b"{\n");
+    place.write("b.jsonl", chat("b", 3).as_bytes());
+    let done = place.curtail(&["window", "-i", "a.jsonl", "none.jsonl", "b.jsonl", "-n", "2"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.contains("none.jsonl: no such file or directory") && said.contains("a.jsonl:2:1: "), "{said}");
+    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(place.read("a.jsonl"), b"{\n");
+    assert_ne!(place.read("b.jsonl"), chat("b", 3).as_bytes());
+}
+
+#[cfg(unix)]
+#[test]
+fn odd_names_deep_trees_and_loops() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new();
+    let odd = place.path("data").join(OsStr::from_bytes(b"n\xff\n.jsonl"));
+    let deep = place.path("data").join(vec!["d"; 300].join("/"));
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(&odd, chat("odd", 3)).unwrap();
+    fs::write(deep.join("x.jsonl"), chat("deep", 3)).unwrap();
+    symlink(place.path("data"), place.path("data/loop")).unwrap();
+    let done = place.curtail(&["window", "-n", "2", "data", "-O", "out"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.contains("data/loop: a symbolic link leads back to data"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(done.status.code(), Some(2));
+    let out = place.path("out");
+    assert!(out.join(odd.file_name().unwrap()).exists());
+    assert!(out.join(deep.strip_prefix(place.path("data")).unwrap()).join("x.jsonl").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = Place::new();
+    place.write("a.jsonl", chat("a", 3).as_bytes());
+    place.write("b.jsonl", chat("b", 3).as_bytes());
+    fs::set_permissions(place.path("a.jsonl"), fs::Permissions::from_mode(0o000)).unwrap();
+    // Root reads everything: a directory in a file's place is unreadable for root, too.
+    let unreadable = if fs::read(place.path("a.jsonl")).is_ok() { "c.jsonl" } else { "a.jsonl" };
+    fs::create_dir(place.path("c.jsonl")).unwrap();
+    fs::create_dir(place.path("c.jsonl/x.jsonl")).unwrap();
+    let done = place.curtail(&["window", "b.jsonl", unreadable, "-q"]).output().unwrap();
+    assert_eq!(text(&done.stdout), chat("b", 3));
+    if unreadable == "a.jsonl" {
+        assert_eq!(text(&done.stderr), "curtail: a.jsonl: permission denied\n");
+        assert_eq!(done.status.code(), Some(2));
+    }
+}
+
+#[test]
+fn ten_thousand_tiny_files() {
+    let place = Place::new();
+    for nth in 0..10_000 {
+        place.write(&format!("data/{:02}/{nth}.jsonl", nth % 100), b"{\"messages\":[]}\n");
+    }
+    let done = place.curtail(&["window", "data"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(done.stdout.len(), 160_000);
+}
+
+/// Kills the program at random moments and sees to it that every file is old or new.
+fn killed_at_random(arguments: &[&str], outputs: &str, times: u32) {
+    let fill = |place: &Place| {
+        (0..200).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), chats(2 + nth % 7).as_bytes()));
+    };
+    let whole = Place::new();
+    fill(&whole);
+    let begun = Instant::now();
+    whole.curtail(arguments).assert().success();
+    let took = begun.elapsed();
+    let place = Place::new();
+    for time in 0..times {
+        if time % 5 == 0 {
+            drop(fs::remove_dir_all(place.path(outputs)));
+            fill(&place);
+        }
+        let mut child = Command::new(program());
+        child.args(arguments).arg("--resume").current_dir(place.path("")).stderr(Stdio::null());
+        let mut child = child.spawn().unwrap();
+        // Moments spread over the run by the golden ratio, no two alike.
+        let part = (f64::from(time) * 0.618_033_988_75).fract();
+        std::thread::sleep(took.mul_f64(part));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for nth in 0..200 {
+            let name = format!("{outputs}/{nth}.jsonl");
+            let Ok(now) = fs::read(place.path(&name)) else {
+                assert_ne!(outputs, "data", "{name} is lost");
+                continue;
+            };
+            let old = place.path("data") == place.path(outputs) && now == chats(2 + nth % 7).as_bytes();
+            assert!(old || now == whole.read(&name), "{name} is torn after kill {time}");
+        }
+    }
+    place.curtail(arguments).arg("--resume").assert().success();
+    for nth in 0..200 {
+        let name = format!("{outputs}/{nth}.jsonl");
+        assert!(place.read(&name) == whole.read(&name), "{name}");
+    }
+}
+
+#[test]
+fn killed_while_writing_a_directory() {
+    killed_at_random(&["window", "-n", "3", "data", "-O", "out"], "out", 25);
+}
+
+#[test]
+fn killed_while_replacing() {
+    killed_at_random(&["window", "-n", "3", "data", "-i"], "data", 25);
+}
+
+#[test]
+fn resume_leaves_out_what_is_done() {
+    let place = Place::new();
+    (0..20).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), chats(3).as_bytes()));
+    let run = |size: &str| {
+        let arguments = ["window", "-n", size, "data", "-O", "out", "--resume", "--stats=json"];
+        let done = place.curtail(&arguments).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let sums: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
+        (sums["files"].as_u64().unwrap(), sums["finished_before"].as_u64().unwrap())
+    };
+    assert_eq!(run("3"), (20, 0));
+    assert_eq!(run("3"), (0, 20));
+    fs::remove_file(place.path("out/7.jsonl")).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    place.write("data/8.jsonl", chats(4).as_bytes());
+    assert_eq!(run("3"), (2, 18));
+    assert_eq!(run("2"), (20, 0), "other options make other outputs");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_with_what_is_whole() {
+    let place = Place::new();
+    (0..3000).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), chats(3).as_bytes()));
+    let mut child = Command::new(program());
+    child.args(["window", "-n", "3", "data", "-O", "out"]).current_dir(place.path("")).stderr(Stdio::piped());
+    let child = child.spawn().unwrap();
+    let id = child.id().to_string();
+    wait_for(&place.path("out"));
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("interrupted after "), "{}", text(&done.stderr));
+    let left = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name());
+    let torn = left.filter(|name| name.to_string_lossy().ends_with(".tmp")).count();
+    assert_eq!(torn, 0, "a file that was not finished was left behind");
+}
+
+/// A block of records takes minutes where a model is asked for every one of them: it is not waited for.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_block_of_slow_records() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(300).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let command = ["summarize", "-n", "1", "a.jsonl", "--summarizer-cmd", "sh slow.sh"];
+    for (goes_to, flags) in [("a file", &["-O", "out"][..]), ("standard output", &[])] {
+        let mut child = Command::new(program());
+        child.args(command).args(flags).args(["--cache", "cache"]).current_dir(place.path(""));
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let id = child.id().to_string();
+        wait_for(&place.path("cache"));
+        let begun = Instant::now();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(130), "{goes_to}: {}", text(&done.stderr));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{goes_to}: {:?}", begun.elapsed());
+        assert!(!place.path("out/a.jsonl").exists(), "a file that was not finished was left behind");
+        assert!(fs::read_dir(place.path("cache")).unwrap().count() >= 10, "what was made is gone");
+        fs::remove_dir_all(place.path("cache")).unwrap();
+    }
+}
+
+fn wait_for(path: &Path) {
+    let begun = Instant::now();
+    while fs::read_dir(path).map_or(0, Iterator::count) < 10 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "nothing was written");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A real terminal: `script` of util-linux opens one.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_shown_on_a_terminal_and_nowhere_else() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(30_000).as_bytes());
+    let on_terminal = |flags: &str| {
+        let line = format!("{} window a.jsonl -o out --force {flags}", program());
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
+        text(&script.output().unwrap().stdout)
+    };
+    let shown = on_terminal("--progress always");
+    assert!(shown.contains("transcripts") && shown.contains("/s"), "no bar: {shown:?}");
+    assert!(shown.contains("a.jsonl"), "no bar for the file: {shown:?}");
+    assert_eq!(on_terminal("--progress never"), "");
+    assert_eq!(on_terminal("--progress always --quiet"), "");
+    let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force"]).output().unwrap();
+    assert_eq!(text(&done.stderr), "", "a pipe is no terminal");
+    let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force", "--progress", "always"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.starts_with("curtail: ") && said.contains(" transcripts") && said.lines().count() == 1, "{said}");
+}
+
+/// Summaries by a model take longer than all else, so they are counted as they come.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_counts_summaries() {
+    let place = Place::new();
+    place.write("a.jsonl", chats(4).as_bytes());
+    place.write("slow.sh", b"sleep 0.1\necho done\n");
+    let slow = "summarize -n 1 a.jsonl --summarizer-cmd 'sh slow.sh' --force";
+    for flags in ["-o out", "--emit state"] {
+        let line = format!("{} {slow} {flags} --progress always 2>&1 >out.txt", program());
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null()).env_remove("CI");
+        let shown = text(&script.output().unwrap().stdout);
+        assert!(shown.contains("1 summaries") && shown.contains("4 summaries"), "{flags}: {shown:?}");
+    }
+    let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
+    let said = text(&piped.output().unwrap().stderr);
+    assert!(said.contains(" transcripts, ") && said.contains(" summaries"), "{said}");
+}
+
+/// A terminal as standard input waits for nobody to type a transcript.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_as_input_is_a_hint() {
+    let place = Place::new();
+    let line = format!("{} window", program());
+    let done = Command::new("script").args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).output().unwrap();
+    assert!(text(&done.stdout).contains("standard input is a terminal"), "{}", text(&done.stdout));
+    assert_eq!(done.status.code(), Some(2));
+}
+
+/// Blocks are handed on as they are done: memory does not grow with the file, nor with a pipe.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_flat() {
+    let place = Place::new();
+    let some = chats(20_000);
+    place.write("a.jsonl", some.repeat(6).as_bytes());
+    place.write("less.jsonl", some.as_bytes());
+    let most = |input: &str| {
+        let mut child = Command::new(program());
+        child.args(["window", "-n", "3", "-j", "2", input]).current_dir(place.path("")).stdout(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        let mut most = 0;
+        let mut block = vec![0; 1 << 16];
+        while std::io::Read::read(&mut out, &mut block).unwrap() > 0 {
+            let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+            let line = status.lines().find(|line| line.starts_with("VmHWM")).map(str::to_owned);
+            let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+            most = most.max(kilobytes.unwrap_or(0));
+        }
+        assert!(child.wait().unwrap().success());
+        most
+    };
+    let (less, more) = (most("less.jsonl"), most("a.jsonl"));
+    assert!(more < 32 * 1024, "{more} KB");
+    assert!(more * 10 < less * 13, "{less} KB for a sixth, {more} KB for the whole");
+}

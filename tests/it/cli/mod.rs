@@ -1,0 +1,7 @@
+//! The commands as a user types them: inputs, outputs, messages and exit statuses.
+
+mod batch;
+mod count;
+mod io;
+mod repair;
+mod summarize;

@@ -1,0 +1,103 @@
+//! Repair on random broken transcripts: no fault is left, twice is once, and what no fault concerns stays byte for byte.
+
+use std::collections::HashSet;
+
+use assert_cmd::Command;
+use curtail::dialects::{Row, assemble, dialect_named};
+use curtail::json::{Document, Span};
+use curtail::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
+use proptest::prelude::*;
+use crate::spell::{SPELLERS, broken_script};
+
+fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
+    let mut repair = Command::cargo_bin("curtail").unwrap();
+    repair.args(["repair", "--mode", mode, "--framing", "lines", "--dialect", dialect]);
+    repair.args(pending.then_some("--pending"));
+    let output = repair.write_stdin(text).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Calls `look` with the messages of a text, their pairs and their faults.
+fn read<T>(dialect: &str, text: &str, look: impl FnOnce(&[Message<'_>], &Pairs, &[Fault]) -> T) -> T {
+    let document = Document::read_all(text).unwrap();
+    let span = Span::new(0, u32::try_from(text.len()).unwrap());
+    let row = Row { source: text, span, items: document.roots().collect(), style: Style::Lines, record: None };
+    let transcript = assemble(dialect_named(dialect).unwrap(), &row);
+    let pairs = Pairs::find(&transcript.messages);
+    let faults = Fault::find(&transcript.messages, &pairs, transcript.pairing_rules);
+    look(&transcript.messages, &pairs, &faults)
+}
+
+fn id_of(messages: &[Message<'_>], at: PartRef) -> Option<String> {
+    let content = &messages[at.message].parts[at.part].content;
+    let id = content.call().map(|call| &call.id).or_else(|| content.result().map(|result| &result.id))?;
+    id.as_ref().map(|id| id.decode().into_owned())
+}
+
+/// The messages that a fault may concern: those with a half that is broken or has the id of one, those bound to them, and
+/// the other halves of all these.
+fn concerned(messages: &[Message<'_>], pairs: &Pairs, faults: &[Fault]) -> HashSet<usize> {
+    let broken = faults.iter().flat_map(|fault| [Some(fault.at), fault.other]).flatten();
+    let ids: HashSet<String> = broken.clone().filter_map(|at| id_of(messages, at)).collect();
+    let mut concerned: HashSet<usize> = broken.map(|at| at.message).collect();
+    let halves = || pairs.calls().iter().chain(pairs.results());
+    concerned
+        .extend(halves().filter(|at| id_of(messages, **at).is_some_and(|id| ids.contains(&id))).map(|at| at.message));
+    loop {
+        let before = concerned.len();
+        for (call, result) in pairs.pairs().filter(|_| before > 0) {
+            if concerned.contains(&call.message) || concerned.contains(&result.message) {
+                concerned.extend([call.message, result.message]);
+            }
+        }
+        for at in 1..messages.len() {
+            if messages[at - 1].is_bound() && (concerned.contains(&at) || concerned.contains(&(at - 1))) {
+                concerned.extend([at - 1, at]);
+            }
+        }
+        if concerned.len() == before {
+            return concerned;
+        }
+    }
+}
+
+/// A record without the link to the one before it, which is laid anew where that one leaves.
+fn unlinked(line: &str) -> String {
+    let Some(start) = line.find("\"parent") else { return line.to_owned() };
+    let end = line[start..].find(',').map_or(line.len(), |comma| start + comma);
+    [&line[..start], &line[end..]].concat()
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(96))]
+
+    #[test]
+    fn repair_mends_what_is_broken_and_nothing_else(
+        script in broken_script(),
+        speller in prop::sample::select(SPELLERS),
+        mode in prop::sample::select(&["drop", "stub", "move"][..]),
+        pending in any::<bool>(),
+    ) {
+        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let mended = repaired(speller.0, mode, pending, &text);
+        let left = read(speller.0, &mended, |_, _, faults| faults.to_vec());
+        let tolerated = |fault: &Fault| fault.kind == FaultKind::PendingCall && !pending;
+        prop_assert!(left.iter().all(tolerated), "{left:?} left by {mode}\nin  {text}\nout {mended}");
+        prop_assert_eq!(&repaired(speller.0, mode, pending, &mended), &mended, "twice is not once, in {}", text);
+        prop_assert!(mode == "stub" || mended.len() <= text.len(), "{mode} made it bigger");
+        if mode != "drop" {
+            return Ok(());
+        }
+        // Answers that are moved or written are put into messages that no fault is about: dropping changes no others.
+        let untouched = read(speller.0, &text, |messages, pairs, faults| {
+            let concerned = concerned(messages, pairs, faults);
+            let whole = messages.iter().enumerate().filter(|(at, _)| !concerned.contains(at));
+            whole.filter_map(|(_, message)| message.value()).map(|value| value.raw().to_owned()).collect::<Vec<_>>()
+        });
+        let mut lines = mended.lines();
+        for line in untouched {
+                prop_assert!(lines.any(|mended| unlinked(mended) == unlinked(&line)), "{line} is not as it was\nin  {text}\nout {mended}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Sessions of Claude Code after a cut: every link leads to a record that is there, or nowhere; copies are gone with what they copy.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use curtail::dialects::{Framing, Reading, dialect_named};
+use curtail::json::{Document, Value};
+use curtail::pipeline::{Chain, Cutter};
+use curtail::processors::{
+    ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
+};
+use proptest::prelude::*;
+
+fn window(size: usize) -> Chain {
+    let (unit, keep) = (WindowUnit::Items, Keep { system: true, first: 0, start_on_user: false });
+    Chain::default().then(HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep })
+}
+
+fn sliding(size: usize) -> Chain {
+    let keep = Keep { system: true, first: 1, start_on_user: false };
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
+}
+
+fn without_tools() -> Chain {
+    Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true })
+}
+
+fn stubbed() -> Chain {
+    let repair = |mode| Repair { mode, pending: true };
+    Chain::default().then(repair(RepairMode::Stub)).then(repair(RepairMode::Drop))
+}
+
+fn cleared() -> Chain {
+    Chain::default().then(ClearResults {
+        keep: 0,
+        placeholder: String::from("[cleared]"),
+        exempt: globset::GlobSet::empty(),
+        tokenizer: curtail::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there"),
+    })
+}
+
+fn cut(chain: Chain, text: &str) -> String {
+    let reading =
+        Reading { framing: Framing::Lines, dialect: dialect_named("claude-code"), named: true, messages_key: None };
+    let mut out = String::new();
+    Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
+    out
+}
+
+fn text(record: Value<'_>, key: &str) -> Option<String> {
+    record.get_text(key).map(|text| text.decode().into_owned())
+}
+
+/// Links of the records of `log` that lead to no record before them.
+fn broken_links(log: &str) -> Vec<String> {
+    let document = Document::read_log(log).expect("a log");
+    let mut known = HashSet::new();
+    let mut broken = Vec::new();
+    for record in document.roots() {
+        broken.extend(text(record, "parentUuid").filter(|parent| !known.contains(parent)));
+        if let Some(uuid) = text(record, "uuid") {
+            assert!(known.insert(uuid.clone()), "{uuid} stands twice");
+        }
+    }
+    broken
+}
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialects/claude-code").join(name);
+    std::fs::read_to_string(path).expect("the fixture can be read")
+}
+
+#[test]
+fn every_link_leads_to_a_record_that_stays() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialects/claude-code");
+    for entry in std::fs::read_dir(folder).expect("fixtures") {
+        let name = entry.expect("a fixture").file_name().into_string().expect("UTF-8");
+        let log = fixture(&name);
+        for chain in [window(1), window(3), sliding(2), sliding(4), without_tools(), stubbed(), cleared()] {
+            assert_eq!(broken_links(&cut(chain, &log)), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_stands_on_the_way_up_from_the_last_record() {
+    let cut = cut(without_tools(), &fixture("minimal.jsonl"));
+    let document = Document::read_all(&cut).expect("a log");
+    let records: Vec<Value<'_>> = document.roots().collect();
+    let said = |record: &&Value<'_>| record.raw().contains("Used Grep tool");
+    let written = records.iter().find(said).expect("a note");
+    let answer = records.iter().find(|record| record.raw().contains("Fourteen jars")).expect("the answer");
+    assert_eq!(text(*answer, "parentUuid"), text(*written, "uuid"));
+    assert_eq!(text(*written, "sessionId"), text(*answer, "sessionId"));
+}
+
+#[test]
+fn a_cleared_result_leaves_no_copy() {
+    let cut = cut(cleared(), &fixture("media.jsonl"));
+    assert!(cut.contains("[cleared]") && !cut.contains("toolUseResult"), "{cut}");
+}
+
+#[test]
+fn a_stub_answers_in_the_conversation_of_its_call() {
+    let cut = cut(stubbed(), &fixture("sidechain.jsonl"));
+    let document = Document::read_all(&cut).expect("a log");
+    let stub = document.roots().find(|record| record.raw().contains("[interrupted")).expect("a stub");
+    assert_eq!(stub.get("isSidechain").map(Value::raw), Some("true"));
+}
+
+/// A log in which every record hangs on any record before it, some of them metadata.
+fn log() -> impl Strategy<Value = String> {
+    let record = (0..5_u8, any::<prop::sample::Index>(), any::<bool>());
+    prop::collection::vec(record, 1..40).prop_map(|records| {
+        let spelt = records.iter().enumerate().map(|(nth, (kind, parent, side))| {
+            let parent = if nth == 0 { String::from("null") } else { format!("\"{:04}\"", parent.index(nth)) };
+            let body = match kind {
+                0 => String::from("\"type\":\"progress\",\"data\":{}"),
+                1 => String::from("\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"a\"}"),
+                2 => format!("\"type\":\"assistant\",\"message\":{{\"id\":\"m{}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"b\"}}]}}", nth / 3),
+                3 => format!("\"type\":\"assistant\",\"message\":{{\"id\":\"m{}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{}\",\"name\":\"n\",\"input\":{{}}}}]}}", nth / 3, nth / 4),
+                _ => format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{}\",\"content\":\"a long result\"}}]}},\"toolUseResult\":\"a long result\"", nth / 4),
+            };
+            format!("{{\"parentUuid\":{parent},\"isSidechain\":{side},{body},\"uuid\":\"{nth:04}\"}}\n")
+        });
+        spelt.collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(128))]
+
+    #[test]
+    fn links_of_any_tree_are_mended(log in log(), size in 1..12_usize) {
+        for chain in [window(size), sliding(size), without_tools(), stubbed(), cleared()] {
+            let left = cut(chain, &log);
+            prop_assert_eq!(broken_links(&left), Vec::<String>::new(), "in {}", log);
+        }
+    }
+}

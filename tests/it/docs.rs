@@ -1,0 +1,163 @@
+//! Every console block of the README and of docs/ runs, and prints what it says.
+//!
+//! A block is a shell session: a line that begins with `$ ` is a command, what follows is all that it prints, and `? N` is
+//! its exit status if that is not 0. `[..]` stands for anything within a line, `...` for any number of lines. A file's blocks
+//! share a folder of their own with a copy of `fixtures/`. `CURTAIL_BLESS=1` writes what is printed into the pages.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn pages() -> Vec<PathBuf> {
+    let walk =
+        ignore::WalkBuilder::new(root().join("docs")).standard_filters(false).sort_by_file_path(Path::cmp).build();
+    let paths = walk.map(|entry| entry.expect("docs can be read").into_path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
+    std::iter::once(root().join("README.md")).chain(pages).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in ignore::WalkBuilder::new(from).standard_filters(false).build() {
+        let path = entry.expect("fixtures can be read").into_path();
+        let target = to.join(path.strip_prefix(from).expect("below fixtures"));
+        if path.is_dir() {
+            std::fs::create_dir_all(target).expect("a folder");
+        } else {
+            std::fs::copy(path, target).expect("a copy");
+        }
+    }
+}
+
+fn steps(block: &[&str]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in block {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(command), _) => steps.push(Step { command: command.to_owned(), expected: Vec::new() }),
+            // A backslash at a line's end goes on on the next, as in a shell.
+            (None, Some(step)) if step.command.ends_with('\\') && step.expected.is_empty() => {
+                step.command = format!("{}\n{line}", step.command);
+            }
+            (None, Some(step)) => step.expected.push((*line).to_owned()),
+            (None, None) => panic!("a console block begins with `$ `, not with {line:?}"),
+        }
+    }
+    steps
+}
+
+/// What a command prints, and its status as a last line if it is not 0.
+fn run(step: &Step, folder: &Path) -> Vec<String> {
+    let program = Path::new(env!("CARGO_BIN_EXE_curtail")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("PATH"));
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("exec 2>&1\n{}", step.command)).current_dir(folder).env("PATH", path);
+    shell
+        .env_remove("CURTAIL_STORE")
+        .env("HOME", folder)
+        .env("XDG_STATE_HOME", folder.join("state"))
+        .env("COLUMNS", "100");
+    let output = shell.stdin(std::process::Stdio::null()).output().expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let status = output.status.code().filter(|code| *code != 0).map(|code| format!("? {code}"));
+    text.lines().map(str::to_owned).chain(status).collect()
+}
+
+fn matches(expected: &[String], printed: &[String]) -> bool {
+    match expected.split_first() {
+        None => printed.is_empty(),
+        Some((line, rest)) if line == "..." => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((line, rest)) => {
+            printed.split_first().is_some_and(|(first, others)| line_matches(line, first) && matches(rest, others))
+        }
+    }
+}
+
+fn line_matches(expected: &str, printed: &str) -> bool {
+    match expected.split_once("[..]") {
+        None => expected == printed,
+        Some((before, after)) => printed.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| line_matches(after, &rest[at..]))
+        }),
+    }
+}
+
+/// Runs a page; returns what is wrong with it, and the page as it would be right.
+fn try_page(page: &Path) -> (Vec<String>, String) {
+    let text = std::fs::read_to_string(page).expect("a page");
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&root().join("fixtures"), &folder.path().join("fixtures"));
+    let (mut wrong, mut right) = (Vec::new(), Vec::new());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        right.push(line.to_owned());
+        if line.trim_start() != "```console" {
+            continue;
+        }
+        let block: Vec<&str> = lines.by_ref().take_while(|line| line.trim_start() != "```").collect();
+        for step in steps(&block) {
+            let printed = run(&step, folder.path());
+            right.push(format!("$ {}", step.command));
+            let fits = matches(&step.expected, &printed);
+            right.extend(if fits { step.expected.clone() } else { printed.clone() });
+            if !fits {
+                wrong.push(format!("{}: $ {}\n{}", page.display(), step.command, printed.join("\n")));
+            }
+        }
+        right.push(String::from("```"));
+    }
+    (wrong, right.join("\n") + "\n")
+}
+
+#[test]
+fn every_console_block_prints_what_it_says() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let (faults, right) = try_page(&page);
+        if !faults.is_empty() && std::env::var_os("CURTAIL_BLESS").is_some() {
+            std::fs::write(&page, right).expect("the page can be written");
+        }
+        wrong.extend(faults);
+    }
+    assert!(wrong.is_empty(), "these print something else now:\n\n{}", wrong.join("\n\n"));
+}
+
+/// A name of a file in prose is a promise that it is there.
+#[test]
+fn files_that_prose_names_exist() {
+    let mut missing = Vec::new();
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let names = text.split('`').skip(1).step_by(2).filter(|name| !name.contains(char::is_whitespace));
+        let own = names.filter(|name| {
+            ["src/", "tests/", "fixtures/", "docs/", "benches/"].iter().any(|top| name.starts_with(top))
+        });
+        let gone = own.filter(|name| !name.contains(['<', '*', '{']) && !root().join(name).exists());
+        missing.extend(gone.map(|name| format!("{}: {name}", page.display())));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// What the links of a page lead to, beside the page; addresses on the web are left out.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let files = targets.filter_map(|target| target.split('#').next());
+    files.filter(|file| !file.is_empty() && !file.contains("://"))
+}
+
+#[test]
+fn links_lead_to_files() {
+    let dead = pages().into_iter().flat_map(|page| {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let folder = page.parent().expect("a folder").to_owned();
+        let dead = links(&text).filter(|target| !folder.join(target).exists());
+        dead.map(|target| format!("{}: {target}", page.display())).collect::<Vec<_>>()
+    });
+    assert_eq!(dead.collect::<Vec<_>>(), [] as [String; 0]);
+}

@@ -1,0 +1,125 @@
+//! The laws on generated transcripts of every dialect.
+
+use curtail::dialects::Framing;
+use curtail::pipeline::Chain;
+use curtail::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
+use proptest::prelude::*;
+
+use super::cases::{CASES, Case, globs, history, keep, limit};
+use super::check::{check_laws, cut_with, read};
+use crate::spell::{SPELLERS, Speller, broken_script, respace, sound_script};
+
+/// Items as a text of some framing, with white space of its own.
+fn frame(items: &[String], framing: Framing, seed: u64) -> String {
+    let items: Vec<String> = items.iter().enumerate().map(|(nth, item)| respace(item, seed ^ nth as u64)).collect();
+    match framing {
+        Framing::Lines => items.iter().map(|item| format!("{item}\r\n")).collect(),
+        Framing::Records => format!("{{\"id\": 17, \"messages\": [{}], \"x\": 1e-7}}\n", items.join(" , ")),
+        Framing::Document => format!("\u{feff}[\n  {}\n]", items.join(",\n  ")),
+    }
+}
+
+fn framings() -> impl Strategy<Value = Framing> {
+    prop_oneof![Just(Framing::Lines), Just(Framing::Records), Just(Framing::Document)]
+}
+
+fn speller() -> impl Strategy<Value = Speller> {
+    prop::sample::select(SPELLERS)
+}
+
+fn check_chain(dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
+    let stages: [fn() -> Chain; 3] = [
+        || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: true }),
+        || Chain::default().then(history(6, WindowUnit::Items, keep(true, 0, false))),
+        || Chain::default().then(limit(80, Overflow::Truncate)),
+    ];
+    let mut piped = text.to_owned();
+    let mut whole = Chain::default();
+    for stage in stages {
+        piped = cut_with(stage(), dialect, framing, &piped)?;
+        whole.stages.extend(stage().stages);
+    }
+    prop_assert_eq!(cut_with(whole, dialect, framing, text)?, piped, "in {}", text);
+    Ok(())
+}
+
+/// A note comes between a thought and the calls of the same step: what bound the two binds the thought to the note no more.
+#[test]
+fn a_note_parts_the_pieces_of_a_step() {
+    let event = |event: &str| format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}}}\n");
+    let call = |step: &str, id: &str, name: &str| {
+        event(&format!(
+            r#"{{"type":"tool.call","stepUuid":"{step}","toolCallId":"{id}","name":"{name}","args":{{"query":"{}"}}}}"#,
+            "to be or not ".repeat(4)
+        ))
+    };
+    let thought = r#"{"type":"content.part","stepUuid":"s1","part":{"type":"think","think":"a gust of wind and a long night of rain, too"}}"#;
+    let log = [
+        event(thought),
+        call("s1", "c1", "search"),
+        call("s1", "c2", "search"),
+        event(r#"{"type":"tool.result","toolCallId":"c2","result":{"output":"four words and more"}}"#),
+        call("s2", "c3", "bash"),
+        call("s2", "c4", "search"),
+    ];
+    check_chain(Some("kimi"), Framing::Lines, &log.concat()).unwrap();
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(192))]
+
+    /// Laws 2 to 6, for every case.
+    #[test]
+    fn cutting_keeps_the_laws(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
+        let text = frame(&(speller.1)(&script), framing, seed);
+        for case in CASES {
+            check_laws(case, Some(speller.0), framing, &text)?;
+        }
+    }
+
+    /// A chain gives what its stages give one after another, each reading what the last one wrote.
+    #[test]
+    fn a_chain_is_its_stages_in_a_row(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
+        check_chain(Some(speller.0), framing, &frame(&(speller.1)(&script), framing, seed))?;
+    }
+
+    /// Law 1: nothing to do is the identity.
+    #[test]
+    fn nothing_to_do_is_the_identity(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
+        let text = frame(&(speller.1)(&script), framing, seed);
+        let idle: [fn() -> Chain; 4] = [
+            || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
+            || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default() }),
+            || Chain::default().then(limit(100_000_000, Overflow::Error)),
+            || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
+        ];
+        for chain in idle {
+            let case = Case { name: "idle", chain, writes: false };
+            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &text)?, &text);
+        }
+    }
+
+    /// Law 3 with repair: no fault at all is left, and what was sound stays as it was.
+    #[test]
+    fn repair_leaves_no_fault(script in broken_script(), sound in sound_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
+        let repairs: [fn() -> Chain; 3] = [
+            || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
+            || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }).then(Repair { mode: RepairMode::Drop, pending: true }),
+            || Chain::default().then(Repair { mode: RepairMode::Move, pending: true }).then(Repair { mode: RepairMode::Drop, pending: true }),
+        ];
+        for chain in repairs {
+            let case = Case { name: "repair", chain, writes: true };
+            let text = frame(&(speller.1)(&script), framing, seed);
+            let mended = cut_with((case.chain)(), Some(speller.0), framing, &text)?;
+            let (_, faults, _) = read(Some(speller.0), framing, &mended);
+            prop_assert!(faults.is_empty(), "{:?} left\nin  {}\nout {}", faults, text, mended);
+            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &mended)?, &mended, "repairing twice");
+        }
+        let whole = frame(&(speller.1)(&sound), framing, seed);
+        let (_, faults, _) = read(Some(speller.0), framing, &whole);
+        if faults.is_empty() {
+            let case = Case { name: "repair", chain: repairs[0], writes: true };
+            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);
+        }
+    }
+}

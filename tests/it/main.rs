@@ -1,0 +1,27 @@
+//! All integration tests, in one program: one module per command or layer, one runner, one setting for property tests.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may stop at what it did not expect"
+)]
+
+mod architecture;
+mod check;
+mod cli;
+mod designs;
+mod dialects;
+mod docs;
+mod json;
+mod laws;
+mod memory;
+mod memory_cli;
+mod program;
+mod properties;
+mod run;
+mod server;
+mod spell;
+mod store;
+mod summarizers;
+mod tokens;

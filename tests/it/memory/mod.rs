@@ -1,0 +1,7 @@
+//! Working memory as a library: merging, budgets, schemas, and what the store keeps.
+
+mod block;
+mod kept;
+mod merge;
+#[cfg(feature = "schema")]
+mod schema;

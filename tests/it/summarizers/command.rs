@@ -1,0 +1,141 @@
+//! The summarizer that runs a program, the cache, and the fallback, with real processes and folders.
+
+use std::fs;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use curtail::summarizers::{Budget, Cached, Command, Extractive, Failure, Fallback, Speaker, Summarizer, Utterance};
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn words(tokens: usize) -> Budget<'static> {
+    Budget { tokens, count: &|text: &str| text.split_whitespace().count() }
+}
+
+fn said() -> Vec<Utterance<'static>> {
+    vec![
+        Utterance::new(Speaker::User, "Fix \"it\""),
+        Utterance::new(Speaker::Call("sh".into()), r#"{"cmd":"ls"}"#),
+        Utterance::new(Speaker::Tool("sh".into()), "a\nb"),
+        Utterance::new(Speaker::Assistant, "Done"),
+    ]
+}
+
+fn run(line: &str, timeout: Duration) -> Result<String, Failure> {
+    Command::new(line, timeout)?.summarize(&said(), &words(7))
+}
+
+#[test]
+fn messages_go_in_as_json_and_text_comes_out() {
+    let text = run("cat", LONG).map(|text| text.starts_with(r#"[{"role":"user","content":"Fix \"it\""},"#));
+    assert!(text.expect("cat works"));
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let line = format!("sh -c 'cat > {}; echo $CURTAIL_SUMMARY_TOKENS tokens'", file.path().display());
+    assert_eq!(run(&line, LONG).ok().as_deref(), Some("7 tokens"));
+    let input = fs::read_to_string(file.path()).expect("it was written");
+    assert_eq!(
+        input,
+        r#"[{"role":"user","content":"Fix \"it\""},{"role":"assistant","tool_call":{"name":"sh","arguments":"{\"cmd\":\"ls\"}"}},{"role":"tool","name":"sh","content":"a\nb"},{"role":"assistant","content":"Done"}]"#
+    );
+}
+
+#[test]
+fn what_a_program_writes_is_brought_within_the_budget() {
+    assert_eq!(run("echo 1 2 3 4 5 6 7 8 9", LONG).ok().as_deref(), Some("1 2 3 4 5 6 …"));
+}
+
+#[test]
+fn a_program_that_fails_is_quoted() {
+    for (line, parts) in [
+        ("sh -c 'echo out; echo why >&2; exit 3'", &["sh: exit status: 3", "standard error: why"][..]),
+        ("true", &["true: wrote nothing"]),
+        ("printf '\\377'", &["not UTF-8"]),
+        ("/no/such/program", &["/no/such/program: cannot be started"]),
+        ("", &["command is empty"]),
+        ("sh 'open", &["not closed"]),
+    ] {
+        let why = run(line, LONG).expect_err(line).to_string();
+        assert!(parts.iter().all(|part| why.contains(part)), "{line}: {why}");
+    }
+}
+
+#[test]
+fn a_program_that_hangs_is_stopped() {
+    for line in ["sh -c 'echo slow >&2; exec sleep 60'", "sh -c 'echo slow >&2; sleep 60; echo'"] {
+        let start = Instant::now();
+        let why = run(line, Duration::from_millis(200)).expect_err(line).to_string();
+        assert!(start.elapsed() < Duration::from_secs(10), "{line}");
+        assert!(why.contains("stopped after 0.2 s"), "{why}");
+    }
+}
+
+/// Neither pipe may fill up while the other is served, and a program need not read what it is given.
+#[test]
+fn much_in_and_much_out_does_not_block() {
+    let much = "x ".repeat(1 << 20);
+    let said = [Utterance::new(Speaker::User, much.as_str())];
+    for line in ["sh -c 'yes noise | head -c 3000000 >&2; cat'", "sh -c 'exec 0<&-; echo fine'"] {
+        let command = Command::new(line, LONG).expect("a command line");
+        assert!(command.summarize(&said, &words(3)).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn an_answer_is_paid_for_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let count = folder.path().join("count");
+    let line = format!("sh -c 'cat > /dev/null; echo x >> {}; echo summary'", count.display());
+    let cache = folder.path().join("a/cache");
+    let cached = || Cached { inner: Command::new(&line, LONG).expect("a command line"), folder: cache.clone() };
+    let runs = || fs::read_to_string(&count).map_or(0, |text| text.lines().count());
+    for _ in 0..3 {
+        let text = cached().summarize(&said(), &words(7)).ok();
+        assert_eq!((text.as_deref(), runs()), (Some("summary"), 1));
+    }
+    assert!(cached().summarize(&said(), &words(8)).is_ok());
+    assert_eq!(runs(), 2, "another budget is another question");
+    assert!(cached().summarize(&said()[..3], &words(7)).is_ok());
+    assert_eq!(runs(), 3, "other messages are another question");
+    for entry in fs::read_dir(&cache).expect("it was made") {
+        fs::write(entry.expect("an entry").path(), "{\"to\":").expect("it can be written");
+    }
+    assert!(cached().summarize(&said(), &words(7)).is_ok());
+    assert_eq!(runs(), 4, "a broken entry is none");
+    assert!(cached().summarize(&said(), &words(7)).is_ok());
+    assert_eq!(runs(), 4, "and is mended");
+}
+
+#[test]
+fn failures_are_not_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cached =
+        Cached { inner: Command::new("false", LONG).expect("a command line"), folder: folder.path().to_owned() };
+    assert!(cached.summarize(&said(), &words(7)).is_err());
+    assert_eq!(fs::read_dir(folder.path()).map(Iterator::count).ok(), Some(0));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_said_so() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let cached =
+        Cached { inner: Command::new("echo fine", LONG).expect("a command line"), folder: file.path().to_owned() };
+    let why = cached.summarize(&said(), &words(7)).expect_err("a file is no folder").to_string();
+    assert!(why.contains("cannot write the summary"), "{why}");
+}
+
+#[test]
+fn the_fallback_says_so() {
+    let told = Mutex::new(Vec::new());
+    let fallback = |line: &str| Fallback {
+        first: Command::new(line, LONG).expect("a command line"),
+        second: Extractive,
+        warn: |why: &str| told.lock().expect("no thread panicked").push(why.to_owned()),
+    };
+    assert_eq!(fallback("echo fine").summarize(&said(), &words(7)).ok().as_deref(), Some("fine"));
+    assert!(told.lock().expect("no thread panicked").is_empty());
+    let text = fallback("false").summarize(&said(), &words(7)).expect("the second works");
+    assert!(text.contains("user: Fix"), "{text}");
+    let told = told.lock().expect("no thread panicked");
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("command failed, so extractive summarizes instead: false: exit status: 1"), "{told:?}");
+}

@@ -1,0 +1,7 @@
+//! Every summarizer, and the arithmetic of rolling memory.
+
+#[cfg(unix)]
+mod command;
+mod extractive;
+mod http;
+mod rolling;
