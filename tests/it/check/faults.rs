@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use crate::spell::{Call, SPELLERS, Speller, Turn};
 use assert_cmd::Command;
 use clap::ValueEnum as _;
 use curtail::dialects::{Framing, Reading, dialect_named};
 use curtail::pipeline::options::RepairHow;
 use curtail::pipeline::{Chain, Cutter};
 use curtail::transcript::ResultPlace;
-use crate::spell::{Call, SPELLERS, Speller, Turn};
 
 fn call(id: &str, name: &str) -> Call {
     Call { id: id.to_owned(), name: name.to_owned(), arguments: format!("{{\"for\":\"{id}\"}}") }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::spell::{SPELLERS, broken_script};
 use assert_cmd::Command;
 use curtail::dialects::{Row, assemble, dialect_named};
 use curtail::json::{Document, Span};
 use curtail::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
 use proptest::prelude::*;
-use crate::spell::{SPELLERS, broken_script};
 
 fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
     let mut repair = Command::cargo_bin("curtail").unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
 use crate::server::{Reply, Server};
+use serde_json::{Value, json};
 
 /// The binary in a folder of its own, with nothing of the user's environment that it heeds.
 fn curtail(folder: &Path) -> Command {

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use crate::server::{Reply, Server};
 use curtail::summarizers::{
     Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};
-use crate::server::{Reply, Server};
 
 const BOTH: [Wire; 2] = [Wire::OpenAi, Wire::Anthropic];
 
