@@ -2,6 +2,7 @@
 
 mod batch;
 mod count;
+mod help;
 mod io;
 mod repair;
 mod summarize;

@@ -1,12 +1,5 @@
 //! The help: every command in one group, a page that fits a screen, examples that run; completions and manual pages.
 
-#![allow(
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test may stop at what it did not expect"
-)]
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
