@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::{Place, chat, chats, gzip, text, zstd};
+use crate::program::{Place, chat, chats, gzip, lines_of, program, text, zstd};
 
 /// Input on standard input, output, words on standard error, status.
 type Case = (&'static str, &'static [u8], &'static [u8], &'static str, i32);
@@ -176,12 +176,12 @@ fn what_does_not_change_is_not_touched() {
 fn a_reader_that_goes_away_ends_it_quietly() {
     let place = Place::new();
     place.write("a.jsonl", chats(4000).as_bytes());
-    let line = format!("{} window a.jsonl | head -c1; echo \" ${{PIPESTATUS[0]}}\"", support::program());
+    let line = format!("{} window a.jsonl | head -c1; echo \" ${{PIPESTATUS[0]}}\"", program());
     let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     assert_eq!(text(&done.stdout), "{ 0\n");
     assert_eq!(text(&done.stderr), "");
     for command in ["tokenizers", "dialects", "rule", "rule P001", "config --schema"] {
-        let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", support::program());
+        let line = format!("(sleep 0.1; {} {command}; echo $? >&2) | true", program());
         let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
         assert_eq!(text(&done.stderr), "0\n", "{command}");
     }
@@ -195,7 +195,7 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
     place.write("a.jsonl", old.as_bytes());
     // Output of one block and of several; in blocks of 1,024 bytes.
     for (flags, blocks) in [("-n 30", 4), ("-n 30 --jobs 2", 100)] {
-        let line = format!("ulimit -f {blocks}; exec {} window {flags} -i a.jsonl", support::program());
+        let line = format!("ulimit -f {blocks}; exec {} window {flags} -i a.jsonl", program());
         let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
         assert!(
             text(&done.stderr).contains("a.jsonl: file too large; the file is as it was"),
@@ -206,7 +206,7 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
         assert_eq!(place.read("a.jsonl"), old.as_bytes());
         assert_eq!(place.list(), ["a.jsonl"], "something was left behind");
     }
-    let line = format!("exec {} window a.jsonl > /dev/full", support::program());
+    let line = format!("exec {} window a.jsonl > /dev/full", program());
     let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
     assert!(text(&done.stderr).contains("standard output: no space left on device"), "{}", text(&done.stderr));
     assert_eq!(done.status.code(), Some(2));
@@ -278,8 +278,8 @@ fn stats_sum_up() {
     let sums: serde_json::Value = serde_json::from_slice(&done.stderr).unwrap();
     assert_eq!((&sums["files"], &sums["transcripts"], &sums["changed"]), (&1.into(), &2.into(), &1.into()));
     let n = |key: &str| sums[key].as_u64().unwrap();
-    assert_eq!(n("messages_before"), support::lines_of(&place, "a.jsonl", "role"));
-    assert_eq!(n("messages_after"), support::lines_of(&place, "out", "role"));
+    assert_eq!(n("messages_before"), lines_of(&place, "a.jsonl", "role"));
+    assert_eq!(n("messages_after"), lines_of(&place, "out", "role"));
     assert!(n("tokens_before") > n("tokens_after") && n("tokens_after") > 0);
     let done = place.curtail(&arguments).args(["--force", "--stats"]).output().unwrap();
     assert!(text(&done.stderr).contains("tokens (o200k_base)"), "{}", text(&done.stderr));
@@ -337,7 +337,7 @@ fn show_counts_offsets_from_the_beginning_of_the_file() {
 fn show_ends_quietly_when_its_reader_goes_away() {
     let place = Place::new();
     place.write("many.jsonl", chats(3000).as_bytes());
-    let mut child = std::process::Command::new(support::program())
+    let mut child = std::process::Command::new(program())
         .args(["show", "many.jsonl"])
         .current_dir(place.path(""))
         .stdout(std::process::Stdio::piped())
