@@ -180,11 +180,7 @@ impl Checking {
     }
 
     fn tokens(&self, transcript: &Transcript<'_>) -> usize {
-        let view = View {
-            messages: &transcript.messages,
-            preamble: &transcript.preamble,
-            pairing_rules: transcript.pairing_rules,
-        };
+        let view = View::new(&transcript.messages, &transcript.preamble, transcript.pairing_rules);
         let counted = self.counting.as_ref().and_then(|counting| counting.total_until(&view, usize::MAX));
         counted.unwrap_or_default()
     }

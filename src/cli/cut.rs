@@ -48,15 +48,14 @@ pub(super) fn run(
         (Some(_), Some(counting)) => Some(counting),
         (Some(_), None) => Some(default_counting()?),
     };
-    let cutting = batch::Cutting {
+    let mut cutting = batch::Cutting {
         cutter: Cutter { chain, explain: flags.words() != Words::None, counting },
         words: flags.words(),
         targets,
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);
-    let count: OnSummary = Arc::new(move || counted.summary());
-    cutting.cutter.chain.on_summary(&count);
+    cutting.cutter.chain.on_summary = Some(OnSummary::new(move || counted.summary()));
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
@@ -134,7 +133,7 @@ impl Cutting {
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        let manifest = Manifest::open(&path, &options(&chain.told), resume.is_some());
+        let manifest = Manifest::open(&path, &options(&chain.described), resume.is_some());
         manifest.map(Some).map_err(|error| Error::system(path.to_string_lossy(), &error))
     }
 }
@@ -162,7 +161,7 @@ const BESIDE_THE_POINT: &[&str] = &[
 
 /// The options that decide what is written, in one line: the version, the command, its flags with their values, and what a
 /// configuration told.
-fn options(told: &str) -> String {
+fn options(described: &str) -> String {
     let command = super::Cli::command();
     let matches = command.clone().get_matches();
     let mut words = vec![format!("{} {}", command.get_name(), command.get_version().unwrap_or_default())];
@@ -175,6 +174,6 @@ fn options(told: &str) -> String {
             }
         }
     }
-    words.push(told.to_owned());
+    words.push(described.to_owned());
     words.join(" ").trim_end().to_owned()
 }

@@ -1,50 +1,60 @@
-//! Processors one after another, over messages that are read once and written once.
+//! A chain of processors over messages that are read once and written once.
 //!
-//! A chain knows no file and no configuration.
+//! It knows no file and no configuration format.
 
-use crate::processors::{OnSummary, Plan, Processor, View, apply_plan};
+use crate::processors::{OnSummary, Plan, Processor, ProcessorError, View, apply_plan};
 use crate::transcript::{Message, Transcript};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
 
-/// A processor at its place in a chain.
+/// A processor and its place in a chain.
 pub struct Stage {
-    /// Where it was configured: `history`, `network support`, `agent greeter`, or nothing for a command of its own.
+    /// Where it is configured: `history`, `network support` or `agent greeter`; empty for a single command.
     pub level: String,
-    /// What it does.
+    /// The processor.
     pub processor: Box<dyn Processor>,
 }
 
 /// Processors in the order in which they are applied.
+///
+/// ```
+/// use curtail::pipeline::Chain;
+/// use curtail::processors::{HistoryWindow, ToolFilter};
+///
+/// let chain = Chain::default().then(ToolFilter::default()).then(HistoryWindow { size: 20, ..HistoryWindow::default() });
+/// assert_eq!(chain.stages.len(), 2);
+/// ```
 #[derive(Default)]
 pub struct Chain {
     /// The stages.
     pub stages: Vec<Stage>,
-    /// What the stages were told in a configuration, so that runs can be compared; empty where flags say it all.
-    pub told: String,
+    /// The configuration of the stages on one line, so that two runs can be compared; empty if it all comes from flags.
+    pub described: String,
+    /// Called after each summary that a stage makes.
+    pub on_summary: Option<OnSummary>,
 }
 
-/// What a chain left of a transcript.
+/// The result of a chain.
 #[derive(Debug)]
 pub struct Run<'a> {
-    /// The messages that are left.
+    /// The remaining messages.
     pub messages: Vec<Message<'a>>,
-    /// Whether any stage changed anything.
+    /// Whether any stage changed the transcript.
     pub changed: bool,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 impl Chain {
-    /// Adds a processor that stands at no level.
+    /// Appends a processor without a level.
     #[must_use]
     pub fn then(mut self, processor: impl Processor + 'static) -> Self {
         self.stages.push(Stage { level: String::new(), processor: Box::new(processor) });
         self
     }
 
-    /// Adds processors that stand at `level`, in order.
+    /// Appends processors of `level`, in order.
     #[must_use]
     pub fn at(mut self, level: &str, processors: Processors) -> Self {
         let stage = |processor| Stage { level: level.to_owned(), processor };
@@ -52,43 +62,36 @@ impl Chain {
         self
     }
 
-    /// Calls `hear` from now on for every summary that a stage made.
-    pub fn on_summary(&self, on_summary: &OnSummary) {
-        for stage in &self.stages {
-            stage.processor.on_summary(on_summary);
-        }
-    }
-
-    /// Runs all stages over the messages of `transcript`, which it takes; `watch` sees every plan that changes something
-    /// or has a remark, with the messages that it was made for.
+    /// Applies all stages to the messages of `transcript`, which it takes. `watch` receives every plan that changes something
+    /// or has a remark, with the messages before it.
     ///
     /// # Errors
-    /// The words of the first stage that cannot do its work.
+    /// The error of the first stage that cannot decide.
     pub fn run<'a>(
         &self,
         transcript: &mut Transcript<'a>,
         watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> Result<Run<'a>, String> {
+    ) -> Result<Run<'a>, ProcessorError> {
         self.run_counted(transcript, watch, |_, _, _| {})
     }
 
-    /// The same; `left` sees the messages after every stage, by its number from 0.
+    /// As [`run`](Self::run); `after_stage` also receives the messages after each stage, numbered from 0.
     ///
     /// # Errors
-    /// The words of the first stage that cannot do its work.
+    /// The error of the first stage that cannot decide.
     pub fn run_counted<'a>(
         &self,
         transcript: &mut Transcript<'a>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
-        mut left: impl FnMut(usize, &Transcript<'a>, &[Message<'a>]),
-    ) -> Result<Run<'a>, String> {
+        mut after_stage: impl FnMut(usize, &Transcript<'a>, &[Message<'a>]),
+    ) -> Result<Run<'a>, ProcessorError> {
         let mut run = Run { messages: std::mem::take(&mut transcript.messages), changed: false, notes: Vec::new() };
         for (nth, stage) in self.stages.iter().enumerate() {
-            let (before, noted) = (said(&run.messages), run.notes.len());
-            stage.run(transcript, &mut run, &mut watch)?;
-            left(nth, transcript, &run.messages);
-            // Whoever has said so in words of its own needs no others.
-            if before > 0 && said(&run.messages) == 0 && run.notes.len() == noted {
+            let (before, notes) = (conversation(&run.messages), run.notes.len());
+            stage.run(transcript, self.on_summary.as_ref(), &mut run, &mut watch)?;
+            after_stage(nth, transcript, &run.messages);
+            // A stage that has noted it already needs no second note.
+            if before > 0 && conversation(&run.messages) == 0 && run.notes.len() == notes {
                 run.notes.push(stage.emptied(before, run.messages.len()));
             }
         }
@@ -100,23 +103,20 @@ impl Stage {
     fn run<'a>(
         &self,
         transcript: &Transcript<'a>,
+        on_summary: Option<&OnSummary>,
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> Result<(), String> {
+    ) -> Result<(), ProcessorError> {
         let mut added = usize::MAX;
         for _ in 0..self.processor.passes() {
-            let view = View {
-                messages: &run.messages,
-                preamble: &transcript.preamble,
-                pairing_rules: transcript.pairing_rules,
-            };
+            let view = View::new(&run.messages, &transcript.preamble, transcript.pairing_rules).observed_by(on_summary);
             let mut plan = self.processor.decide(&view)?;
             run.notes.append(&mut plan.notes);
             let identity = plan.is_identity();
             if !identity || !plan.remarks.is_empty() {
                 watch(self, &run.messages, &plan);
             }
-            // A pass that puts in no less than the one before mends nothing: what is left is for another stage.
+            // Stop when a pass inserts as much as the previous one: repair is not converging, and the next stage drops the rest.
             if identity || plan.added() > 0 && plan.added() >= added {
                 break;
             }
@@ -129,21 +129,21 @@ impl Stage {
         Ok(())
     }
 
-    /// What it is called where decisions are told: `filter at history`, or `filter` for a command of its own.
+    /// The name that notes use: `filter at history`, or `filter` for a single command.
     #[must_use]
     pub fn label(&self) -> String {
         let name = self.processor.name();
         if self.level.is_empty() { name.to_owned() } else { format!("{name} at {}", self.level) }
     }
 
-    fn emptied(&self, before: usize, left: usize) -> String {
+    fn emptied(&self, before: usize, remaining: usize) -> String {
         let messages = if before == 1 { "message" } else { "messages" };
-        let but = if left == 0 { "" } else { "; only instructions stay" };
-        format!("{} leaves nothing of {before} {messages}{but}", self.label())
+        let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
+        format!("{} drops all of {before} {messages}{kept}", self.label())
     }
 }
 
-/// How many messages are more than instructions.
-fn said(messages: &[Message<'_>]) -> usize {
+/// The number of messages besides system and developer messages.
+fn conversation(messages: &[Message<'_>]) -> usize {
     messages.iter().filter(|message| !message.role.instructs()).count()
 }

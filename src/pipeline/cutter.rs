@@ -158,7 +158,7 @@ impl Cutter {
             }
         };
         let run = self.chain.run_counted(transcript, watch, left);
-        let run = run.map_err(|what| ReadError { offset: transcript.span.start as usize, what })?;
+        let run = run.map_err(|error| ReadError { offset: transcript.span.start as usize, what: error.to_string() })?;
         totals.changed = usize::from(run.changed);
         totals.messages_after = run.messages.len();
         totals.tokens_after = stages.last().map_or(totals.tokens_before, |left| left.tokens);
@@ -169,6 +169,6 @@ impl Cutter {
 }
 
 fn tokens<'a>(counting: &Counting, transcript: &Transcript<'a>, messages: &[Message<'a>]) -> usize {
-    let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
+    let view = View::new(messages, &transcript.preamble, transcript.pairing_rules);
     counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>()
 }

@@ -1,28 +1,37 @@
-//! Older tool results lose their content and keep their pair.
+//! Clears the content of older tool results and keeps the pairs.
 
 use std::sync::Arc;
 
 use globset::GlobSet;
 
-use super::{Change, Decision, Plan, Processor, Reason, View};
+use super::{Change, Decision, Plan, Processor, ProcessorError, Reason, View};
 use crate::json::quote;
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Pairs, Part, PartRef};
 
-/// No token of a known encoding is longer: a text of more bytes than this times some count has more tokens than that.
+/// Length of the longest token of any known encoding, in bytes: a text of more than `n` times as many bytes has more than `n`
+/// tokens.
 const LONGEST_TOKEN: usize = 128;
 
-/// Puts `placeholder` in the place of all results but the last `keep`.
+/// Replaces the content of all tool results except the last `keep` by `placeholder`.
 #[derive(Clone)]
 pub struct ClearResults {
-    /// How many of the newest results stay as they are; exempt ones do not count.
+    /// Number of newest results that are not cleared; exempt results are not included.
     pub keep: usize,
-    /// What a cleared result says.
+    /// The content of a cleared result.
     pub placeholder: String,
     /// Tools whose results are never cleared.
     pub exempt: GlobSet,
-    /// Tells whether the placeholder is longer than what it would replace.
+    /// Compares the placeholder with the content that it replaces.
     pub tokenizer: Arc<dyn Tokenizer>,
+}
+
+impl ClearResults {
+    /// Keeps the content of the last `keep` results and writes `[cleared]` into the others.
+    #[must_use]
+    pub fn new(keep: usize, tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { keep, placeholder: String::from("[cleared]"), exempt: GlobSet::empty(), tokenizer }
+    }
 }
 
 impl Processor for ClearResults {
@@ -30,7 +39,7 @@ impl Processor for ClearResults {
         "filter"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
         let mut plan = Plan::keep(view.messages.len());
         let counted = pairs.results().iter().rev().filter(|&&result| !self.is_exempt(view, &pairs, result));
@@ -39,7 +48,7 @@ impl Processor for ClearResults {
                 let change = Change::Rewrite(result.part, self.placeholder.clone());
                 match &mut plan.decisions[result.message] {
                     Decision::Change(changes, _) => changes.push(change),
-                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed("an older tool result")),
+                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed("older tool result")),
                 }
             }
         }
@@ -55,7 +64,7 @@ impl ClearResults {
         name.is_some_and(|name| self.exempt.is_match(&*name.decode()))
     }
 
-    /// Whether the placeholder is shorter than what stands there, in bytes and in tokens.
+    /// Whether the placeholder is shorter than the current content, in bytes and in tokens.
     fn is_shorter(&self, part: &Part<'_>) -> bool {
         let (Some(rewrite), Some(result)) = (part.place().and_then(|place| place.rewrite), part.content.result())
         else {

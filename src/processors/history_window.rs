@@ -1,27 +1,40 @@
-//! The last N items, at least one exchange, and no orphan, after Noetic's `historyWindow`.
+//! The last N items, with at least one user/assistant exchange, after Noetic's `historyWindow`.
 
 use std::ops::Range;
 
 use super::planning::DropSet;
-use super::{Keep, Plan, Processor, Reason, View, WindowUnit};
+use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
 use crate::transcript::{Pairs, Role, in_flight};
 
-/// Keeps the last `size` units before the round in flight, that round, and what `keep` says.
+/// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
-/// Where the last units hold no speaking user message, or no speaking assistant message, the window walks back until both
-/// are in; a role that occurs nowhere asks for nothing.
+/// If the last units contain no speaking user message or no speaking assistant message, the window grows backwards until it
+/// contains both. Roles that never speak are ignored.
+///
+/// ```
+/// use curtail::processors::{HistoryWindow, WindowUnit};
+///
+/// let window = HistoryWindow { size: 6, unit: WindowUnit::Turns, ..HistoryWindow::default() };
+/// assert!(window.keep.system, "system messages are kept by default");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryWindow {
-    /// How many units, 1 or more.
+    /// Number of units to keep, 1 or more; 40 by default.
     pub size: usize,
-    /// What is counted.
+    /// What one unit is.
     pub unit: WindowUnit,
-    /// The window may grow to this many times `size`, and does not grow for what lies beyond; `None` for no bound.
+    /// The largest window, as a multiple of `size`; messages beyond it are not searched for an exchange. `None`: no limit.
     pub max_expansion: Option<usize>,
-    /// Whether the round in flight counts like the rest.
+    /// Whether `size` includes the in-flight round.
     pub cap_in_flight: bool,
-    /// What is kept besides.
+    /// Messages that are kept in addition.
     pub keep: Keep,
+}
+
+impl Default for HistoryWindow {
+    fn default() -> Self {
+        Self { size: 40, unit: WindowUnit::default(), max_expansion: None, cap_in_flight: false, keep: Keep::default() }
+    }
 }
 
 impl Processor for HistoryWindow {
@@ -29,7 +42,7 @@ impl Processor for HistoryWindow {
         "window"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let messages = view.messages;
         let flight = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
         let runs = self.unit.runs(&messages[..flight]);
@@ -50,28 +63,34 @@ impl Processor for HistoryWindow {
 }
 
 impl HistoryWindow {
-    /// Where the window begins among the messages before the round in flight.
+    /// Index of the first message in the window, among the messages before the in-flight round. With `size` 2:
+    ///
+    /// ```text
+    /// 0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
+    ///                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ the last 2 items do not speak
+    /// the newest speaking user is 2, the newest speaking assistant is 1: the window starts at 1
+    /// ```
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], flight: usize) -> usize {
-        let begin =
+        let start_of_last =
             |units: usize| runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start));
-        let bound = self.max_expansion.map_or(0, |times| begin(self.size.saturating_mul(times)));
-        let mut start = begin(self.size);
+        let bound = self.max_expansion.map_or(0, |times| start_of_last(self.size.saturating_mul(times)));
+        let mut start = start_of_last(self.size);
         for role in [Role::User, Role::Assistant] {
-            // A role that occurs nowhere, or only beyond the bound, asks for nothing.
+            // A role that speaks nowhere within the bound is ignored.
             let speaks = |role: Role| move |at: &usize| view.messages[*at].speaks_as(role);
             let mut newest = (bound..flight).rfind(speaks(role));
             if self.keep.start_on_user {
-                // What stands before the window's first user message goes: the walk back must reach one.
+                // Messages before the window's first user message are dropped, so the window has to reach back to one.
                 newest = newest.and_then(|newest| (bound..=newest).rfind(speaks(Role::User)));
             }
-            // Without the reasoning that must accompany it, a message that also calls would be lost.
-            let bound_from = newest.map(|newest| {
+            // Reasoning right before a message that calls tools has to be kept with it.
+            let with_reasoning = newest.map(|newest| {
                 let before = (0..newest).rev().take_while(|&at| view.messages[at].is_bound()).last();
                 before.unwrap_or(newest)
             });
-            start = bound_from.map_or(start, |newest| start.min(newest));
+            start = with_reasoning.map_or(start, |newest| start.min(newest));
         }
-        // A unit is never cut: what begins inside one begins with it.
+        // A window that would start inside a unit starts at the unit's first message.
         runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)
     }
 
@@ -80,7 +99,7 @@ impl HistoryWindow {
         (units > self.size).then(|| {
             let unit = self.unit.plural();
             format!(
-                "the round in flight alone holds {units} {unit}, more than {}; --cap-in-flight counts it like the rest",
+                "the in-flight round alone has {units} {unit}, more than {}; pass --cap-in-flight to include it in the limit",
                 self.size
             )
         })

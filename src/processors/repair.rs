@@ -1,32 +1,34 @@
-//! Broken pairs are mended: dropped with their other half, answered by a stub, or moved to where they belong.
+//! Repairs broken pairs: drops them, answers calls with a stub, or moves results to their calls.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::planning::DropSet;
-use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, Reason, View};
+use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, View};
 use crate::transcript::{DraftPart, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
 
-/// What to do about a broken pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How to repair a broken pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum RepairMode {
-    /// What is broken goes, with its other half; of duplicates the first stays.
+    /// Drop it with its other half; keep the first of duplicates.
+    #[default]
     Drop,
-    /// An unanswered call gets a result that says it was interrupted; the rest is dropped.
+    /// Answer an unanswered call with a result that says it was interrupted; drop other faults.
     Stub,
-    /// A detached result goes where it belongs; the rest is dropped.
+    /// Move a detached result to its call; drop other faults.
     Move,
 }
 
-/// Mends pairing faults. One pass mends what it sees; the chain runs it until nothing is left to mend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Repairs pairing faults. One pass repairs the faults that it finds; a chain repeats passes until no fault remains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Repair {
-    /// What to do.
+    /// How to repair a fault.
     pub mode: RepairMode,
-    /// Whether a call that is still pending at the end is mended too.
+    /// Whether calls that are pending at the end are repaired too.
     pub pending: bool,
 }
 
-/// What a stub result says.
+/// The text of a stub result.
 const INTERRUPTED: &str = "[interrupted: this tool call was never answered]";
 
 impl Processor for Repair {
@@ -36,34 +38,34 @@ impl Processor for Repair {
 
     fn passes(&self) -> usize {
         match self.mode {
-            // What a pass drops uncovers what the next one sees; each drops something, so they end by themselves.
+            // A drop can expose further faults. Each pass drops at least one part, so the passes end.
             RepairMode::Drop => usize::MAX,
-            // An answer that is not taken for one would be dropped and given for ever. After so many passes, more than any log
-            // was seen to need, the rest is for a stage that drops.
+            // An answer that does not pair with its call would be inserted and dropped for ever. 64 passes are more than any
+            // known log needs; the remaining faults are dropped by the stage that follows.
             RepairMode::Stub | RepairMode::Move => 64,
         }
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
         let faults: Vec<Fault> = Fault::find(view.messages, &pairs, view.pairing_rules)
             .into_iter()
             .filter(|fault| self.pending || fault.kind != FaultKind::PendingCall)
             .collect();
-        // A duplicate shifts which result belongs to which call: without it the others may be whole.
+        // A duplicate id changes which result pairs with which call; without it the other pairs may be intact.
         let duplicate = |fault: &&Fault| fault.kind == FaultKind::DuplicateCallId;
         if faults.iter().any(|fault| duplicate(&fault)) {
-            // Nothing counts as paired: the results may belong to the call that stays.
+            // No pair cascades here: the results may belong to the call that is kept.
             return Ok(dropped(view, &Pairs::default(), faults.iter().filter(duplicate)));
         }
         let placer = AnswerPlacer { view, pairs: &pairs };
-        let mends = |fault: &Fault| match self.mode {
+        let is_repairable = |fault: &Fault| match self.mode {
             RepairMode::Drop => false,
             RepairMode::Stub => placer.can_answer(fault),
             RepairMode::Move => placer.can_move(fault),
         };
-        let (mended, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(mends);
-        if broken.is_empty() { Ok(placer.answer(&mended)) } else { Ok(dropped(view, &pairs, broken.iter())) }
+        let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(is_repairable);
+        if broken.is_empty() { Ok(placer.answer(&repairable)) } else { Ok(dropped(view, &pairs, broken.iter())) }
     }
 }
 
@@ -75,7 +77,7 @@ fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = 
     drops.into_plan()
 }
 
-/// Where results are put to their calls.
+/// Places results next to their calls.
 struct AnswerPlacer<'v, 'a> {
     view: &'v View<'v, 'a>,
     pairs: &'v Pairs,
@@ -90,19 +92,20 @@ impl AnswerPlacer<'_, '_> {
         matches!(self.view.pairing_rules.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
     }
 
-    /// Whether a stub would answer this call and no other. A call that no tool could have taken is not made a whole one: it
-    /// goes. Without ids results are told apart by name and order: a stub
-    /// beside an answer to the same tool could be taken for it.
+    /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
+    /// have accepted it. Without ids, results pair by name and order, so a stub next to a result of the same tool could pair
+    /// with the wrong call.
     fn can_answer(&self, fault: &Fault) -> bool {
         let wanted = matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall);
         let call = self.message(fault.at).parts[fault.at.part].content.call();
         let Some(call) = call.filter(|call| wanted && call.argument_fault().is_none()) else { return false };
-        let twin = |nth: usize| self.pairs.other_half(PartRef { part: nth, ..fault.at }).is_some();
-        call.id.is_some() || !self.message(fault.at).calls().any(|(nth, other)| other.name == call.name && twin(nth))
+        let is_answered = |nth: usize| self.pairs.other_half(PartRef { part: nth, ..fault.at }).is_some();
+        call.id.is_some()
+            || !self.message(fault.at).calls().any(|(nth, other)| other.name == call.name && is_answered(nth))
     }
 
-    /// Whether the result can be taken to its call: as a part where results stand inside messages, else as a message that
-    /// holds nothing but answers to the same message.
+    /// Whether the result can be moved to its call: as a part if the format stores results inside messages; otherwise as a
+    /// message that contains only results of the same calling message.
     fn can_move(&self, fault: &Fault) -> bool {
         let hosted =
             self.message(fault.at).parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
@@ -117,7 +120,7 @@ impl AnswerPlacer<'_, '_> {
         self.is_inside() || others.all(|other| other.map(|other| other.message) == call)
     }
 
-    /// Puts moved and stub results where the wire wants them.
+    /// Places moved results and stubs where the format expects them.
     fn answer(&self, faults: &[Fault]) -> Plan {
         let mut plan = Plan::keep(self.view.messages.len());
         let mut by_call: BTreeMap<usize, Vec<(PartRef, Prepend)>> = BTreeMap::new();
@@ -144,7 +147,7 @@ impl AnswerPlacer<'_, '_> {
         plan
     }
 
-    /// Whether it is about a call that the format answers in the call's own bytes.
+    /// Whether the fault is a call whose result the format stores inside the call.
     fn holds_result(&self, fault: &Fault) -> bool {
         let part = &self.message(fault.at).parts[fault.at.part];
         part.content.call().is_some() && part.place().is_some_and(|place| place.rewrite.is_some())
@@ -160,9 +163,9 @@ impl AnswerPlacer<'_, '_> {
         })
     }
 
-    /// Takes the parts that move out of their messages; a message that loses all its parts goes.
+    /// Cuts the moved parts out of their messages; drops messages that lose all parts.
     fn cut_moved(&self, moved: &HashSet<PartRef>, plan: &mut Plan) {
-        const MOVED: Reason = Reason::Borrowed("moved to its call");
+        const MOVED: Reason = Reason::Borrowed("moved to its tool call");
         for part in moved.iter().collect::<std::collections::BTreeSet<_>>() {
             let mut parts = (0..self.message(*part).parts.len()).map(|nth| PartRef { part: nth, ..*part });
             if !self.is_inside() || parts.all(|part| moved.contains(&part)) {
@@ -173,10 +176,19 @@ impl AnswerPlacer<'_, '_> {
         }
     }
 
+    /// Inserts `answers` after the message `call`. For parallel calls in message 1 whose results must be in the next message:
+    ///
+    /// ```text
+    /// 1 assistant calls a, b   2 user result of a   3 user "…"   4 user result of b (detached)
+    /// ```
+    ///
+    /// Message 2 follows the assistant's turn and accepts results, so the result of `b` is prepended to it and message 4 is
+    /// dropped. If the transcript ended with the turn, a new message with the result would be inserted after it. In formats
+    /// with one message per result, message 4 itself is moved behind the results that follow the calls.
     fn place(&self, call: usize, answers: Vec<Prepend>, plan: &mut Plan) {
-        const ANSWERS: Reason = Reason::Borrowed("answers a call where the format wants it");
-        let (before, takes) = self.after(call);
-        if takes && !matches!(plan.decisions[before], Decision::Drop(_)) {
+        const ANSWERS: Reason = Reason::Borrowed("result placed where the format expects it");
+        let (before, accepts) = self.after(call);
+        if accepts && !matches!(plan.decisions[before], Decision::Drop(_)) {
             return change(before, Change::Prepend(answers), ANSWERS, plan);
         }
         if self.is_inside() {
@@ -194,7 +206,7 @@ impl AnswerPlacer<'_, '_> {
         }
     }
 
-    /// Index of the message before which answers to `call` stand, and whether that message can take them in.
+    /// Index of the message before which results of `call` are inserted, and whether that message can contain them itself.
     fn after(&self, call: usize) -> (usize, bool) {
         let messages = self.view.messages;
         let own = |at: &usize| messages[*at].thread == messages[call].thread;
@@ -204,21 +216,21 @@ impl AnswerPlacer<'_, '_> {
             ResultPlace::RightAfter => Role::Tool,
             ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,
         };
-        // Without ids an answer belongs to the nearest message with calls: no other may come between.
+        // Without ids a result pairs with the nearest calling message, so no other may come between.
         let joined = passed == Role::Tool || messages[call].calls().all(|(_, call)| call.id.is_some());
         let mut before = call + 1;
         let next = rest.find(|&at| {
-            let goes_on = joined && messages[at].role == passed;
-            before = if goes_on { at + 1 } else { before };
-            !goes_on
+            let continues = joined && messages[at].role == passed;
+            before = if continues { at + 1 } else { before };
+            !continues
         });
-        // What has no parts has no list to be put into, and what we wrote is spelt only once.
-        let takes = |at: &usize| {
+        // A message without parts has no list to insert into, and a new message is spelt only once.
+        let accepts = |at: &usize| {
             let next = &messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
             self.is_inside() && answers && !next.barrier && !next.is_draft() && !next.parts.is_empty()
         };
-        next.filter(takes).map_or((before, false), |next| (next, true))
+        next.filter(accepts).map_or((before, false), |next| (next, true))
     }
 }
 

@@ -1,20 +1,30 @@
-//! At most N messages, instructions among them, and no orphan result at the start, after the design of `SlidingWindowTransformer`.
+//! At most N messages, system messages included, after the design of `SlidingWindowTransformer`.
 
 use std::ops::Range;
 
 use super::planning::DropSet;
-use super::{Keep, Plan, Processor, Reason, View, WindowUnit};
+use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
 use crate::transcript::{Pairs, PartRef};
 
-/// Keeps at most `size` units: those that `keep` preserves wherever they stand, and the last of the others.
+/// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
+///
+/// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
+/// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
+/// its call.
 #[derive(Debug, Clone, Copy)]
 pub struct SlidingWindow {
-    /// How many units, 1 or more.
+    /// Number of units to keep, 1 or more; 40 by default.
     pub size: usize,
-    /// What is counted; a preserved message counts as one unit.
+    /// What one unit is; each preserved message takes the place of one unit.
     pub unit: WindowUnit,
-    /// What is kept besides; it counts.
+    /// Messages that are kept wherever they are; `size` includes them.
     pub keep: Keep,
+}
+
+impl Default for SlidingWindow {
+    fn default() -> Self {
+        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default() }
+    }
 }
 
 impl Processor for SlidingWindow {
@@ -22,7 +32,7 @@ impl Processor for SlidingWindow {
         "window"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let runs = self.unit.runs(view.messages);
         if runs.len() <= self.size {
             return Ok(Plan::keep(view.messages.len()));
@@ -43,7 +53,7 @@ impl Processor for SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Where the last units begin that the preserved ones leave room for.
+    /// Index of the first message in the window; the preserved messages have taken their places before.
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
         let preserved = view.messages.iter().filter(|message| self.keep.preserves(message)).count();
         let in_head = runs.iter().filter(|run| run.end <= head && !self.is_preserved(view, run)).count();
@@ -60,7 +70,7 @@ impl SlidingWindow {
     }
 }
 
-/// Results at the start of what follows the cut whose call is not kept, be it that it never was there.
+/// Drops results at the start of the window whose call is not kept, including results that never had a call.
 fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
     for (at, message) in view.messages.iter().enumerate().skip(start) {
         let answers_only = message.has_tools() && message.calls().next().is_none();
@@ -73,7 +83,7 @@ fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: 
         for (nth, _) in message.results() {
             let result = PartRef { message: at, part: nth };
             if pairs.other_half(result).is_none_or(|call| drops.is_part_gone(call)) {
-                drops.drop_part(result, Reason::Borrowed("an orphan result at the start of the window"));
+                drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
             }
         }
         if !drops.is_gone(at) {

@@ -1,27 +1,28 @@
-//! Parts of one kind go from every message, where the wire lets them.
+//! Drops parts by kind, and messages by role.
 
 use super::planning::DropSet;
-use super::{Decision, Plan, Processor, Reason, View};
+use super::{Decision, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Content, Pairs, PartRef, Role};
 
-/// What is stripped.
+/// A kind of part to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StripKind {
-    /// What the model thought. Stays where a call still needs it: in the turn that is still open, and where a call with an
-    /// id of its own refers to it.
+    /// The model's reasoning. It is kept where a call needs it: in the open turn, and before an item with an id of its own
+    /// that refers to it.
     Reasoning,
-    /// Images, sounds and files.
+    /// Images, audio and files.
     Media,
-    /// Parts that no dialect knows.
+    /// Parts of unknown type.
     Other,
 }
 
-/// Strips parts of these kinds, and messages by role.
+/// Strips parts of some kinds from every message, and drops messages of other roles.
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
-    /// Which parts go.
+    /// The kinds of parts to drop.
     pub kinds: Vec<StripKind>,
-    /// Which roles stay; all if empty.
+    /// The roles to keep; empty keeps all.
     pub roles: Vec<Role>,
 }
 
@@ -30,18 +31,18 @@ impl Processor for Strip {
         "filter"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
         let mut drops = DropSet::none(view, &pairs);
         let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {
-                drops.drop_message(at, Reason::Owned(format!("has role {}", message.role.name())));
+                drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
                 continue;
             }
             if message.is_bound_reasoning() && self.kinds.contains(&StripKind::Reasoning) {
-                // An item with an id of its own refers to the reasoning before it; a piece of the same message does not.
+                // An item with an id of its own refers to the reasoning before it; an item of the same message does not.
                 let next = view.messages.get(at + 1);
                 let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);
                 if !refers && at < open_turn {
@@ -69,7 +70,7 @@ impl Strip {
         let (kind, reason) = match content {
             Content::Reasoning(_) if !needed => (StripKind::Reasoning, "reasoning"),
             Content::Media(_) => (StripKind::Media, "media"),
-            Content::Other => (StripKind::Other, "a part of unknown type"),
+            Content::Other => (StripKind::Other, "part of unknown type"),
             _ => return None,
         };
         self.kinds.contains(&kind).then_some(reason)

@@ -1,39 +1,58 @@
-//! The newest complete segments that fit a budget of tokens.
+//! The newest complete segments that fit a token budget.
 
 use super::planning::DropSet;
 use super::planning::shorten;
-use super::{Change, Counting, Decision, Keep, Plan, Processor, Reason, View};
+use super::{Change, Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Message, Pairs, PartRef, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Overflow {
-    /// Nothing but what is preserved stays, with a warning.
+    /// Keep only preserved messages, with a warning.
     #[default]
     Empty,
-    /// The newest segment stays all the same, with a warning.
+    /// Keep the newest segment although it exceeds the budget, with a warning.
     KeepNewest,
-    /// The texts of the newest segment are shortened in the middle.
+    /// Shorten the texts of the newest segment in the middle.
     Truncate,
-    /// It is an error.
+    /// Fail with an error.
     Error,
 }
 
-/// Keeps what fits `max_tokens`, newest segments first, contiguous.
+/// Keeps the newest segments that fit into `max_tokens`, without gaps.
 ///
-/// Counting goes from the newest segment backwards and stops where the budget does: what is older is never counted.
+/// Counting starts at the newest segment and stops at the first one that does not fit; older messages are never counted.
+///
+/// ```
+/// use curtail::processors::{Counting, TokenLimit};
+/// use curtail::tokenizers;
+///
+/// let counting = Counting::new(tokenizers::tokenizer_by_name("o200k_base")?);
+/// let limit = TokenLimit { trigger: Some(16_000), ..TokenLimit::new(8_000, counting) };
+/// assert!(limit.preserve_system);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct TokenLimit {
     /// The budget in tokens.
     pub max_tokens: usize,
-    /// Nothing is cut while the total is not above this many tokens.
+    /// Cut only transcripts with more tokens than this.
     pub trigger: Option<usize>,
     /// How tokens are counted.
     pub counting: Counting,
-    /// What to do when nothing fits.
+    /// What to do when not even the newest segment fits.
     pub on_overflow: Overflow,
-    /// Whether system and developer messages stay and count first.
+    /// Whether system and developer messages are kept and counted first; `true` by default.
     pub preserve_system: bool,
+}
+
+impl TokenLimit {
+    /// Limits transcripts to `max_tokens` as `counting` counts them; preserves system messages and has no trigger.
+    #[must_use]
+    pub fn new(max_tokens: usize, counting: Counting) -> Self {
+        Self { max_tokens, trigger: None, counting, on_overflow: Overflow::default(), preserve_system: true }
+    }
 }
 
 impl Processor for TokenLimit {
@@ -41,21 +60,21 @@ impl Processor for TokenLimit {
         "limit"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
-        let bar = self.trigger.filter(|trigger| *trigger > self.max_tokens);
-        if self.counting.surely_fits(view, bar.unwrap_or(self.max_tokens))
-            || bar.is_some_and(|bar| self.counting.total_until(view, bar).is_some())
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let trigger = self.trigger.filter(|trigger| *trigger > self.max_tokens);
+        if self.counting.surely_fits(view, trigger.unwrap_or(self.max_tokens))
+            || trigger.is_some_and(|trigger| self.counting.total_until(view, trigger).is_some())
         {
             return Ok(Plan::keep(view.messages.len()));
         }
         let fixed = self.fixed(view)?;
         let pairs = Pairs::find(view.messages);
         let segments = segments(view.messages, &pairs);
-        let mut left = self.max_tokens - fixed;
+        let mut room = self.max_tokens - fixed;
         let mut start = view.messages.len();
         for segment in segments.iter().rev() {
-            let Some(tokens) = self.segment_until(&view.messages[segment.clone()], left) else { break };
-            left -= tokens;
+            let Some(tokens) = self.segment_until(&view.messages[segment.clone()], room) else { break };
+            room -= tokens;
             start = segment.start;
         }
         if start == 0 {
@@ -65,33 +84,30 @@ impl Processor for TokenLimit {
         let newest =
             segments.iter().rfind(|segment| view.messages[(*segment).clone()].iter().any(|m| !self.preserves(m)));
         match newest {
-            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, left),
+            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room),
             _ => Ok(self.plan(view, &pairs, start)),
         }
     }
 }
 
 impl TokenLimit {
-    /// Tokens of what stays in any case.
-    fn fixed(&self, view: &View<'_, '_>) -> Result<usize, String> {
+    /// Tokens of the preamble, the reserve and the preserved messages.
+    fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
         let preserved = view.messages.iter().filter(|message| self.preserves(message));
-        let fixed =
+        let needed =
             self.counting.outside(view) + preserved.map(|message| self.counting.message(message)).sum::<usize>();
-        if fixed <= self.max_tokens {
-            return Ok(fixed);
+        if needed <= self.max_tokens {
+            return Ok(needed);
         }
-        let way_out = if self.preserve_system { " or pass --no-preserve-system" } else { "" };
-        Err(format!(
-            "what must stay needs {fixed} tokens, more than the budget of {}; raise --max-tokens{way_out}",
-            self.max_tokens
-        ))
+        let (budget, preserve_system) = (self.max_tokens, self.preserve_system);
+        Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system })
     }
 
     fn preserves(&self, message: &Message<'_>) -> bool {
         Keep { system: self.preserve_system, ..Keep::default() }.preserves(message)
     }
 
-    /// Tokens of a segment without what is preserved, if they are at most `limit`.
+    /// Tokens of a segment without its preserved messages, if they are at most `limit`.
     fn segment_until(&self, messages: &[Message<'_>], limit: usize) -> Option<usize> {
         let mut total = 0;
         for message in messages.iter().rev().filter(|message| !self.preserves(message)) {
@@ -111,39 +127,45 @@ impl TokenLimit {
         drops.into_plan()
     }
 
-    /// Not even the newest segment, which begins at `start`, fits the `left` tokens.
-    fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, left: usize) -> Result<Plan, String> {
+    /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
+    fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Result<Plan, ProcessorError> {
         let budget = self.max_tokens;
-        let words = format!("the newest segment alone does not fit into {budget} tokens");
-        if self.on_overflow == Overflow::Truncate {
-            let mut plan = self.plan(view, pairs, start);
-            let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
-            let stays = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
-            let own: Vec<usize> = (start..view.messages.len()).filter(stays).collect();
-            let gone = |part: PartRef| match &plan.decisions[part.message] {
-                Decision::Change(changes, _) => changes.contains(&Change::Cut(part.part)),
-                _ => false,
-            };
-            if let Some(changes) = shorten(view.messages, &own, gone, left, &self.counting) {
-                for (at, changes) in changes {
-                    match &mut plan.decisions[at] {
-                        Decision::Change(own, _) => own.extend(changes),
-                        decision => *decision = Decision::Change(changes, Reason::Owned(words.clone())),
-                    }
-                }
-                return Ok(plan);
-            }
-        }
+        let what = format!("the newest segment alone does not fit into {budget} tokens");
+        let end = view.messages.len();
         let (start, note) = match self.on_overflow {
-            Overflow::KeepNewest => (start, format!("{words}; it is kept all the same")),
-            Overflow::Error => return Err(words),
-            Overflow::Truncate => {
-                (view.messages.len(), format!("{words}, nor can its texts be shortened that far; it is dropped"))
-            }
-            Overflow::Empty => (view.messages.len(), format!("{words}; it is dropped (see --on-overflow)")),
+            Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
+            Overflow::KeepNewest => (start, format!("{what}; kept because of --on-overflow keep-newest")),
+            Overflow::Truncate => match self.truncated(view, pairs, start, room) {
+                Some(plan) => return Ok(plan),
+                None => (end, format!("{what}, even with its texts shortened; dropped")),
+            },
+            Overflow::Empty => (end, format!("{what}; dropped (choose another --on-overflow to keep it)")),
         };
         let mut plan = self.plan(view, pairs, start);
         plan.notes.push(note);
         Ok(plan)
+    }
+
+    /// Keeps the messages from `start` on and shortens their texts to `room` tokens; `None` if that is impossible.
+    fn truncated(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Option<Plan> {
+        let mut plan = self.plan(view, pairs, start);
+        let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
+        let shortened = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
+        let own: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
+        let cut = |part: PartRef| match &plan.decisions[part.message] {
+            Decision::Change(changes, _) => changes.contains(&Change::Cut(part.part)),
+            _ => false,
+        };
+        let changes = shorten(view.messages, &own, cut, room, &self.counting)?;
+        for (at, changes) in changes {
+            match &mut plan.decisions[at] {
+                Decision::Change(own, _) => own.extend(changes),
+                decision => {
+                    let reason = format!("the newest segment alone does not fit into {} tokens", self.max_tokens);
+                    *decision = Decision::Change(changes, Reason::Owned(reason));
+                }
+            }
+        }
+        Some(plan)
     }
 }

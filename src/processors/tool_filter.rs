@@ -1,38 +1,49 @@
-//! Tool calls and results go, all or by name, and may leave a note.
+//! Drops tool calls with their results, all or by tool name.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::planning::DropSet;
-use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, View};
+use super::{Change, Decision, Insert, Insertion, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 
-/// Which tools go.
-#[derive(Debug, Clone)]
+/// The tools whose calls and results are dropped.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub enum ToolGlobs {
-    /// All of them.
+    /// All tools.
+    #[default]
     All,
-    /// Those whose name matches.
+    /// Tools whose name matches.
     Exclude(GlobSet),
-    /// Those whose name does not match.
+    /// Tools whose name does not match.
     Include(GlobSet),
 }
 
 impl ToolGlobs {
-    /// Compiles patterns in the syntax of globs: `*`, `?`, `[…]`, `{a,b}`.
+    /// Compiles glob patterns: `*`, `?`, `[…]`, `{a,b}`.
     ///
     /// # Errors
-    /// The words of the pattern compiler for a pattern that is none.
-    pub fn compile(patterns: &[String]) -> Result<GlobSet, String> {
+    /// A pattern is not a valid glob.
+    ///
+    /// ```
+    /// use curtail::processors::{ToolFilter, ToolGlobs};
+    ///
+    /// let debug_tools = ToolGlobs::Exclude(ToolGlobs::compile(&["debug_*"])?);
+    /// let filter = ToolFilter { tools: debug_tools, ..ToolFilter::default() };
+    /// # assert!(!filter.persist_results);
+    /// # Ok::<(), globset::Error>(())
+    /// ```
+    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<GlobSet, globset::Error> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            set.add(Glob::new(pattern).map_err(|error| error.to_string())?);
+            set.add(Glob::new(pattern.as_ref())?);
         }
-        set.build().map_err(|error| error.to_string())
+        set.build()
     }
 
-    fn goes(&self, name: &str) -> bool {
+    fn drops(&self, name: &str) -> bool {
         match self {
             Self::All => true,
             Self::Exclude(names) => names.is_match(name),
@@ -41,12 +52,12 @@ impl ToolGlobs {
     }
 }
 
-/// Drops the calls of the tools that `tools` names, with their results.
-#[derive(Debug, Clone)]
+/// Drops the calls of the tools that `tools` selects, with their results.
+#[derive(Debug, Clone, Default)]
 pub struct ToolFilter {
-    /// Which tools go.
+    /// The tools to drop; all by default.
     pub tools: ToolGlobs,
-    /// Whether an assistant text says which tools were used where calls were dropped.
+    /// Whether a note such as `Used search tool` replaces dropped calls.
     pub persist_results: bool,
 }
 
@@ -55,58 +66,65 @@ impl Processor for ToolFilter {
         "filter"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
         let mut drops = DropSet::none(view, &pairs);
         let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
         for &call in pairs.calls() {
             let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
             let name = content.name.decode();
-            if self.tools.goes(&name) {
-                drops.drop_part(call, Reason::Owned(format!("calls tool {name}")));
+            if self.tools.drops(&name) {
+                drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
                 if !used[call.message].iter().any(|known| *known == name) {
                     used[call.message].push(name.into_owned());
                 }
             }
         }
         for &result in pairs.results() {
-            self.drop_lonely(view, &pairs, result, &mut drops);
+            self.drop_unpaired(view, &pairs, result, &mut drops);
         }
         drop_stranded(view, &pairs, &mut drops);
         let mut plan = drops.into_plan();
         if self.persist_results {
-            leave_notes(view, &pairs, &used, &mut plan);
+            insert_notes(view, &pairs, &used, &mut plan);
         }
         Ok(plan)
     }
 }
 
 impl ToolFilter {
-    /// A result without a call goes by the name it has itself; without one only where all tools go.
-    fn drop_lonely(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
+    /// A result without a call is selected by its own tool name; without a name it is dropped only with all tools.
+    fn drop_unpaired(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
         let content = view.messages[result.message].parts[result.part].content.result();
         let (None, Some(content)) = (pairs.other_half(result), content) else { return };
-        let goes = match &content.name {
-            Some(name) => self.tools.goes(&name.decode()),
+        let is_dropped = match &content.name {
+            Some(name) => self.tools.drops(&name.decode()),
             None => matches!(self.tools, ToolGlobs::All),
         };
-        if goes {
-            drops.drop_part(result, Reason::Borrowed("answers a tool that was filtered"));
+        if is_dropped {
+            drops.drop_part(result, Reason::Borrowed("result of a filtered tool"));
         }
     }
 }
 
-/// Drops the pending calls whose round is over without the calls that left: nobody waits for their results any more.
+/// Drops pending calls whose round ends because other calls of it are dropped: no result can follow them any more.
+///
+/// ```text
+/// 1 assistant calls a (pending)   2 assistant "One moment", calls b   3 result of b
+/// ```
+///
+/// Nothing but calls and results follows `a`, so `a` may still be answered. Without `b`, message 2 is text alone: the round
+/// ends before it, and `a` would be an unanswered call. Each drop can strand further calls, so the loop repeats until none is.
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
-    const STRANDED: Reason = Reason::Borrowed("its round is over without the calls that left");
+    const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
     let thread = |call: &PartRef| view.messages[call.message].thread;
     let is_hosted =
         |call: &PartRef| view.messages[call.message].parts[call.part].content.call().is_some_and(|call| call.hosted);
     let open = pairs.calls().iter().filter(|call| pairs.other_half(**call).is_none() && !is_hosted(call));
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
-    let rounds = |left: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
-        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.pairing_rules, left))).collect()
+    let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
+        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.pairing_rules, kept))).collect()
     };
     let before = rounds(&|_| true);
     pending.retain(|call| call.message >= before[&thread(call)]);
@@ -121,13 +139,13 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
     }
 }
 
-/// Puts `Used … tool` where calls were dropped: in the place of a message that went, after one that kept only its text,
-/// before one that still calls, so that no result is parted from its call and no pending call loses its place at the end.
-fn leave_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
+/// Writes `Used … tool` where calls are dropped: in place of a dropped message, after a message that keeps only its text, or
+/// before a message that keeps other calls. So no result is separated from its call, and pending calls stay last.
+fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
     let pending = first_pending(view, pairs, plan);
     for (at, names) in used.iter().enumerate().filter(|(_, names)| !names.is_empty()) {
         let draft = Draft::text(Role::Assistant, note(names));
-        let reason = Reason::Owned(format!("called {}", names.join(", ")));
+        let reason = Reason::Owned(format!("note about dropped calls of {}", names.join(", ")));
         match &plan.decisions[at] {
             Decision::Drop(_) if at > pending => {
                 plan.inserts.push(Insert { before: pending, what: Insertion::Draft(draft), reason });
@@ -145,7 +163,7 @@ fn leave_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &
     plan.inserts.sort_by_key(|insert| insert.before);
 }
 
-/// The first message in flight that keeps a call without a result; the number of messages if none does.
+/// The first in-flight message that keeps a call without a result; the number of messages if there is none.
 fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan) -> usize {
     let stays = |call: &PartRef| match &plan.decisions[call.message] {
         Decision::Keep => true,

@@ -1,58 +1,59 @@
-//! Working memory in front of the model: the state as a block behind the leading instructions.
+//! Working memory: the state as a block of text after the leading system messages.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Change, Decision, Insert, Insertion, Plan, Processor, Reason, Remark, View};
-use crate::memory::{Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
+use super::{Change, Decision, Insert, Insertion, Plan, Processor, ProcessorError, Reason, Remark, View};
+use crate::memory::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Draft, Message, Part, Role};
 
-/// Puts the state into the transcript, or takes out what stands there of a state that is empty now.
+/// Writes the state into the transcript as a block; replaces an older block, and drops it if the state is empty.
 #[derive(Clone)]
 pub struct WorkingMemory {
-    /// Where the state comes from.
+    /// The source of the state.
     pub source: StateSource,
-    /// What an object has to look like.
+    /// The JSON Schema that updates must satisfy.
     pub schema: Option<Arc<Schema>>,
-    /// Whether updates in the transcript are left unheard.
+    /// Whether updates in the transcript are ignored.
     pub read_only: bool,
-    /// The most tokens that the block takes, tags and marker included.
+    /// The largest block in tokens, tags and marker included.
     pub budget: usize,
-    /// Counts them.
+    /// Counts the tokens of the block.
     pub tokenizer: Arc<dyn Tokenizer>,
 }
 
-/// Where the state comes from.
+/// The source of the state.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum StateSource {
-    /// It is known.
+    /// This state.
     Given(State),
-    /// From this one on, the updates in the transcript make it.
+    /// This state, with the updates in the transcript applied to it.
     Replayed(State),
 }
 
-/// A call in a transcript that wants to change the state.
+/// A call in a transcript that updates the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundUpdate<'m> {
-    /// Index of the message that makes the call.
+    /// Index of the message with the call.
     pub message: usize,
-    /// The call's id; empty where there is none.
+    /// The call's id; empty if it has none.
     pub call_id: Cow<'m, str>,
-    /// Its arguments as JSON text.
+    /// The arguments as JSON text.
     pub arguments: Cow<'m, str>,
 }
 
 impl FoundUpdate<'_> {
-    /// What a scratchpad takes.
+    /// The update in the form that [`Scratchpad::apply`] takes.
     #[must_use]
     pub fn update(&self) -> Update<'_> {
         Update { call_id: &self.call_id, arguments: &self.arguments }
     }
 }
 
-/// The updates in `messages`, in their order, under both names. Those of a conversation within the conversation
-/// (a subagent's) are its own.
+/// The updates in `messages`, in order, under both tool names. Updates of a subagent's conversation belong to the subagent and
+/// are not included.
 #[must_use]
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main = messages.first().map_or(0, |message| message.thread);
@@ -71,21 +72,29 @@ pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
         .collect()
 }
 
+impl WorkingMemory {
+    /// Writes the state of `source`, in at most 1,500 tokens, without a schema.
+    #[must_use]
+    pub fn new(source: StateSource, tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { source, schema: None, read_only: false, budget: BUDGET, tokenizer }
+    }
+}
+
 impl Processor for WorkingMemory {
     fn name(&self) -> &'static str {
         "memory"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
         if view.messages.is_empty() {
-            // Nothing that a model could be asked about: an empty transcript stays empty.
+            // An empty transcript has nothing to answer and is not changed.
             return Ok(plan);
         }
         let Some(state) = self.state(view, &mut plan) else { return Ok(plan) };
-        let block = fit(&state, self.budget, &|text| self.tokenizer.count(text)).map_err(|error| error.to_string())?;
+        let block = fit(&state, self.budget, &|text| self.tokenizer.count(text))?;
         let front = view.messages.iter().take_while(|message| message.role.instructs()).count();
-        match (block, standing(view.messages, front)) {
+        match (block, existing_block(view.messages, front)) {
             (None, None) => {}
             (None, Some(at)) => plan.decisions[at] = Decision::Drop(Reason::Borrowed("the working memory is empty")),
             (Some(block), Some(at)) => {
@@ -95,7 +104,7 @@ impl Processor for WorkingMemory {
             (Some(block), None) => {
                 note(&block, self.budget, &mut plan);
                 let what = Insertion::Draft(draft(block.text, view.pairing_rules.developer));
-                let reason = Reason::Borrowed("the working memory");
+                let reason = Reason::Borrowed("the current working memory");
                 plan.inserts.push(Insert { before: front, what, reason });
             }
         }
@@ -104,7 +113,7 @@ impl Processor for WorkingMemory {
 }
 
 impl WorkingMemory {
-    /// The state; `None` where neither the caller nor the transcript says anything of one.
+    /// The state; `None` if neither the caller nor the transcript has one.
     fn state(&self, view: &View<'_, '_>, plan: &mut Plan) -> Option<State> {
         let from = match &self.source {
             StateSource::Given(state) => return Some(state.clone()),
@@ -117,7 +126,7 @@ impl WorkingMemory {
         let mut scratchpad = Scratchpad::new(from.clone(), self.schema.as_deref(), self.read_only);
         for found in &updates {
             let outcome = scratchpad.apply(found.update());
-            plan.notes.extend(complaint(found, &outcome));
+            plan.notes.extend(fault_note(found, &outcome));
             plan.remarks.push(remark(found, &outcome));
         }
         Some(scratchpad.into_state())
@@ -131,34 +140,34 @@ fn remark(found: &FoundUpdate<'_>, outcome: &Outcome) -> Remark {
     Remark { message: found.message, action, reason: Reason::Owned(reason) }
 }
 
-/// What to tell the user of an update that was dropped.
-fn complaint(found: &FoundUpdate<'_>, outcome: &Outcome) -> Option<String> {
-    let (word, reason) = outcome.words();
+/// The note about an update that was not applied.
+fn fault_note(found: &FoundUpdate<'_>, outcome: &Outcome) -> Option<String> {
+    let (action, reason) = outcome.words();
     let reason = reason.filter(|_| outcome.is_fault())?;
-    Some(format!("message {}, call {:?}: the update is {word}: {reason}", found.message + 1, found.call_id))
+    Some(format!("message {}, call {:?}: the update is {action}: {reason}", found.message + 1, found.call_id))
 }
 
 fn note(block: &Block, budget: usize, plan: &mut Plan) {
     if block.left_out > 0 {
-        let left_out = block.left_out;
-        plan.notes.push(format!("the working memory is cut to {budget} tokens; {left_out} characters are left out"));
+        let omitted = block.left_out;
+        plan.notes.push(format!("the working memory is cut to {budget} tokens; {omitted} characters are omitted"));
     }
 }
 
-/// Where a block stands from before: in a message of the application's, or, where the format has none, in a user
-/// message right where a block is put.
-fn standing(messages: &[Message<'_>], front: usize) -> Option<usize> {
-    let own = messages.iter().position(|message| message.role.instructs() && says_block(message));
-    let in_front = || messages.get(front).is_some_and(|message| message.role == Role::User && says_block(message));
+/// The message with an older block: a system or developer message, or, in formats without these roles, a user message at the
+/// place where a block is written.
+fn existing_block(messages: &[Message<'_>], front: usize) -> Option<usize> {
+    let own = messages.iter().position(|message| message.role.instructs() && contains_block(message));
+    let in_front = || messages.get(front).is_some_and(|message| message.role == Role::User && contains_block(message));
     own.or_else(|| in_front().then_some(front))
 }
 
-fn says_block(message: &Message<'_>) -> bool {
-    text(message).is_some_and(|text| is_block(&text))
+fn contains_block(message: &Message<'_>) -> bool {
+    only_text(message).is_some_and(|text| is_block(&text))
 }
 
-/// What a message says that says one thing only.
-fn text<'m>(message: &'m Message<'_>) -> Option<Cow<'m, str>> {
+/// The text of a message whose only part is text.
+fn only_text<'m>(message: &'m Message<'_>) -> Option<Cow<'m, str>> {
     match message.parts.as_slice() {
         [Part { content: Content::Text(text), .. }] => Some(text.decode()),
         _ => None,
@@ -166,7 +175,7 @@ fn text<'m>(message: &'m Message<'_>) -> Option<Cow<'m, str>> {
 }
 
 fn replaced(message: &Message<'_>, block: String, developer: bool) -> Decision {
-    if text(message).is_some_and(|text| text == block) {
+    if only_text(message).is_some_and(|text| text == block) {
         return Decision::Keep;
     }
     let reason = Reason::Borrowed("the working memory changed");

@@ -1,23 +1,8 @@
-//! The time as ISO 8601, in UTC.
+//! Times in ISO 8601, in UTC.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The time now, or the one that `SOURCE_DATE_EPOCH` gives in seconds since 1970, for output that must not change from run
-/// to run (<https://reproducible-builds.org/specs/source-date-epoch/>).
+/// The time `milliseconds` after 1970 in ISO 8601, such as `1970-01-01T00:00:01.234Z`.
 #[must_use]
-pub fn now() -> String {
-    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse::<u64>().ok());
-    let milliseconds = given.map_or_else(clock, |seconds| seconds.saturating_mul(1000));
-    iso(milliseconds)
-}
-
-/// Milliseconds since 1970; a clock before that counts as 1970.
-fn clock() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn iso(milliseconds: u64) -> String {
+pub fn iso_8601(milliseconds: u64) -> String {
     let (seconds, milliseconds) = (milliseconds / 1000, milliseconds % 1000);
     let (days, clock) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
@@ -25,7 +10,7 @@ fn iso(milliseconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
-/// Year, month and day of a day since 1970, by counting years from March on in eras of 400
+/// Year, month and day of a day since 1970; counts years from March in eras of 400 years
 /// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
 const fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
@@ -41,7 +26,7 @@ const fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::iso;
+    use super::iso_8601;
 
     #[test]
     fn times_are_iso_8601() {
@@ -52,8 +37,8 @@ mod tests {
             (1_735_689_599, "2024-12-31T23:59:59.000Z"),
             (4_107_542_400, "2100-03-01T00:00:00.000Z"),
         ] {
-            assert_eq!(iso(seconds * 1000), expected);
+            assert_eq!(iso_8601(seconds * 1000), expected);
         }
-        assert_eq!(iso(1_234), "1970-01-01T00:00:01.234Z");
+        assert_eq!(iso_8601(1_234), "1970-01-01T00:00:01.234Z");
     }
 }

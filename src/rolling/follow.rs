@@ -1,18 +1,18 @@
-//! A file that grows: its new whole lines, as they come.
+//! Reads new complete lines of a growing file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often a file is looked at that did not grow.
+/// Pause between two checks of a file that has not grown.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Reads a growing file, or standard input until it ends.
 #[derive(Debug)]
 pub struct Follow {
     source: FollowSource,
-    /// Bytes of a line that is not whole yet.
+    /// Bytes of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -22,27 +22,27 @@ enum FollowSource {
     Stdin,
 }
 
-/// What a look brought.
+/// New input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Whole lines.
+    /// Complete lines.
     Lines(Vec<u8>),
-    /// The end of standard input; what stands after its last line break, if anything.
+    /// The end of standard input, with any bytes after its last line break.
     End(Vec<u8>),
 }
 
 impl Follow {
-    /// Follows the file at `path`, or standard input.
+    /// Follows the file at `path`; standard input if `None`.
     #[must_use]
     pub fn new(path: Option<&Path>) -> Self {
         let source = path.map_or(FollowSource::Stdin, |path| FollowSource::File { path: path.to_owned(), read: 0 });
         Self { source, rest: Vec::new() }
     }
 
-    /// Waits for whole lines that were not read yet.
+    /// Waits for new complete lines.
     ///
     /// # Errors
-    /// What the system says, and a file that became shorter: what it held is unknown then.
+    /// The file cannot be read, or it became shorter, so that its earlier content is unknown.
     pub fn wait(&mut self) -> io::Result<Growth> {
         loop {
             let before = self.rest.len();
@@ -57,7 +57,7 @@ impl Follow {
         }
     }
 
-    /// Reads what is there; pauses if that is nothing. Whether it was the end.
+    /// Reads the available bytes and pauses if there are none; returns whether the input has ended.
     fn read(&mut self) -> io::Result<bool> {
         match &mut self.source {
             FollowSource::Stdin => {
@@ -67,7 +67,7 @@ impl Follow {
                 Ok(count == 0)
             }
             FollowSource::File { path, read } => {
-                let grown = grown(path, read, &mut self.rest)?;
+                let grown = read_new(path, read, &mut self.rest)?;
                 if !grown {
                     std::thread::sleep(PAUSE);
                 }
@@ -77,11 +77,11 @@ impl Follow {
     }
 }
 
-/// Appends to `into` what the file at `path` has behind its first `read` bytes.
-fn grown(path: &Path, read: &mut u64, into: &mut Vec<u8>) -> io::Result<bool> {
+/// Appends the bytes after the first `read` bytes of the file to `into`.
+fn read_new(path: &Path, read: &mut u64, into: &mut Vec<u8>) -> io::Result<bool> {
     let mut file = File::open(path)?;
     if file.metadata()?.len() < *read {
-        return Err(io::Error::other("it became shorter; begin anew to follow what it holds now"));
+        return Err(io::Error::other("the file became shorter; start again to follow its new content"));
     }
     file.seek(SeekFrom::Start(*read))?;
     let count = file.read_to_end(into)?;

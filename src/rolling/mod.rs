@@ -1,13 +1,13 @@
-//! Rolling memory as data: its state as JSON, and threads that outlive a run.
+//! Rolling memory that persists: its state as JSON, threads in the store, and files that grow.
 //!
-//! What to summarize and what to keep is the processor's to say; this layer reads, writes and remembers.
+//! The processor decides what to summarize and what to keep; this folder reads, writes and stores.
 
 mod clock;
 mod follow;
 mod state;
 mod thread;
 
-pub use clock::now;
+pub use clock::iso_8601;
 pub use follow::{Follow, Growth};
 pub use state::state;
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};

@@ -1,4 +1,4 @@
-//! The state of a rolling memory as JSON: what was said lately, and summaries of what was before.
+//! The state of a rolling memory as JSON: the held interactions, and the summaries of earlier ones.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use crate::json::{Text, quote};
 use crate::processors::{Interaction, Rolling, RollingView, Summary};
 use crate::transcript::{Message, Role};
 
-/// The state on one line: `{"interactions":[…],"summaries":[…]}`, the summaries oldest first.
+/// The state on one line: `{"interactions":[…],"summaries":[…]}`, oldest summary first.
 ///
-/// An interaction has the message as it stood under `userRequest` or `aiResponse`, both where it is an exchange, and under
-/// `rest` what else belongs to it, such as tool calls and results. What has not become an interaction yet, such as calls
-/// that wait for their results, stands under `pending`. `time` gives the time of a message.
+/// An interaction contains its message under `userRequest` or `aiResponse`, or both if it is an exchange; `rest` contains its
+/// other messages, such as tool calls and results. `pending` contains messages that belong to no interaction yet, such as
+/// calls without a result. `time` returns the time of a message.
 #[must_use]
 pub fn state(
     messages: &[Message<'_>],
@@ -19,13 +19,13 @@ pub fn state(
     time: &dyn Fn(usize) -> Option<String>,
 ) -> String {
     let held = rolling.held(view.seen());
-    let lines: Vec<String> = (held.start..=held.end).filter_map(|n| line(messages, view, n, time)).collect();
-    let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", lines.join(","));
+    let held: Vec<String> = (held.start..=held.end).filter_map(|n| interaction(messages, view, n, time)).collect();
+    let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", held.join(","));
     let summaries: Vec<String> = view.memory.summaries.iter().map(summary).collect();
     text.push_str(&summaries.join(","));
     text.push(']');
     let last = view.interactions.last().map_or(0, end_of_last);
-    let pending: Vec<String> = told(messages, last..messages.len(), &|at| view.is_block(at));
+    let pending: Vec<String> = others(messages, last..messages.len(), &|at| view.is_block(at));
     if !pending.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, ",\"pending\":[{}]", pending.join(","));
@@ -34,7 +34,7 @@ pub fn state(
     text
 }
 
-fn line(
+fn interaction(
     messages: &[Message<'_>],
     view: &RollingView,
     number: usize,
@@ -49,7 +49,7 @@ fn line(
     members.extend(request.map(|at| format!("\"userRequest\":{}", raw(&messages[at]))));
     members.extend(response.map(|at| format!("\"aiResponse\":{}", raw(&messages[at]))));
     let named = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
-    let rest = told(messages, interaction.start..end, &named);
+    let rest = others(messages, interaction.start..end, &named);
     if !rest.is_empty() {
         members.push(format!("\"rest\":[{}]", rest.join(",")));
     }
@@ -58,18 +58,18 @@ fn line(
     Some(format!("{{{}}}", members.join(",")))
 }
 
-/// The end of the messages of the last interaction: late words of the assistant belong to an exchange as well.
+/// The end of the messages of the last interaction: an exchange includes assistant messages after its answer.
 fn end_of_last(interaction: &Interaction) -> usize {
     let said = interaction.said.last().map_or(0, |at| at + 1);
     interaction.arrived.max(said)
 }
 
-/// The messages of a range as they stood, without instructions and those that `except` names.
-fn told(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
+/// The messages of a range as JSON, without system messages and those that `except` names.
+fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
     range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| raw(&messages[at])).collect()
 }
 
-/// A message as it stood, without the white space between its tokens.
+/// A message as JSON without white space between tokens.
 fn raw(message: &Message<'_>) -> String {
     message.value().map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
 }

@@ -1,4 +1,4 @@
-//! A rolling memory that outlives its runs: messages are appended, and only what is new is summarized.
+//! A rolling memory in the store: messages are appended, and only new ones are summarized.
 
 use std::fmt;
 
@@ -8,25 +8,25 @@ use super::state;
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::{Document, Text};
-use crate::processors::{RollingState, RollingSummary, View, apply_plan};
+use crate::processors::{ProcessorError, RollingState, RollingSummary, View, apply_plan};
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
 use crate::transcript::{Message, Transcript};
 
-/// The version of the form in which a thread is kept.
+/// The version of the stored form of a thread.
 const VERSION: u32 = 1;
 
-/// The state of a thread in which nothing was said.
-const NOTHING: &str = "{\"interactions\":[],\"summaries\":[]}\n";
+/// The state of an empty thread.
+const EMPTY_STATE: &str = "{\"interactions\":[],\"summaries\":[]}\n";
 
-/// What is kept of a conversation between two runs: the window, what gives instructions, and the summaries.
+/// The stored part of a conversation: the window, system messages and summaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thread {
     version: u32,
-    /// What counts as an interaction: `message` or `exchange`.
+    /// What one interaction is: `message` or `exchange`.
     unit: String,
     dialect: Option<String>,
-    /// How many messages came in so far, those without words and instructions included.
+    /// Number of messages appended so far, of all roles.
     taken: usize,
     /// The number of the first interaction among `items`.
     first: usize,
@@ -34,42 +34,74 @@ pub struct Thread {
     items: Vec<Item>,
 }
 
-/// A message as it stood, and when.
+/// A message as JSON, and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Item {
     json: String,
     ts: String,
 }
 
-/// What comes in.
+/// Messages to append.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken<'t> {
     /// The text of one transcript.
     pub text: &'t str,
-    /// How it is read.
+    /// How to read it.
     pub reading: &'t Reading,
-    /// The number that its first message has in the thread, from 1; `None` if it follows on what was taken.
+    /// The number of its first message in the thread, from 1; `None` if it follows the last message.
     pub from: Option<usize>,
-    /// The time of messages that tell none.
+    /// The time of messages without a timestamp.
     pub now: &'t str,
 }
 
-/// What to show of a thread.
+/// The form in which a thread is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// Instructions, summaries and window, as a model should get them.
+    /// System messages, summaries and window, as a model should read them.
     Context,
     /// The state as JSON.
     State,
 }
 
-/// Why messages could not be appended. The thread is then as it was.
+/// Why a thread could not be read or changed. The stored thread is unchanged.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum ThreadError {
-    /// What came in cannot be read, with the offset of the byte.
+    /// The input cannot be read, with the offset of the byte.
     Input(usize, String),
-    /// What came in does not go with what is there, or cannot be summarized.
-    Thread(String),
+    /// The input contains this many transcripts instead of one.
+    SeveralTranscripts(usize),
+    /// The thread is stored with interactions of another kind.
+    Unit {
+        /// The unit of the stored thread.
+        kept: String,
+        /// The unit of this run.
+        asked: &'static str,
+    },
+    /// The input has another dialect than the thread.
+    Dialect {
+        /// The dialect of the stored thread.
+        kept: String,
+        /// The dialect of the input.
+        new: &'static str,
+    },
+    /// The input begins after the next message of the thread.
+    Gap {
+        /// Number of messages in the thread.
+        taken: usize,
+        /// Number of the first message in the input.
+        from: usize,
+    },
+    /// Messages of this dialect cannot be stored one by one.
+    NotPerMessage(&'static str),
+    /// The thread contains no message.
+    Empty,
+    /// The stored thread has another version.
+    Version(u32),
+    /// The stored thread is damaged.
+    Stored(String),
+    /// A summary could not be made.
+    Summary(ProcessorError),
     /// The store cannot be read or written.
     Store(store::StoreError),
 }
@@ -77,7 +109,30 @@ pub enum ThreadError {
 impl fmt::Display for ThreadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Input(_, what) | Self::Thread(what) => f.write_str(what),
+            Self::Input(_, what) => f.write_str(what),
+            Self::SeveralTranscripts(count) => {
+                write!(f, "{count} transcripts found; append one transcript at a time to a thread")
+            }
+            Self::Unit { kept, asked } => {
+                write!(f, "the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")
+            }
+            Self::Dialect { kept, new } => {
+                write!(
+                    f,
+                    "the thread is in dialect `{kept}`, the input in `{new}`; pass --dialect or use another thread"
+                )
+            }
+            Self::Gap { taken, from } => {
+                let (first, last) = (taken + 1, from - 1);
+                write!(f, "the thread has {taken} messages, so --from {from} would skip messages {first} to {last}")
+            }
+            Self::NotPerMessage(dialect) => write!(f, "messages of `{dialect}` cannot be stored one by one"),
+            Self::Empty => f.write_str("the thread contains no messages"),
+            Self::Version(version) => {
+                write!(f, "the thread was stored in version {version}; this program reads version {VERSION}")
+            }
+            Self::Stored(what) => write!(f, "the stored thread is damaged: {what}"),
+            Self::Summary(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
         }
     }
@@ -91,13 +146,13 @@ impl From<store::StoreError> for ThreadError {
     }
 }
 
-/// Appends what comes in to the thread `id` of `store`, and gives the thread as it is then.
+/// Appends messages to the thread `id` of `store` and returns the new thread.
 ///
-/// The summaries are made outside of any transaction, so that a model that takes a minute keeps nobody waiting. If another
-/// process appended meanwhile, all is done anew on what is there then: nothing of either is lost.
+/// Summaries are made outside of any transaction, so a slow model blocks no other process. If another process has appended
+/// in the meantime, everything is repeated on the new state, and neither addition is lost.
 ///
 /// # Errors
-/// [`ThreadError`]; the thread is as it was.
+/// [`ThreadError`]; the thread is unchanged.
 pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
     let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
     loop {
@@ -126,10 +181,10 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
     }
 }
 
-/// The thread `id` of `store`, if there is one.
+/// The thread `id` of `store`; `None` if the store does not contain it.
 ///
 /// # Errors
-/// [`ThreadError`] where it cannot be read.
+/// [`ThreadError`] if it cannot be read.
 pub fn current(store: &Store, id: &str) -> Result<Option<Thread>, ThreadError> {
     let body = store.read(RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id })?;
     body.as_deref().map(Thread::read).transpose()
@@ -145,13 +200,12 @@ impl Default for Thread {
 
 impl Thread {
     fn read(body: &str) -> Result<Self, ThreadError> {
-        let thread: Self = serde_json::from_str(body)
-            .map_err(|error| ThreadError::Thread(format!("what is kept of the thread cannot be read: {error}")))?;
+        let thread: Self = serde_json::from_str(body).map_err(|error| ThreadError::Stored(error.to_string()))?;
         if thread.version == VERSION {
             return Ok(thread);
         }
         let version = thread.version;
-        Err(ThreadError::Thread(format!("the thread was kept in version {version}, this is version {VERSION}")))
+        Err(ThreadError::Version(version))
     }
 
     fn write(&self) -> String {
@@ -159,10 +213,10 @@ impl Thread {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What becomes of `thread` when `taken` comes in, and the marks of its new messages.
+    /// The thread after `taken` is appended, and the marks of its new messages. `known` tells whether a mark is already stored.
     ///
     /// # Errors
-    /// What came in cannot be read, does not go with what is there, or cannot be summarized.
+    /// The messages cannot be read, do not fit the thread, or cannot be summarized.
     pub fn after(
         thread: Option<Self>,
         summary: &RollingSummary,
@@ -175,16 +229,14 @@ impl Thread {
         }
         if thread.unit != summary.counted.name() {
             let (kept, asked) = (&thread.unit, summary.counted.name());
-            return Err(ThreadError::Thread(format!(
-                "the thread counts by {kept}, not by {asked}; give --unit {kept}"
-            )));
+            return Err(ThreadError::Unit { kept: kept.clone(), asked });
         }
         let fresh = thread.take(taken, known)?;
         thread.advance(summary)?;
         Ok((thread, fresh))
     }
 
-    /// Appends the messages that are new; gives their marks.
+    /// Appends the new messages and returns their marks.
     fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let document =
             taken.reading.document(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
@@ -192,41 +244,35 @@ impl Thread {
         let transcripts = read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         let [(dialect, transcript)] = transcripts.as_slice() else {
             let count = transcripts.len();
-            return match count {
-                0 => Ok(Vec::new()),
-                _ => Err(ThreadError::Thread(format!("a thread takes one transcript at a time, not {count}"))),
-            };
+            return if count == 0 { Ok(Vec::new()) } else { Err(ThreadError::SeveralTranscripts(count)) };
         };
-        self.settle(*dialect, transcript)?;
+        self.check_dialect(*dialect, transcript)?;
         let mut marks: Vec<String> = Vec::new();
         let skip = self.skip(taken.from)?;
         for message in transcript.messages.iter().skip(skip) {
             let Some(value) = message.value() else { continue };
             let raw = Text::Json(value.raw());
-            let tight = raw.decode();
-            if let Some(mark) = mark(message, &tight) {
+            let compact = raw.decode();
+            if let Some(mark) = mark(message, &compact) {
                 if known(&mark) || marks.contains(&mark) {
                     continue;
                 }
                 marks.push(mark);
             }
             let ts = dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
-            // As it stood, unless it stood on several lines: threads are written a message per line.
-            let json = if value.raw().contains('\n') { tight.into_owned() } else { value.raw().to_owned() };
+            // Byte for byte unless it spans several lines: threads are written with one message per line.
+            let json = if value.raw().contains('\n') { compact.into_owned() } else { value.raw().to_owned() };
             self.items.push(Item { json, ts });
             self.taken += 1;
         }
         Ok(marks)
     }
 
-    /// The dialect is the one that the first messages told; others must be of the same.
-    fn settle(&mut self, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Result<(), ThreadError> {
+    /// Remembers the dialect of the first messages; later messages must have the same one.
+    fn check_dialect(&mut self, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Result<(), ThreadError> {
         match &self.dialect {
             Some(kept) if kept != dialect.name() && !transcript.messages.is_empty() => {
-                Err(ThreadError::Thread(format!(
-                    "the thread is spelt as `{kept}`, what comes in as `{}`; name one with --dialect",
-                    dialect.name()
-                )))
+                Err(ThreadError::Dialect { kept: kept.clone(), new: dialect.name() })
             }
             Some(_) => Ok(()),
             None => {
@@ -236,21 +282,17 @@ impl Thread {
         }
     }
 
-    /// How many messages at the front of what comes in were taken before.
+    /// The number of leading messages that the thread already contains.
     fn skip(&self, from: Option<usize>) -> Result<usize, ThreadError> {
         let next = self.taken + 1;
         match from {
             None => Ok(0),
             Some(from) if from <= next => Ok(next - from),
-            Some(from) => Err(ThreadError::Thread(format!(
-                "the thread has {} messages; what begins with number {from} leaves out {next} to {}",
-                self.taken,
-                from - 1
-            ))),
+            Some(from) => Err(ThreadError::Gap { taken: self.taken, from }),
         }
     }
 
-    /// Makes the summaries that are due and lets go of what is no longer held.
+    /// Makes the summaries that are due and drops messages that are no longer held.
     fn advance(&mut self, summary: &RollingSummary) -> Result<(), ThreadError> {
         if self.items.is_empty() {
             return Ok(());
@@ -260,12 +302,11 @@ impl Thread {
         let (dialect, transcript) = self.transcript(&document)?;
         let messages = &transcript.messages;
         if messages.len() != self.items.len() {
-            let name = dialect.name();
-            return Err(ThreadError::Thread(format!("messages of `{name}` cannot be kept one by one")));
+            return Err(ThreadError::NotPerMessage(dialect.name()));
         }
         let mut rolling = summary.rolling_view(messages, Some((self.memory.clone(), self.first)));
         let due = summary.due(&rolling);
-        let mut fresh = summary.summarize(messages, &rolling, &due).map_err(ThreadError::Thread)?;
+        let mut fresh = summary.summarize(messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
         for made in &mut fresh {
             let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
             made.ts = last.and_then(|&at| self.items.get(at)).map(|item| item.ts.clone());
@@ -282,13 +323,13 @@ impl Thread {
         Ok(())
     }
 
-    /// What a model should get, or the state; each ends with a line break.
+    /// The thread in the form `shown`, with a final line break.
     ///
     /// # Errors
-    /// What is kept of the thread cannot be read.
+    /// The stored thread cannot be read.
     pub fn show(&self, summary: &RollingSummary, shown: Shown, framing: Framing) -> Result<String, ThreadError> {
         if self.items.is_empty() {
-            return Ok(if shown == Shown::State { NOTHING.to_owned() } else { String::new() });
+            return Ok(if shown == Shown::State { EMPTY_STATE.to_owned() } else { String::new() });
         }
         let text = if framing == Framing::Lines { self.lines() } else { self.list() };
         let document = document(&text)?;
@@ -299,25 +340,24 @@ impl Thread {
             return Ok(state(&transcript.messages, &rolling, summary.rolling, &time) + "\n");
         }
         let messages = std::mem::take(&mut transcript.messages);
-        let view =
-            View { messages: &messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
+        let view = View::new(&messages, &transcript.preamble, transcript.pairing_rules);
         let plan = summary.plan(&view, &rolling);
         if plan.is_identity() {
             return Ok(text);
         }
-        let left = apply_plan(messages, &plan);
+        let remaining = apply_plan(messages, &plan);
         let mut out = String::new();
-        apply(&transcript, dialect, &left, &mut out);
+        apply(&transcript, dialect, &remaining, &mut out);
         Ok(out)
     }
 
-    /// How many messages came in so far.
+    /// Number of messages appended so far.
     #[must_use]
     pub const fn taken(&self) -> usize {
         self.taken
     }
 
-    /// How many summaries are kept, and how many interactions there were.
+    /// The numbers of kept summaries and of interactions so far.
     #[must_use]
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
@@ -340,18 +380,17 @@ impl Thread {
         let list = document.roots().next().is_some_and(crate::json::Value::is_array);
         let framing = if list { Framing::Document } else { Framing::Lines };
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
-        let read = reading.transcripts(document).map_err(|fault| ThreadError::Thread(fault.what))?;
+        let read = reading.transcripts(document).map_err(|error| ThreadError::Stored(error.what))?;
         let first = read.into_iter().next();
-        first.ok_or_else(|| ThreadError::Thread(String::from("nothing was said in the thread yet")))
+        first.ok_or(ThreadError::Empty)
     }
 }
 
 fn document(text: &str) -> Result<Document<'_>, ThreadError> {
-    Document::read_all(text).map_err(|fault| ThreadError::Thread(format!("what is kept of the thread: {}", fault.kind)))
+    Document::read_all(text).map_err(|fault| ThreadError::Stored(fault.what.to_string()))
 }
 
-/// What tells a message that was taken from a new one: its id, and a digest of what it says, because some formats give one
-/// id to several messages.
+/// The mark that identifies a message: its id and a digest of its JSON, because some formats give one id to several messages.
 fn mark(message: &Message<'_>, json: &str) -> Option<String> {
     let id = message.id.as_ref()?.decode();
     let digest = crate::digest::fnv1a_64(json.bytes());

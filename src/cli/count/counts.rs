@@ -36,7 +36,7 @@ impl Sum {
     /// Counts a transcript that begins on `line`.
     pub(super) fn of(transcript: &Transcript<'_>, line: usize, counting: &Counting) -> Self {
         let messages = &transcript.messages;
-        let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
+        let view = View::new(messages, &transcript.preamble, transcript.pairing_rules);
         let outside = counting.outside(&view);
         let mut sum = Self { line, total: Amount::default(), roles: BTreeMap::new(), tools: BTreeMap::new() };
         for message in messages {

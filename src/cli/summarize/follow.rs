@@ -1,4 +1,4 @@
-//! `--follow`: reads a growing log and writes its memory after every turn.
+//! `--follow`: reads a log that grows, and writes its memory after each addition.
 
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
@@ -6,16 +6,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
-use super::thread::{Kept, placed, reading};
+use super::clock::now;
+use super::memory::{ThreadMemory, placed, reading};
 use crate::dialects::{Framing, Reading};
 use crate::processors::RollingSummary;
-use crate::rolling::{Follow, Growth, Shown, Taken, now};
+use crate::rolling::{Follow, Growth, Shown, Taken};
 
-/// Writes the memory on one line whenever new lines arrive, until standard input ends or the program is stopped. Every line
-/// read is stored before the memory is written.
+/// Writes the memory as one line whenever new lines arrive, until standard input ends or the program is stopped. Everything
+/// read by then is in the store.
 pub(super) fn run(
     input: &Input,
-    memory: &mut Kept,
+    memory: &mut ThreadMemory,
     mut from: Option<usize>,
     summary: &RollingSummary,
     shown: Shown,
@@ -44,22 +45,22 @@ pub(super) fn run(
         let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
         from = from.map(|from| from + messages(&how, &text));
         let line = thread.show(summary, shown, Framing::Document)?;
-        if line != written && !line.is_empty() && !put(&line)? || ended {
+        if line != written && !line.is_empty() && !write_line(&line)? || ended {
             return Ok(ExitCode::SUCCESS);
         }
         written = line;
     }
 }
 
-/// How many messages `text` holds, which was read before.
+/// The number of messages in `text`, which has been read successfully before.
 fn messages(how: &Reading, text: &str) -> usize {
     let Ok(document) = how.document(text) else { return 0 };
     let Ok(transcripts) = how.transcripts(&document) else { return 0 };
     transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
 }
 
-/// Writes a line; `false` if the reader closed the pipe.
-fn put(line: &str) -> anyhow::Result<bool> {
+/// Writes a line; `false` if the reader has closed the pipe.
+fn write_line(line: &str) -> anyhow::Result<bool> {
     let mut out = std::io::stdout().lock();
     match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),

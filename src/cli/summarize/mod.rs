@@ -1,14 +1,17 @@
 //! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
 mod ask;
+mod clock;
 mod dry_run;
 mod follow;
+mod lines;
+mod memory;
 mod state;
 mod thread;
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
@@ -152,7 +155,6 @@ impl SummarizeOptions {
             summarizer: Arc::from(self.ask.summarizer()?),
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
-            on_summary: OnceLock::new(),
         })
     }
 }

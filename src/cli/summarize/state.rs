@@ -3,19 +3,21 @@
 use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
+use super::clock::now;
 use crate::batch::{Unit, Work};
 use crate::dialects::ReadError;
-use crate::processors::RollingSummary;
-use crate::rolling::{now, state};
+use crate::processors::{OnSummary, ProcessorError, RollingSummary};
+use crate::rolling::state;
 use crate::transcript::Message;
 
 /// Writes the state of every transcript's rolling memory.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    super::dry_run::write(flags, global, summary, &States { summary, now: now() })
+    super::lines::write(flags, global, |on_summary| States { summary, on_summary, now: now() })
 }
 
 struct States<'s> {
     summary: &'s RollingSummary,
+    on_summary: OnSummary,
     now: String,
 }
 
@@ -32,7 +34,8 @@ impl Work for States<'_> {
                 Some(dialect.time(value).unwrap_or_else(|| self.now.clone()))
             };
             let line = self.state(messages, &time);
-            lines += &line.map_err(|what| ReadError { offset: transcript.span.start as usize, what })?;
+            lines +=
+                &line.map_err(|error| ReadError { offset: transcript.span.start as usize, what: error.to_string() })?;
             lines.push('\n');
         }
         out.push_str(&lines);
@@ -41,10 +44,14 @@ impl Work for States<'_> {
 }
 
 impl States<'_> {
-    fn state(&self, messages: &[Message<'_>], time: &dyn Fn(usize) -> Option<String>) -> Result<String, String> {
+    fn state(
+        &self,
+        messages: &[Message<'_>],
+        time: &dyn Fn(usize) -> Option<String>,
+    ) -> Result<String, ProcessorError> {
         let mut rolling = self.summary.rolling_view(messages, None);
         let due = self.summary.due(&rolling);
-        let mut fresh = self.summary.summarize(messages, &rolling, &due)?;
+        let mut fresh = self.summary.summarize(messages, &rolling, &due, Some(&self.on_summary))?;
         for made in &mut fresh {
             let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
             made.ts = last.and_then(|&at| time(at));

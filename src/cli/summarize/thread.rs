@@ -1,4 +1,4 @@
-//! `--thread`: a memory kept in the store.
+//! `--thread`: a memory that persists between runs.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
 use super::super::out::print;
-use super::super::store::store_path;
+use super::clock::now;
+use super::memory::{ThreadMemory, placed, reading};
 use super::{Args, Emit};
-use crate::dialects::{self, Framing, Reading, detect_framing};
+use crate::dialects::Framing;
 use crate::error::TextPlace;
 use crate::processors::RollingSummary;
-use crate::rolling::{Shown, Taken, Thread, ThreadError, append, current, now};
-use crate::store::Store;
+use crate::rolling::{Shown, Taken};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ThreadFlags {
@@ -36,22 +36,22 @@ pub(super) struct ThreadFlags {
 }
 
 impl ThreadFlags {
-    /// Whether `--thread` is given.
+    /// Whether a thread of the store is named.
     pub(super) const fn is_given(&self) -> bool {
         self.thread.is_some()
     }
 
     pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-        // An unknown dialect is an error before any input is read.
+        // An unknown dialect is an error before anything is read.
         args.cutting.input.input_options()?;
-        let mut memory = Kept::open(self)?;
+        let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
         let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
             return super::follow::run(&args.cutting.input, &mut memory, from, summary, shown);
         }
         let input = &args.cutting.input;
-        let Some((name, text)) = read(input)? else {
+        let Some((name, text)) = read_input(input)? else {
             let thread = memory.current()?.unwrap_or_default();
             print(&thread.show(summary, shown, Framing::Lines)?)?;
             return Ok(ExitCode::SUCCESS);
@@ -64,43 +64,8 @@ impl ThreadFlags {
     }
 }
 
-/// A memory in the store, or one for this run only.
-pub(super) enum Kept {
-    Store { store: Store, id: String },
-    Here(Box<Thread>),
-}
-
-impl Kept {
-    fn open(flags: &ThreadFlags) -> anyhow::Result<Self> {
-        let Some(id) = &flags.thread else { return Ok(Self::Here(Box::default())) };
-        if id.is_empty() {
-            bail!("--thread needs a name that is not empty");
-        }
-        let store = Store::open(&store_path(flags.store.as_deref())?)?;
-        Ok(Self::Store { store, id: id.clone() })
-    }
-
-    fn current(&self) -> Result<Option<Thread>, ThreadError> {
-        match self {
-            Self::Store { store, id } => current(store, id),
-            Self::Here(thread) => Ok(Some((**thread).clone())),
-        }
-    }
-
-    pub(super) fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
-        match self {
-            Self::Store { store, id } => append(store, id, summary, taken),
-            Self::Here(thread) => {
-                let (after, _) = Thread::after(Some((**thread).clone()), summary, taken, &|_| false)?;
-                **thread = after.clone();
-                Ok(after)
-            }
-        }
-    }
-}
-
-/// The input and its name; `None` if no file is named and standard input is a terminal: the stored thread is shown.
-fn read(input: &Input) -> anyhow::Result<Option<(String, String)>> {
+/// The name and the text of the input; `None` if no file is named and standard input is a terminal.
+fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
     let (name, bytes) = match input.paths.as_slice() {
         [] if std::io::stdin().is_terminal() => return Ok(None),
@@ -120,24 +85,4 @@ fn standard_input() -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).context("stdin")?;
     Ok(bytes)
-}
-
-/// How the input is read: as the flags say, or as detected from its beginning.
-pub(super) fn reading(input: &Input, text: &str) -> Reading {
-    let key = input.messages_key.as_deref();
-    let framing = input.framing.framing().unwrap_or_else(|| detect_framing(text, key));
-    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::dialect_named);
-    Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
-}
-
-/// The error with its file, and its place in the file if known.
-pub(super) fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
-    match error {
-        ThreadError::Input(offset, what) => {
-            let TextPlace { line, column } = TextPlace::of(text.as_bytes(), offset, 1);
-            anyhow!("{name}:{line}:{column}: {what}")
-        }
-        ThreadError::Thread(what) => anyhow!("{name}: {what}"),
-        ThreadError::Store(error) => anyhow!(error),
-    }
 }

@@ -51,7 +51,7 @@ impl Config {
     /// # Errors
     /// What a processor needs and cannot have, with the place of its table.
     pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
-        let mut chain = Chain { told: told(steps), ..Chain::default() };
+        let mut chain = Chain { described: described(steps), ..Chain::default() };
         for Step { level, entry } in steps {
             let processors = entry.spec.processors(&entry.flags).map_err(|error| ConfigError {
                 file: self.file.clone(),
@@ -99,8 +99,8 @@ fn at<'c>(level: &str, entries: &'c [ProcessorEntry]) -> Vec<Step<'c>> {
     entries.iter().map(|entry| Step { level: level.to_owned(), entry }).collect()
 }
 
-/// What the processors are told, in one line.
-fn told(steps: &[Step<'_>]) -> String {
+/// The options of the processors on one line.
+fn described(steps: &[Step<'_>]) -> String {
     let stages = steps.iter().map(|Step { level, entry }| {
         let values = entry.values().into_iter().map(|value| format!(" {}={}", value.name, value.value));
         format!("{level}: {}{}", entry.spec.name, values.collect::<String>())

@@ -1,6 +1,5 @@
 //! The options that drop tools, roles and parts.
 
-use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 
 use super::{Options, Processors};
@@ -99,7 +98,7 @@ impl FilterOptions {
 }
 
 fn globs(patterns: &[String]) -> anyhow::Result<globset::GlobSet> {
-    ToolGlobs::compile(patterns).map_err(|words| anyhow!(words))
+    Ok(ToolGlobs::compile(patterns)?)
 }
 
 impl RoleFlag {

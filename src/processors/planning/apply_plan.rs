@@ -1,10 +1,10 @@
-//! Decisions carried out on messages, so that the next stage sees what the last one left.
+//! Applies a plan to messages, so that the next stage sees the result of this one.
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
 
-/// The messages that `plan` leaves of `messages`.
+/// The messages after `plan` is applied to `messages`.
 #[must_use]
 pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a>> {
     if plan.is_identity() {
@@ -15,23 +15,23 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     let prepended: Vec<Vec<Part<'a>>> = plan.decisions.iter().map(|decision| prepended(&messages, decision)).collect();
     let count = messages.len();
     let mut inserted = inserted.into_iter().peekable();
-    let mut left = Vec::with_capacity(count);
+    let mut remaining = Vec::with_capacity(count);
     for (at, ((message, decision), front)) in messages.into_iter().zip(&plan.decisions).zip(prepended).enumerate() {
         while let Some((_, message)) = inserted.next_if(|(before, _)| *before <= at) {
-            left.push(message);
+            remaining.push(message);
         }
         match decision {
-            Decision::Keep => left.push(message),
+            Decision::Keep => remaining.push(message),
             Decision::Drop(_) => {}
-            Decision::Change(changes, _) => left.push(changed(message, changes, front)),
+            Decision::Change(changes, _) => remaining.push(changed(message, changes, front)),
             Decision::Replace(draft, _) => {
-                left.push(drafted(draft, message.anchor()));
+                remaining.push(drafted(draft, message.anchor()));
             }
         }
     }
-    left.extend(inserted.map(|(_, message)| message));
-    bind_pieces(&mut left);
-    left
+    remaining.extend(inserted.map(|(_, message)| message));
+    bind_pieces(&mut remaining);
+    remaining
 }
 
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
@@ -49,7 +49,7 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         Insertion::Results(answers) => {
             let mut message = Message::draft(Role::Tool, anchor(before));
             message.parts = answers.iter().map(|answer| prepended_part(messages, answer)).collect();
-            // They answer calls of the conversation that they are put into.
+            // The results answer calls of the conversation that they are inserted into.
             message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
             message
         }
@@ -120,7 +120,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>
     message
 }
 
-/// The result of an open call, in the bytes of the call.
+/// The result that is written into the bytes of an open call.
 fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     let call = part.content.call()?;
     let result = ToolResult {
@@ -135,8 +135,8 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     Some(Part { content: Content::ToolResult(result), origin })
 }
 
-fn rewrite(part: &mut Part<'_>, words: &str) {
-    let text = Text::Owned(words.to_owned());
+fn rewrite(part: &mut Part<'_>, new: &str) {
+    let text = Text::Owned(new.to_owned());
     match &mut part.content {
         Content::ToolResult(result) => {
             result.content = vec![text];
@@ -146,7 +146,7 @@ fn rewrite(part: &mut Part<'_>, words: &str) {
     }
     match &mut part.origin {
         PartOrigin::Source(place) => part.origin = PartOrigin::Rewritten(place.clone()),
-        PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => words.clone_into(own),
+        PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => new.clone_into(own),
         _ => {}
     }
 }

@@ -1,19 +1,26 @@
-//! What must go because something else goes: the other half of a pair, a message with nothing left to say, reasoning
-//! without the call it led to.
+//! Cascading drops: paired halves, emptied messages, and reasoning without its call.
 
 use foldhash::HashSet;
 
 use super::{Change, Decision, Plan, Reason, View};
 use crate::transcript::{Content, Message, Pairs, PartRef};
 
-/// What leaves a transcript, kept closed: no half of a pair stays without the other because of us.
+/// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
+///
+/// ```text
+/// 1 assistant (reasoning)   2 assistant calls a, b   3 result of a   4 result of b
+/// ```
+///
+/// Dropping call `a` drops message 3, its only result, and keeps call `b` with message 4. Dropping call `b` as well leaves
+/// message 2 without content: message 2 is dropped, then message 4 as the other half of `b`, and message 1, whose reasoning
+/// led to message 2.
 pub(in crate::processors) struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
     parts: HashSet<PartRef>,
     part_reason: Vec<Option<Reason>>,
-    /// What is still to be dropped: a list and no recursion, because one cause can run through a whole transcript.
+    /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
 }
 
@@ -23,12 +30,13 @@ enum Target {
     Part(PartRef),
 }
 
-const OTHER_HALF: Reason = Reason::Borrowed("the other half of its tool call left");
-const NOTHING_LEFT: Reason = Reason::Borrowed("nothing is left to say");
-const NO_FOLLOWER: Reason = Reason::Borrowed("what it led to left");
-const NO_REASONING: Reason = Reason::Borrowed("the reasoning that must accompany it left");
-const SAME_BYTES: Reason = Reason::Borrowed("what is written with it left");
-const INDIVISIBLE: Reason = Reason::Borrowed("a call left the batch that only its first call signs");
+const CALL_DROPPED: Reason = Reason::Borrowed("its tool call was dropped");
+const RESULT_DROPPED: Reason = Reason::Borrowed("its tool result was dropped");
+const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
+const NO_FOLLOWER: Reason = Reason::Borrowed("the message that follows this reasoning was dropped");
+const NO_REASONING: Reason = Reason::Borrowed("the reasoning it depends on was dropped");
+const SAME_BYTES: Reason = Reason::Borrowed("it is stored inside a part that was dropped");
+const INDIVISIBLE: Reason = Reason::Borrowed("another call under the same signature was dropped");
 
 impl<'v, 'a> DropSet<'v, 'a> {
     pub(in crate::processors) fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
@@ -43,23 +51,23 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Whether the message goes as a whole.
+    /// Whether the whole message is dropped.
     pub(in crate::processors) fn is_gone(&self, message: usize) -> bool {
         self.whole[message].is_some()
     }
 
-    /// Whether the part goes, alone or with its message.
+    /// Whether the part is dropped, alone or with its message.
     pub(in crate::processors) fn is_part_gone(&self, part: PartRef) -> bool {
         self.is_gone(part.message) || self.parts.contains(&part)
     }
 
-    /// Drops a message, with the other halves of its calls and results.
+    /// Drops a message and the other halves of its calls and results.
     pub(in crate::processors) fn drop_message(&mut self, at: usize, reason: Reason) {
         self.waiting.push((Target::Message(at), reason));
         self.drain();
     }
 
-    /// Drops a part, with its other half; its message goes too if nothing is left to say.
+    /// Drops a part and its other half; drops the message too if no text, call or result remains.
     pub(in crate::processors) fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
         self.drain();
@@ -80,7 +88,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         for nth in 0..self.messages[at].parts.len() {
             self.other_half_follows(PartRef { message: at, part: nth });
         }
-        // Reasoning goes with what it led to, and a call with the reasoning that must accompany it.
+        // Reasoning is dropped with the message it led to, and a call with the reasoning it depends on.
         if at > 0 && self.messages[at - 1].is_bound_reasoning() {
             self.waiting.push((Target::Message(at - 1), NO_FOLLOWER));
         }
@@ -104,42 +112,43 @@ impl<'v, 'a> DropSet<'v, 'a> {
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
         }
         if self.is_empty(part.message) {
-            let reason = if message.parts.len() > 1 { NOTHING_LEFT } else { reason };
+            let reason = if message.parts.len() > 1 { EMPTIED } else { reason };
             self.waiting.push((Target::Message(part.message), reason));
         }
     }
 
     fn other_half_follows(&mut self, part: PartRef) {
+        let is_call = self.messages[part.message].parts[part.part].content.call().is_some();
         if let Some(other) = self.pairs.other_half(part) {
-            self.waiting.push((Target::Part(other), OTHER_HALF));
+            self.waiting.push((Target::Part(other), if is_call { CALL_DROPPED } else { RESULT_DROPPED }));
         }
-        // A second answer would be an answer to nothing.
+        // A duplicate result of a dropped call would have no call.
         let claimants = self.pairs.claimants(part).iter();
-        self.waiting.extend(claimants.map(|&result| (Target::Part(result), OTHER_HALF)));
+        self.waiting.extend(claimants.map(|&result| (Target::Part(result), CALL_DROPPED)));
     }
 
-    /// Whether all that stays of a message is reasoning or filler, which no provider takes by itself.
+    /// Whether only reasoning, blank text or unknown parts remain in a message; providers reject such a message.
     fn is_empty(&self, at: usize) -> bool {
         let mut parts = self.messages[at].parts.iter().enumerate();
         parts.all(|(nth, part)| {
-            let gone = self.parts.contains(&PartRef { message: at, part: nth });
-            let mute = match &part.content {
+            let dropped = self.parts.contains(&PartRef { message: at, part: nth });
+            let silent = match &part.content {
                 Content::Text(text) => text.is_blank(),
                 Content::Reasoning(_) | Content::Other => true,
                 _ => false,
             };
-            gone || mute
+            dropped || silent
         })
     }
 
-    /// The plan that this comes to.
+    /// The plan that drops these messages and parts.
     pub(in crate::processors) fn into_plan(mut self) -> Plan {
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();
         parts.sort_unstable();
         for part in parts {
             if self.whole[part.message].is_none() {
-                let reason = self.part_reason[part.message].clone().unwrap_or(OTHER_HALF);
+                let reason = self.part_reason[part.message].clone().unwrap_or(CALL_DROPPED);
                 match &mut plan.decisions[part.message] {
                     Decision::Change(changes, _) => changes.push(Change::Cut(part.part)),
                     decision => *decision = Decision::Change(vec![Change::Cut(part.part)], reason),

@@ -1,4 +1,4 @@
-//! How many tokens a message is: the text of every part, tool names, arguments and results; no more, unless asked.
+//! Counts the tokens of messages: the text of every part, tool names, arguments and results.
 
 use std::sync::Arc;
 
@@ -7,18 +7,19 @@ use crate::json::Text;
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Message, ToolResult};
 
-/// What is added for the frame that a provider puts around messages.
+/// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Overhead {
-    /// Nothing.
+    /// None.
     #[default]
     None,
-    /// Three tokens a message and three that prime the reply, as OpenAI's chat models take.
+    /// Three tokens per message and three to prime the reply, as OpenAI's chat models count.
     OpenAi,
 }
 
 /// Tokens of one image or file: the 765 that OpenAI documents for a 1024 × 1024 image in high detail with the 4o models
-/// (85 and four tiles of 170). The true number depends on pixels that a transcript does not state.
+/// (85 and four tiles of 170). The exact number depends on pixel sizes, which a transcript does not contain.
 const MEDIA_TOKENS: usize = 765;
 
 /// Counts tokens of messages.
@@ -26,32 +27,38 @@ const MEDIA_TOKENS: usize = 765;
 pub struct Counting {
     /// Counts the tokens of a text.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// What is added for the frame.
+    /// Tokens added around messages.
     pub overhead: Overhead,
-    /// Tokens held back from the budget, for the reply.
+    /// Tokens of the budget that are reserved for the reply.
     pub reserve: usize,
 }
 
 impl Counting {
+    /// Counts with `tokenizer`, without overhead and without a reserve.
+    #[must_use]
+    pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { tokenizer, overhead: Overhead::None, reserve: 0 }
+    }
+
     /// Tokens of `message`.
     #[must_use]
     pub fn message(&self, message: &Message<'_>) -> usize {
         self.message_until(message, usize::MAX).unwrap_or(usize::MAX)
     }
 
-    /// Tokens of `message` without the parts that are `gone`.
+    /// Tokens of `message` without the parts that are `dropped`.
     #[must_use]
-    pub fn message_without(&self, message: &Message<'_>, gone: impl Fn(usize) -> bool) -> usize {
+    pub fn message_without(&self, message: &Message<'_>, dropped: impl Fn(usize) -> bool) -> usize {
         let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
-        let stays = message.parts.iter().enumerate().filter(|(nth, _)| !gone(*nth));
-        for (_, part) in stays {
-            // There is no limit to pass.
+        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth));
+        for (_, part) in kept {
+            // No limit, so this cannot stop early.
             let _counted = sum.content(&part.content);
         }
         sum.total
     }
 
-    /// Tokens of `message` if they are at most `limit`; `None` as soon as it is known that they are more.
+    /// Tokens of `message` if they are at most `limit`; `None` as soon as they are known to be more.
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
         let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
@@ -66,12 +73,12 @@ impl Counting {
     #[must_use]
     pub fn content(&self, content: &Content<'_>) -> usize {
         let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
-        // There is no limit to pass.
+        // No limit, so this cannot stop early.
         let _counted = sum.content(content);
         sum.total
     }
 
-    /// Tokens of what stands outside the messages: preamble, the primed reply, the reserve.
+    /// Tokens outside the messages: preamble, primed reply and reserve.
     #[must_use]
     pub fn outside(&self, view: &View<'_, '_>) -> usize {
         let preamble: usize = view.preamble.iter().map(|text| self.tokenizer.count(&text.decode())).sum();
@@ -79,20 +86,21 @@ impl Counting {
         preamble + primed + self.reserve
     }
 
-    /// Whether the whole is at most `limit` by its length alone: bytes bound tokens from above, and what is escaped or has
-    /// white space is shorter still when it is read.
+    /// Whether the length in bytes alone proves that the transcript has at most `limit` tokens: for this tokenizer a token has
+    /// at least one byte, and decoding JSON never makes a text longer.
     #[must_use]
     pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
         let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
         let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
         let inside = view.messages.iter().map(|message| {
-            let parts = message.parts.iter().map(|part| most(&part.content));
+            let parts = message.parts.iter().map(|part| upper_bound(&part.content));
             self.frame() + parts.sum::<usize>()
         });
         self.tokenizer.at_most_bytes() && primed + self.reserve + outside + inside.sum::<usize>() <= limit
     }
 
-    /// Tokens of the whole if they are at most `limit`. Counts the newest message first, where the budget ends soonest.
+    /// Tokens of the transcript if they are at most `limit`. Starts with the newest messages, which a limit has usually counted
+    /// before.
     #[must_use]
     pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
         let mut total = self.outside(view);
@@ -113,8 +121,8 @@ impl Counting {
     }
 }
 
-/// The most tokens that a part can have.
-fn most(content: &Content<'_>) -> usize {
+/// An upper bound of the tokens of a part.
+fn upper_bound(content: &Content<'_>) -> usize {
     match content {
         Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
         Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),

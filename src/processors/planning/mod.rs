@@ -12,6 +12,6 @@ mod units;
 pub use apply_plan::apply_plan;
 pub(super) use cascade::DropSet;
 pub use counting::{Counting, Overhead};
-pub use plan::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, Remark, View};
+pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub(super) use shorten::shorten;
 pub use units::{Keep, WindowUnit};

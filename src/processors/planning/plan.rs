@@ -1,114 +1,157 @@
-//! What a processor decides: total, in order, and with a reason wherever something leaves or changes.
+//! A plan: one decision per message, in order, with a reason for everything that is dropped or changed.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 use crate::json::Text;
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, PartRef};
 
-/// What a processor sees of a transcript.
+/// The part of a transcript that a processor sees.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct View<'v, 'a> {
     /// The messages, in order.
     pub messages: &'v [Message<'a>],
-    /// Instructions and tool definitions outside the list.
+    /// Instructions and tool definitions outside the list of messages.
     pub preamble: &'v [Text<'a>],
-    /// How the wire wants its messages.
+    /// Where the format places results, and whether calls have ids.
     pub pairing_rules: PairingRules,
+    /// Called after each summary that a processor makes; `None` if nobody observes.
+    pub on_summary: Option<&'v OnSummary>,
 }
 
-/// Why something leaves or changes; reads after "dropped: ".
+impl<'v, 'a> View<'v, 'a> {
+    /// A view that nobody observes.
+    #[must_use]
+    pub const fn new(messages: &'v [Message<'a>], preamble: &'v [Text<'a>], pairing_rules: PairingRules) -> Self {
+        Self { messages, preamble, pairing_rules, on_summary: None }
+    }
+
+    /// The same view, with an observer of summaries.
+    #[must_use]
+    pub const fn observed_by(self, on_summary: Option<&'v OnSummary>) -> Self {
+        Self { on_summary, ..self }
+    }
+}
+
+/// An observer that is called after each summary, for example to advance a progress bar. It may be called from several
+/// threads at once.
+#[derive(Clone)]
+pub struct OnSummary(Arc<dyn Fn() + Send + Sync>);
+
+impl OnSummary {
+    /// Wraps a function.
+    #[must_use]
+    pub fn new(observer: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(observer))
+    }
+
+    /// Reports one summary.
+    pub fn call(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for OnSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnSummary")
+    }
+}
+
+/// Why a message or a part is dropped, changed or inserted; reads after "dropped: ".
 pub type Reason = Cow<'static, str>;
 
-/// What becomes of a message.
+/// The decision about one message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Decision {
-    /// It stays as it is.
+    /// Keep the message byte for byte.
     #[default]
     Keep,
-    /// It goes.
+    /// Drop the message.
     Drop(Reason),
-    /// It stays, with changes.
+    /// Keep the message with these changes.
     Change(Vec<Change>, Reason),
-    /// Another stands in its place.
+    /// Write another message in its place.
     Replace(Draft, Reason),
 }
 
-/// A change to a message that stays.
+/// A change to a message that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// The part with this index goes.
+    /// Drop the part with this index.
     Cut(usize),
-    /// The text of the part with this index is spelt anew.
+    /// Replace the text of the part with this index.
     Rewrite(usize, String),
-    /// The call with this index, which holds its result in its own bytes, is answered there.
+    /// Write a result into the call with this index, for formats that store a result inside its call.
     Answer(usize, String),
-    /// Results come in front of what it holds.
+    /// Insert results before the first part.
     Prepend(Vec<Prepend>),
 }
 
-/// A result that is put into a message.
+/// A result that is inserted into a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prepend {
-    /// A part of another message, which cuts it.
+    /// A part of another message, which loses it.
     Moved(PartRef),
-    /// One that we write.
+    /// A new part.
     Draft(DraftPart),
 }
 
-/// A message that is put between others.
+/// A message that is inserted between two others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insert {
-    /// Index of the message that it stands before; the number of messages for the end.
+    /// Index of the message that follows it; the number of messages to append at the end.
     pub before: usize,
-    /// What is put there.
+    /// The inserted message.
     pub what: Insertion,
-    /// Why.
+    /// Why it is inserted.
     pub reason: Reason,
 }
 
-/// What an [`Insert`] puts.
+/// The message that an [`Insert`] adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Insertion {
-    /// A message that we write.
+    /// A new message.
     Draft(Draft),
-    /// The message with this index, which is dropped where it stood.
+    /// The message with this index, moved here; its old place is dropped.
     Moved(usize),
-    /// A message of results taken from others.
+    /// A new message that contains these results.
     Results(Vec<Prepend>),
 }
 
-/// Everything that a processor decided.
+/// Everything that a processor decided about a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// A decision for every message, in order.
+    /// One decision per message, in order.
     pub decisions: Vec<Decision>,
-    /// What is put between messages, ordered by place.
+    /// Inserted messages, ordered by [`Insert::before`].
     pub inserts: Vec<Insert>,
-    /// What was seen in messages that stay as they are, ordered by message.
+    /// Observations about messages that do not change, ordered by message.
     pub remarks: Vec<Remark>,
-    /// What the user should know; each reads after "curtail: ".
+    /// Notes for the user; each reads after "curtail: ".
     pub notes: Vec<String>,
 }
 
-/// What a processor saw in a message and leaves there.
+/// An observation about a message that does not change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Index of the message.
     pub message: usize,
-    /// What came of it, in a word such as `applied`.
+    /// The outcome in one word, such as `applied`.
     pub action: &'static str,
-    /// What it was, and why that came of it.
+    /// What was observed, and why it had this outcome.
     pub reason: Reason,
 }
 
 impl Plan {
-    /// A plan that keeps `count` messages as they are.
+    /// A plan that keeps `count` messages byte for byte.
     #[must_use]
     pub fn keep(count: usize) -> Self {
         Self { decisions: vec![Decision::Keep; count], inserts: Vec::new(), remarks: Vec::new(), notes: Vec::new() }
     }
 
-    /// How many messages and parts it puts in.
+    /// The number of messages and parts that the plan adds.
     #[must_use]
     pub fn added(&self) -> usize {
         let prepended = self.decisions.iter().map(|decision| match decision {
@@ -120,7 +163,7 @@ impl Plan {
         self.inserts.len() + prepended.sum::<usize>()
     }
 
-    /// Whether nothing changes.
+    /// Whether the plan changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.inserts.is_empty() && self.decisions.iter().all(|decision| *decision == Decision::Keep)

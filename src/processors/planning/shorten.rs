@@ -1,63 +1,73 @@
-//! Texts shortened in the middle until a segment fits: the longest give first, each keeps its beginning and its end.
+//! Shortens texts in the middle until a segment fits its budget: the longest texts first, beginnings and ends kept.
 
 use super::{Change, Counting};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
-/// What stands where the middle was.
+/// Replaces the removed middle.
 const MARKER: &str = "\n[… shortened …]\n";
 
-/// A text that may be shortened.
-struct Piece {
+/// A text that can be shortened.
+struct LongText {
     message: usize,
     part: usize,
     text: String,
     tokens: usize,
 }
 
-/// The changes that bring the messages `own`, without the parts that are `gone`, down to `budget` tokens, by message;
-/// `None` if that cannot be done.
+/// The changes that shorten the messages `own`, without the parts that are `dropped`, to `budget` tokens, by message; `None`
+/// if they cannot be shortened that far.
+///
+/// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
+/// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
 pub(in crate::processors) fn shorten(
     messages: &[Message<'_>],
     own: &[usize],
-    gone: impl Fn(PartRef) -> bool,
+    dropped: impl Fn(PartRef) -> bool,
     budget: usize,
     counting: &Counting,
 ) -> Option<Vec<(usize, Vec<Change>)>> {
-    let left = |&at: &usize| counting.message_without(&messages[at], |part| gone(PartRef { message: at, part }));
-    let total: usize = own.iter().map(left).sum();
-    let pieces = pieces(messages, own, &gone, counting);
-    let texts: usize = pieces.iter().map(|piece| piece.tokens).sum();
+    let remaining =
+        |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
+    let total: usize = own.iter().map(remaining).sum();
+    let texts = texts(messages, own, &dropped, counting);
+    let texts: usize = texts.iter().map(|text_part| text_part.tokens).sum();
     let room = budget.checked_sub(total - texts)?;
-    let mut cap = water_level(&pieces, room);
+    let mut cap = water_level(&texts, room);
     loop {
-        let shortened: Vec<Option<String>> = pieces.iter().map(|piece| middle_out(piece, cap, counting)).collect();
-        let count = |(piece, text): (&Piece, &Option<String>)| {
-            text.as_ref().map_or(piece.tokens, |text| counting.tokenizer.count(text))
+        let shortened: Vec<Option<String>> =
+            texts.iter().map(|text_part| middle_out(text_part, cap, counting)).collect();
+        let count = |(text_part, text): (&LongText, &Option<String>)| {
+            text.as_ref().map_or(text_part.tokens, |text| counting.tokenizer.count(text))
         };
-        let sum: usize = pieces.iter().zip(&shortened).map(count).sum();
+        let sum: usize = texts.iter().zip(&shortened).map(count).sum();
         if sum <= room {
-            return Some(changes(&pieces, shortened));
+            return Some(changes(&texts, shortened));
         }
-        // Tokens may join differently where a text was cut: give way until the sum holds.
-        cap = cap.checked_sub(1 + (sum - room) / pieces.len().max(1))?;
+        // Tokens may merge differently at a cut: lower the cap until the sum fits.
+        cap = cap.checked_sub(1 + (sum - room) / texts.len().max(1))?;
     }
 }
 
-fn pieces(messages: &[Message<'_>], own: &[usize], gone: impl Fn(PartRef) -> bool, counting: &Counting) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+fn texts(
+    messages: &[Message<'_>],
+    own: &[usize],
+    dropped: impl Fn(PartRef) -> bool,
+    counting: &Counting,
+) -> Vec<LongText> {
+    let mut texts = Vec::new();
     for &at in own {
         for (nth, part) in messages[at].parts.iter().enumerate() {
-            if gone(PartRef { message: at, part: nth }) {
+            if dropped(PartRef { message: at, part: nth }) {
                 continue;
             }
             if let Some(text) = shortenable(part) {
                 let tokens = part_tokens(part, counting);
-                pieces.push(Piece { message: at, part: nth, text, tokens });
+                texts.push(LongText { message: at, part: nth, text, tokens });
             }
         }
     }
-    pieces
+    texts
 }
 
 fn shortenable(part: &Part<'_>) -> Option<String> {
@@ -82,9 +92,9 @@ fn part_tokens(part: &Part<'_>, counting: &Counting) -> usize {
     }
 }
 
-/// The highest cap for which the pieces, each cut down to it, fill at most `room`.
-fn water_level(pieces: &[Piece], room: usize) -> usize {
-    let filled = |cap: usize| pieces.iter().map(|piece| piece.tokens.min(cap)).sum::<usize>();
+/// The highest cap for which all texts, cut to it, need at most `room` tokens.
+fn water_level(texts: &[LongText], room: usize) -> usize {
+    let filled = |cap: usize| texts.iter().map(|text_part| text_part.tokens.min(cap)).sum::<usize>();
     let (mut low, mut high) = (0, room);
     while low < high {
         let cap = low + (high - low).div_ceil(2);
@@ -93,28 +103,28 @@ fn water_level(pieces: &[Piece], room: usize) -> usize {
     low
 }
 
-/// `piece` cut down to `cap` tokens, marker included; `None` if it is no longer than that.
-fn middle_out(piece: &Piece, cap: usize, counting: &Counting) -> Option<String> {
-    if piece.tokens <= cap {
+/// `text_part` cut to `cap` tokens, marker included; `None` if it already fits.
+fn middle_out(text_part: &LongText, cap: usize, counting: &Counting) -> Option<String> {
+    if text_part.tokens <= cap {
         return None;
     }
     let tokenizer: &dyn Tokenizer = &*counting.tokenizer;
     let Some(room) = cap.checked_sub(tokenizer.count(MARKER)) else {
-        return Some(piece.text[..tokenizer.head(&piece.text, cap)].to_owned());
+        return Some(text_part.text[..tokenizer.head(&text_part.text, cap)].to_owned());
     };
-    let head = tokenizer.head(&piece.text, room.div_ceil(2));
-    let tail = tokenizer.tail(&piece.text, room / 2).max(head);
-    Some(format!("{}{MARKER}{}", &piece.text[..head], &piece.text[tail..]))
+    let head = tokenizer.head(&text_part.text, room.div_ceil(2));
+    let tail = tokenizer.tail(&text_part.text, room / 2).max(head);
+    Some(format!("{}{MARKER}{}", &text_part.text[..head], &text_part.text[tail..]))
 }
 
-fn changes(pieces: &[Piece], shortened: Vec<Option<String>>) -> Vec<(usize, Vec<Change>)> {
+fn changes(texts: &[LongText], shortened: Vec<Option<String>>) -> Vec<(usize, Vec<Change>)> {
     let mut changes: Vec<(usize, Vec<Change>)> = Vec::new();
-    for (piece, text) in pieces.iter().zip(shortened) {
+    for (text_part, text) in texts.iter().zip(shortened) {
         let Some(text) = text else { continue };
-        let change = Change::Rewrite(piece.part, text);
+        let change = Change::Rewrite(text_part.part, text);
         match changes.last_mut() {
-            Some((message, own)) if *message == piece.message => own.push(change),
-            _ => changes.push((piece.message, vec![change])),
+            Some((message, own)) if *message == text_part.message => own.push(change),
+            _ => changes.push((text_part.message, vec![change])),
         }
     }
     changes

@@ -1,36 +1,37 @@
-//! What a window counts, and what both windows keep besides.
+//! Window units, and the messages that every window keeps in addition.
 
 use std::ops::Range;
 
 use super::View;
 use crate::transcript::{Message, Pairs, Role, segments, turns};
 
-/// What a window's size counts.
+/// What one unit of a window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum WindowUnit {
-    /// Items, as they lie in the transcript.
+    /// An item, as the transcript contains it.
     #[default]
     Items,
-    /// Messages: consecutive items of the assistant (text, reasoning, calls) count once.
+    /// A message; consecutive assistant items (text, reasoning, calls) are one message.
     Messages,
-    /// From a speaking user message to just before the next.
+    /// From a speaking user message to just before the next one.
     Turns,
-    /// Calls with their results; any other message by itself.
+    /// Calls with their results; any other message is a segment of its own.
     Segments,
 }
 
 impl WindowUnit {
-    /// `messages` as runs, one a unit.
+    /// The ranges of `messages` that are one unit each.
     pub(in crate::processors) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
         match self {
             Self::Items => (0..messages.len()).map(|at| at..at + 1).collect(),
-            Self::Messages => spoken(messages),
+            Self::Messages => assistant_runs(messages),
             Self::Turns => turns(messages),
             Self::Segments => segments(messages, &Pairs::find(messages)),
         }
     }
 
-    /// The plural that a reason or a note calls it by.
+    /// The plural that reasons and notes use.
     pub(in crate::processors) const fn plural(self) -> &'static str {
         match self {
             Self::Items => "items",
@@ -41,26 +42,27 @@ impl WindowUnit {
     }
 }
 
-fn spoken(messages: &[Message<'_>]) -> Vec<Range<usize>> {
+/// Single messages, with consecutive assistant messages joined.
+fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        let goes_on = at > 0 && message.role == Role::Assistant && messages[at - 1].role == Role::Assistant;
+        let continues = at > 0 && message.role == Role::Assistant && messages[at - 1].role == Role::Assistant;
         match runs.last_mut() {
-            Some(run) if goes_on => run.end = at + 1,
+            Some(run) if continues => run.end = at + 1,
             _ => runs.push(at..at + 1),
         }
     }
     runs
 }
 
-/// What a window keeps besides its newest units.
+/// Messages that a window keeps in addition to its newest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// System and developer messages, wherever they stand.
+    /// Whether system and developer messages are kept wherever they are; `true` by default.
     pub system: bool,
-    /// This many units at the head of the transcript.
+    /// Number of units to keep at the start of the transcript.
     pub first: usize,
-    /// Whether the window begins with a speaking user message: what stands before it in the window goes.
+    /// Whether the window drops its messages before the first speaking user message.
     pub start_on_user: bool,
 }
 
@@ -71,17 +73,17 @@ impl Default for Keep {
 }
 
 impl Keep {
-    /// Where the head that is kept ends, for units `runs`.
+    /// The end of the first units, which are kept.
     pub(in crate::processors) fn head(self, runs: &[Range<usize>]) -> usize {
         runs.iter().take(self.first).next_back().map_or(0, |run| run.end)
     }
 
-    /// Whether a message is preserved for its role.
+    /// Whether the message is kept for its role.
     pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs()
     }
 
-    /// `start`, moved on to the first speaking user message where that is asked for and there is one.
+    /// `start`, moved forward to the first speaking user message if `start_on_user` is set and there is one.
     pub(in crate::processors) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
         if !self.start_on_user {
             return start;

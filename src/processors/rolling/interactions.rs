@@ -1,23 +1,25 @@
-//! Which messages make up which interaction: what a rolling memory counts.
+//! Groups messages into interactions, the unit of a rolling memory.
 //!
-//! Messages are taken one after the other and nothing is looked up ahead, so that a transcript taken in pieces falls into
-//! the same interactions as one taken whole.
+//! Messages are read in order and never ahead, so a transcript that arrives in parts has the same interactions as a whole
+//! one.
 
 use std::collections::HashSet;
 
 use crate::transcript::{Message, Pairs, PartRef, Role};
 
-/// What counts as one interaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What one interaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Counted {
     /// A message in which the user or the assistant speaks.
+    #[default]
     Message,
-    /// A message of the user and all that answers it.
+    /// A user message and everything that answers it.
     Exchange,
 }
 
 impl Counted {
-    /// Its name, as `--unit` takes it.
+    /// The name that `--unit` accepts.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,17 +32,23 @@ impl Counted {
 /// One interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interaction {
-    /// Its first message: what calls tools or answers them without a word belongs to what is said next.
+    /// Its first message. Tool calls and results without text belong to the interaction that speaks next.
     pub start: usize,
-    /// The end of what it took for it to count: the message that speaks with the results of its calls; of an exchange, the
-    /// answer that calls nothing more.
+    /// The end of the messages that complete it: the speaking message with the results of its calls; for an exchange, the
+    /// first answer that calls no tools.
     pub arrived: usize,
-    /// The messages that speak.
+    /// Its speaking messages.
     pub said: Vec<usize>,
 }
 
-/// The interactions of `messages`; `skip` are messages that are none of theirs, such as summaries of ours. Subordinate
-/// threads do not count: they belong to the interaction in whose course they run.
+/// The interactions of `messages`, without the messages that `skip` names, such as earlier summaries. Messages of a subagent
+/// form no interaction; they belong to the one during which they appear.
+///
+/// ```text
+/// 0 user   1 assistant "Let me look", calls a   2 result of a   3 assistant calls b   4 result of b   5 assistant "Done"
+/// Message:  [0]  [1, 2]  [3, 4, 5]         interaction 2 arrives with the result of a; 3 and 4 belong to what is said next
+/// Exchange: [0 ..= 5]                      it arrives at 5, the first answer without calls
+/// ```
 #[must_use]
 pub(super) fn interactions(
     messages: &[Message<'_>],
@@ -48,32 +56,32 @@ pub(super) fn interactions(
     skip: &dyn Fn(usize) -> bool,
 ) -> Vec<Interaction> {
     let pairs = Pairs::find(messages);
-    let mut taker = Taker { counted, pairs: &pairs, taken: Vec::new(), open: None, next: 0 };
+    let mut grouper = Grouper { counted, pairs: &pairs, complete: Vec::new(), open: None, next: 0 };
     for (at, message) in messages.iter().enumerate() {
         if !skip(at) {
-            taker.take(at, message);
+            grouper.take(at, message);
         }
     }
-    taker.taken
+    grouper.complete
 }
 
-/// What is under way: an interaction that was begun and has not arrived.
+/// An interaction that has begun and is not complete.
 struct Open {
     start: usize,
     said: Vec<usize>,
     waiting: HashSet<PartRef>,
 }
 
-struct Taker<'p> {
+struct Grouper<'p> {
     counted: Counted,
     pairs: &'p Pairs,
-    taken: Vec<Interaction>,
+    complete: Vec<Interaction>,
     open: Option<Open>,
-    /// Where the next interaction begins.
+    /// Index of the first message of the next interaction.
     next: usize,
 }
 
-impl Taker<'_> {
+impl Grouper<'_> {
     fn take(&mut self, at: usize, message: &Message<'_>) {
         let main = message.thread == 0;
         let user = main && message.speaks_as(Role::User);
@@ -82,14 +90,14 @@ impl Taker<'_> {
             Counted::Message if user || assistant => self.begin(at, message),
             Counted::Exchange if user => self.begin(at, message),
             Counted::Exchange if assistant => self.answer(at, message),
-            _ => self.attend(at, message),
+            _ => self.add_results(at, message),
         }
     }
 
-    /// A new interaction; one that still waited for results waited in vain.
+    /// Begins an interaction; an open one whose results are missing ends here.
     fn begin(&mut self, at: usize, message: &Message<'_>) {
         self.close(at);
-        let start = if self.counted == Counted::Exchange && !self.taken.is_empty() { at } else { self.next };
+        let start = if self.counted == Counted::Exchange && !self.complete.is_empty() { at } else { self.next };
         let waiting = unanswered(at, message, self.pairs);
         let done = self.counted == Counted::Message && waiting.is_empty();
         self.open = Some(Open { start, said: vec![at], waiting });
@@ -98,14 +106,14 @@ impl Taker<'_> {
         }
     }
 
-    /// The assistant speaks within an exchange. After its answer it may go on: that belongs to the same exchange, which
-    /// has arrived already.
+    /// Adds an assistant message to an exchange. After the final answer the exchange is complete, and further messages still
+    /// belong to it.
     fn answer(&mut self, at: usize, message: &Message<'_>) {
-        let final_word = unanswered(at, message, self.pairs).is_empty();
-        match (&mut self.open, self.taken.last_mut()) {
+        let is_final = unanswered(at, message, self.pairs).is_empty();
+        match (&mut self.open, self.complete.last_mut()) {
             (Some(open), _) => {
                 open.said.push(at);
-                if final_word {
+                if is_final {
                     self.close(at + 1);
                 }
             }
@@ -114,8 +122,8 @@ impl Taker<'_> {
         }
     }
 
-    /// Results that the open interaction waits for may complete it.
-    fn attend(&mut self, at: usize, message: &Message<'_>) {
+    /// Records results; the last result that the open interaction waits for completes it.
+    fn add_results(&mut self, at: usize, message: &Message<'_>) {
         let Some(open) = &mut self.open else { return };
         for (part, _) in message.results() {
             if let Some(call) = self.pairs.other_half(PartRef { message: at, part }) {
@@ -130,12 +138,12 @@ impl Taker<'_> {
     fn close(&mut self, arrived: usize) {
         if let Some(Open { start, said, .. }) = self.open.take() {
             self.next = arrived;
-            self.taken.push(Interaction { start, arrived, said });
+            self.complete.push(Interaction { start, arrived, said });
         }
     }
 }
 
-/// The calls of a message that wait for a result in another one.
+/// The calls of a message whose results are in another message, or missing.
 fn unanswered(at: usize, message: &Message<'_>, pairs: &Pairs) -> HashSet<PartRef> {
     message
         .calls()

@@ -1,60 +1,70 @@
-//! The newest interactions word for word, and summaries of what came before.
+//! The processor: decides which messages are held, and where the summaries are written.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::super::planning::DropSet;
-use super::super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, Reason, View};
+use super::super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, ProcessorError, Reason, View};
 use super::interactions::{Counted, Interaction, interactions};
 use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
-use super::summary_block;
+use super::summary_block::{read_block, write_block};
 use super::utterances::utterances;
-use crate::summarizers::{Budget, Summarizer, Utterance};
+use crate::summarizers::{Budget, Failure, Summarizer, Utterance};
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Draft, Message, Pairs, Role};
 
-/// Keeps a rolling memory of the transcript: a window of interactions, a message with the summaries before it, and what
-/// gives instructions.
+/// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
-/// The message with the summaries is known again: a transcript that this wrote, with new messages after it, goes on where it
-/// was left.
+/// The message with the summaries is recognised in later runs: a summarized transcript with new messages appended continues
+/// where it stopped.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use curtail::processors::{Rolling, RollingSummary};
+/// use curtail::summarizers::Extractive;
+/// use curtail::tokenizers;
+///
+/// let tokenizer = tokenizers::tokenizer_by_name("o200k_base")?;
+/// let summary = RollingSummary { tokens: 200, ..RollingSummary::new(Arc::new(Extractive), tokenizer) };
+/// assert_eq!(summary.rolling, Rolling::default());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct RollingSummary {
-    /// How many interactions are held, and how many summaries kept.
+    /// Numbers of interactions and summaries to keep.
     pub rolling: Rolling,
-    /// What counts as an interaction.
+    /// What one interaction is.
     pub counted: Counted,
-    /// Who makes the summaries.
+    /// Makes the summaries.
     pub summarizer: Arc<dyn Summarizer>,
-    /// The most tokens of one summary.
+    /// The largest summary in tokens; 400 by default.
     pub tokens: usize,
-    /// Counts them.
+    /// Counts the tokens of a summary.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// Is called for every summary that was made.
-    pub on_summary: OnceLock<OnSummary>,
 }
 
-/// What a transcript is to a rolling memory.
+/// A transcript as a rolling memory sees it.
 #[derive(Debug, Clone)]
 pub struct RollingView {
-    /// The memory that the transcript brings along, or that it was given.
+    /// The state in the transcript, or the given one.
     pub memory: RollingState,
     /// The number of the first interaction in the transcript.
     pub first: usize,
     /// The interactions in the transcript.
     pub interactions: Vec<Interaction>,
-    /// The messages that carry summaries of ours.
+    /// The messages that contain earlier summaries.
     blocks: Vec<usize>,
 }
 
 impl RollingView {
-    /// How many interactions there were in all.
+    /// Number of interactions in all.
     #[must_use]
     pub const fn seen(&self) -> usize {
         self.first - 1 + self.interactions.len()
     }
 
-    /// Whether the message with this index carries summaries of ours.
+    /// Whether the message with this index contains earlier summaries.
     #[must_use]
     pub fn is_block(&self, message: usize) -> bool {
         self.blocks.contains(&message)
@@ -72,15 +82,10 @@ impl Processor for RollingSummary {
         "summarize"
     }
 
-    fn on_summary(&self, on_summary: &OnSummary) {
-        // Whoever asked first is told.
-        let _ = self.on_summary.set(Arc::clone(on_summary));
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut rolling = self.rolling_view(view.messages, None);
         let due = self.due(&rolling);
-        let fresh = self.summarize(view.messages, &rolling, &due)?;
+        let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
         let seen = rolling.seen();
         rolling.memory.advance(self.rolling, seen, fresh);
         Ok(self.plan(view, &rolling))
@@ -88,51 +93,59 @@ impl Processor for RollingSummary {
 }
 
 impl RollingSummary {
-    /// What `messages` are to this memory. Without a memory and the number of the first interaction, the transcript's own
-    /// block of summaries is asked, if it has one.
+    /// Makes summaries of up to 400 tokens, with the default window.
+    #[must_use]
+    pub fn new(summarizer: Arc<dyn Summarizer>, tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { rolling: Rolling::default(), counted: Counted::default(), summarizer, tokens: 400, tokenizer }
+    }
+
+    /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
+    /// it, both come from the summaries in the transcript, if it has any.
     #[must_use]
     pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
         let mut found = None;
         let mut blocks = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            if let Some(state) = summary_block::read(message) {
+            if let Some(state) = read_block(message) {
                 found = Some(state);
                 blocks.push(at);
             }
         }
         let (mut memory, first) = given.or(found).unwrap_or_default();
-        // No summary can be due between the newest one that was made and what was seen then.
-        let told = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
-        memory.seen = memory.seen.max(told);
+        // Interactions that a summary covers have been seen, even if the state does not say so.
+        let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
+        memory.seen = memory.seen.max(summarized);
         let interactions = interactions(messages, self.counted, &|at| blocks.contains(&at));
         RollingView { memory, first: first.max(1), interactions, blocks }
     }
 
-    /// What is to be summarized.
+    /// The ranges to summarize now.
     #[must_use]
     pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
         let mut due = rolling.memory.due(self.rolling, rolling.seen());
-        // A window that was widened since reaches back to where the transcript begins.
+        // A window that has grown since the last run can start before the transcript does.
         for span in &mut due {
             span.start = span.start.max(rolling.first);
         }
         due
     }
 
-    /// What is told of the interactions `span`: all that came after what was told last, calls and results included.
+    /// What the summarizer reads for the interactions `span`: everything after the previous summary, calls and results
+    /// included.
     #[must_use]
-    pub fn told<'m>(
+    pub fn utterances<'m>(
         &self,
         messages: &'m [Message<'_>],
         rolling: &RollingView,
         span: InteractionRange,
     ) -> Vec<Utterance<'m>> {
         let Range { start, end } = self.covered(rolling, span);
-        let mut told = utterances(messages, &Pairs::find(messages), start, end);
-        told.retain(|said| !said.text.is_empty());
-        told
+        let mut utterances = utterances(messages, &Pairs::find(messages), start, end);
+        utterances.retain(|said| !said.text.is_empty());
+        utterances
     }
 
+    /// The messages to summarize for `span`.
     fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
         let before = rolling.interaction(span.start - 1).filter(|_| self.rolling.due(span.start - 1).is_some());
         let start = before.map_or_else(
@@ -142,47 +155,50 @@ impl RollingSummary {
         start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
     }
 
-    /// The summaries of `due`, each made on a thread of its own: a model takes seconds for one.
+    /// Summarizes the ranges `due`, each on a thread of its own because a model takes seconds per summary. `on_summary` is
+    /// called after each.
     ///
     /// # Errors
-    /// Why the first of them could not be made, and of what it was.
+    /// [`ProcessorError::Summary`] for the first range that could not be summarized.
     pub fn summarize(
         &self,
         messages: &[Message<'_>],
         rolling: &RollingView,
         due: &[InteractionRange],
-    ) -> Result<Vec<Summary>, String> {
-        let told: Vec<Vec<Utterance<'_>>> = due.iter().map(|span| self.told(messages, rolling, *span)).collect();
-        let made: Vec<Result<String, String>> = std::thread::scope(|scope| {
-            let makers: Vec<_> = told.iter().map(|told| scope.spawn(|| self.one(told))).collect();
-            let panicked = || Err(String::from("the summarizer panicked"));
-            makers.into_iter().map(|maker| maker.join().unwrap_or_else(|_| panicked())).collect()
+        on_summary: Option<&OnSummary>,
+    ) -> Result<Vec<Summary>, ProcessorError> {
+        let inputs: Vec<Vec<Utterance<'_>>> =
+            due.iter().map(|span| self.utterances(messages, rolling, *span)).collect();
+        let made: Vec<Result<String, Option<Failure>>> = std::thread::scope(|scope| {
+            let makers: Vec<_> =
+                inputs.iter().map(|input| scope.spawn(move || self.summarize_one(input, on_summary))).collect();
+            makers.into_iter().map(|maker| maker.join().map_or(Err(None), |made| made.map_err(Some))).collect()
         });
-        let summary = |(span, text): (&InteractionRange, Result<String, String>)| {
-            let InteractionRange { start, end } = *span;
-            let text = text.map_err(|why| format!("cannot summarize messages {start} to {end}: {why}"))?;
+        let summary = |(span, made): (&InteractionRange, Result<String, Option<Failure>>)| {
+            let (first, last) = (span.start, span.end);
+            let text = made.map_err(|cause| ProcessorError::Summary { first, last, cause })?;
             Ok(Summary { range: named(messages, rolling, *span), text, ts: None })
         };
         due.iter().zip(made).map(summary).collect()
     }
 
-    fn one(&self, told: &[Utterance<'_>]) -> Result<String, String> {
+    fn summarize_one(&self, input: &[Utterance<'_>], on_summary: Option<&OnSummary>) -> Result<String, Failure> {
         let count = |text: &str| self.tokenizer.count(text);
         let budget = Budget { tokens: self.tokens, count: &count };
-        let made = self.summarizer.summarize(told, &budget).map_err(|failure| failure.to_string())?;
-        if let Some(on_summary) = self.on_summary.get() {
-            on_summary();
+        let made = self.summarizer.summarize(input, &budget)?;
+        if let Some(observer) = on_summary {
+            observer.call();
         }
         Ok(made)
     }
 
-    /// What a model should get: instructions, summaries, the window.
+    /// The plan that keeps what a model should read: system messages, summaries and the window.
     #[must_use]
     pub fn plan(&self, view: &View<'_, '_>, rolling: &RollingView) -> Plan {
         let messages = view.messages;
         let next = self.rolling.held(rolling.seen()).start;
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
-        // Instructions and summaries of before stand in front of the window, wherever the interaction begins.
+        // System messages and earlier summaries are kept in front of the window, wherever the interaction begins.
         let front = |at: &usize| messages.get(*at).is_some_and(|m| m.role.instructs()) || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(front).count();
         let pairs = Pairs::find(messages);
@@ -196,31 +212,30 @@ impl RollingSummary {
         }
         let mut plan = drops.into_plan();
         if !rolling.memory.summaries.is_empty() {
-            let text = summary_block::write(&rolling.memory, next.max(rolling.first));
-            place(&mut plan, messages, rolling, start, text);
+            let text = write_block(&rolling.memory, next.max(rolling.first));
+            place_block(&mut plan, messages, rolling, start, text);
         }
         plan
     }
 }
 
-/// Puts the block of summaries before the window, in place of the ones that were there. One that stays as it is stays
-/// where it is.
-fn place(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView, start: usize, text: String) {
+/// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
+fn place_block(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView, start: usize, text: String) {
     if let [at] = rolling.blocks[..]
-        && *at_text(&messages[at]) == text
+        && joined_text(&messages[at]) == text
         && plan.is_identity()
     {
         return;
     }
     for &at in &rolling.blocks {
-        plan.decisions[at] = Decision::Drop(Reason::Borrowed("newer summaries stand in its place"));
+        plan.decisions[at] = Decision::Drop(Reason::Borrowed("replaced by newer summaries"));
     }
-    let reason = Reason::Borrowed("summaries of what came before");
+    let reason = Reason::Borrowed("summaries of the earlier interactions");
     let what = Insertion::Draft(Draft::text(Role::System, text));
     plan.inserts.push(Insert { before: start, what, reason });
 }
 
-fn at_text(message: &Message<'_>) -> String {
+fn joined_text(message: &Message<'_>) -> String {
     let texts = message.parts.iter().filter_map(|part| match &part.content {
         crate::transcript::Content::Text(text) => Some(text.decode()),
         _ => None,
@@ -228,7 +243,7 @@ fn at_text(message: &Message<'_>) -> String {
     texts.collect()
 }
 
-/// `span` with the ids of its first message and of the last one that speaks.
+/// `span` with the ids of its first and its last speaking message.
 fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
     let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
     let said = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.said);

@@ -1,21 +1,28 @@
-//! The rolling window as arithmetic: of the n-th interaction, what is summarized, what is kept, what is held.
-//! Knows how many interactions there were and nothing of what was said in them.
+//! The schedule of a rolling memory: which interactions are held, which are summarized and when.
+//! It counts interactions and knows nothing about their content.
 
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-/// The shape of a rolling memory: the newest `window` interactions word for word, and the newest `max_summaries`
-/// summaries of what came before (21 and 3 in the design this follows).
+/// The size of a rolling memory: the newest `window` interactions word for word, and the newest `max_summaries` summaries of
+/// the interactions before; 21 and 3 by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rolling {
-    /// How many interactions are held, and how many one summary covers.
+    /// Number of interactions that are held, and that one summary covers.
     pub window: NonZeroUsize,
-    /// How many summaries are kept; the oldest goes first.
+    /// Number of summaries that are kept; the oldest is dropped first.
     pub max_summaries: NonZeroUsize,
 }
 
-/// Interactions from `start` to `end`, counted from 1, both included; none where `end` is before `start`.
+impl Default for Rolling {
+    fn default() -> Self {
+        let at_least_one = |n| NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN);
+        Self { window: at_least_one(21), max_summaries: at_least_one(3) }
+    }
+}
+
+/// Interactions from `start` to `end`, counted from 1, both included; empty if `end` is before `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InteractionRange {
     /// The first interaction.
@@ -27,13 +34,13 @@ pub struct InteractionRange {
 }
 
 impl InteractionRange {
-    /// How many interactions these are.
+    /// The number of interactions.
     #[must_use]
     pub fn len(self) -> usize {
         (self.end + 1).saturating_sub(self.start)
     }
 
-    /// Whether these are none.
+    /// Whether the range is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
@@ -41,21 +48,21 @@ impl InteractionRange {
 }
 
 impl Rolling {
-    /// What the arrival of interaction `n` makes due: the latest `window` interactions, when `n` is the first that the
-    /// window cannot hold, and after every `window` further.
+    /// The interactions to summarize when interaction `n` arrives: the latest `window` ones, first when `n` no longer fits into
+    /// the window, then after every `window` further ones. With a window of 21: 2 to 22 at 22, 23 to 43 at 43.
     #[must_use]
     pub fn due(self, n: usize) -> Option<InteractionRange> {
         let window = self.window.get();
         (n > window && (n - 1).is_multiple_of(window)).then(|| InteractionRange { start: n + 1 - window, end: n })
     }
 
-    /// What the window holds after `seen` interactions.
+    /// The interactions in the window after `seen` interactions.
     #[must_use]
     pub fn held(self, seen: usize) -> InteractionRange {
         InteractionRange { start: seen.saturating_sub(self.window.get()) + 1, end: seen }
     }
 
-    /// What the summaries cover that are kept after `seen` interactions, the oldest first.
+    /// The ranges of the summaries that are kept after `seen` interactions, oldest first.
     #[must_use]
     pub fn kept(self, seen: usize) -> Vec<InteractionRange> {
         let window = self.window.get();
@@ -65,19 +72,19 @@ impl Rolling {
     }
 }
 
-/// A summary, and what it covers.
+/// A summary and the interactions that it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The interactions that it tells of.
+    /// The interactions that it covers.
     pub range: SummaryRange,
-    /// What it says.
+    /// The text of the summary.
     pub text: String,
-    /// The time of the last of these interactions, as ISO 8601, where that is known.
+    /// The time of the last of these interactions in ISO 8601, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
 }
 
-/// What a summary covers, by number and, where messages have ids, by id.
+/// The range that a summary covers, by number and, if messages have ids, by id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryRange {
     /// By number.
@@ -86,7 +93,7 @@ pub struct SummaryRange {
     /// The id of the first message.
     #[serde(default, rename = "startId", skip_serializing_if = "Option::is_none")]
     pub start_id: Option<String>,
-    /// The id of the last message that speaks.
+    /// The id of the last speaking message.
     #[serde(default, rename = "endId", skip_serializing_if = "Option::is_none")]
     pub end_id: Option<String>,
 }
@@ -97,18 +104,18 @@ impl From<InteractionRange> for SummaryRange {
     }
 }
 
-/// The memory after some interactions: it takes further ones, one or many at a time, to the same end.
+/// The state after some interactions. Adding further interactions one by one or all at once gives the same state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RollingState {
-    /// How many interactions there were.
+    /// Number of interactions so far.
     pub seen: usize,
-    /// The summaries that are kept, the oldest first.
+    /// The kept summaries, oldest first.
     pub summaries: Vec<Summary>,
 }
 
 impl RollingState {
-    /// What is to be summarized when there are `seen` interactions in all: what is due on the way there and still kept at
-    /// its end. A summary that would be dropped again within the same step is not made: it would be paid for in vain.
+    /// The ranges to summarize when there are `seen` interactions in all. A summary that would be dropped within the same step
+    /// is not made: a model would be paid for it in vain.
     #[must_use]
     pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<InteractionRange> {
         let mut spans = rolling.kept(seen);
@@ -116,11 +123,11 @@ impl RollingState {
         spans
     }
 
-    /// Goes on to `seen` interactions in all with the summaries of what was [due](Self::due), in that order.
+    /// Advances to `seen` interactions in all, with one summary per [due](Self::due) range, in that order.
     pub fn advance(&mut self, rolling: Rolling, seen: usize, fresh: Vec<Summary>) {
         self.seen = self.seen.max(seen);
         self.summaries.extend(fresh);
-        let over = self.summaries.len().saturating_sub(rolling.max_summaries.get());
-        self.summaries.drain(..over);
+        let surplus = self.summaries.len().saturating_sub(rolling.max_summaries.get());
+        self.summaries.drain(..surplus);
     }
 }

@@ -1,7 +1,7 @@
-//! The message that carries summaries: how it is written, and how it is known again.
+//! The message that contains summaries: writing it and recognising it.
 //!
-//! It says where the messages after it begin, so that a transcript that was summarized can be summarized again with nothing
-//! but itself: the block is the state.
+//! The block states the number of the interaction after it, so a summarized transcript contains all state that summarizing it
+//! again needs.
 
 use std::fmt::Write as _;
 
@@ -13,23 +13,23 @@ const CLOSE: &str = "\n</conversation_summaries>";
 const NOTE: &str =
     "What was said before the messages below, newest first. Ranges count what the user and the assistant said.";
 
-/// The text of the block: the summaries of `memory`, the newest first. The messages behind it begin with interaction
-/// number `next`.
+/// The text of the block: the summaries of `memory`, newest first. The messages after it begin with interaction number
+/// `next`.
 #[must_use]
-pub(super) fn write(memory: &RollingState, next: usize) -> String {
+pub(super) fn write_block(memory: &RollingState, next: usize) -> String {
     let mut text = format!("{OPEN}{next}\">\n{NOTE}");
     for summary in memory.summaries.iter().rev() {
         let InteractionRange { start, end } = summary.range.span;
-        let said = escape(&summary.text);
+        let text_inside = escape(&summary.text);
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{said}\n</summary>");
+        let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{text_inside}\n</summary>");
     }
     text + CLOSE
 }
 
-/// What a message says that is such a block and nothing else: the memory, and the number of the first interaction after it.
+/// The state in a message that is such a block and nothing else, and the number of the first interaction after it.
 #[must_use]
-pub(super) fn read(message: &Message<'_>) -> Option<(RollingState, usize)> {
+pub(super) fn read_block(message: &Message<'_>) -> Option<(RollingState, usize)> {
     let mut texts = message.parts.iter().filter_map(|part| match &part.content {
         Content::Text(text) => Some(text),
         _ => None,
@@ -54,7 +54,7 @@ fn summary(block: &str) -> Option<Summary> {
     Some(Summary { range: SummaryRange::from(span), text: unescape(said), ts: None })
 }
 
-/// The tags of the block, and how a summary that holds them spells them.
+/// The tags of the block, and their escaped form inside a summary.
 const TAGS: [(&str, &str); 3] = [
     ("<summary", "<\\summary"),
     ("</summary", "<\\/summary"),

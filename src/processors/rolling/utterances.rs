@@ -1,21 +1,22 @@
-//! Messages as a summarizer is told them: who said what, calls and results included.
+//! Messages as a summarizer reads them: who said what, calls and results included.
 
 use crate::summarizers::{Speaker, Utterance};
 use crate::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult};
 
-/// What stands for an image or a file.
+/// Text in place of an image or a file.
 const MEDIA: &str = "(an image or a file)";
 
-/// The utterances of the messages from `first` on up to `end`. Instructions are not told: they are kept as they are. Nor is
-/// reasoning, which the model did not say.
+/// The utterances of the messages from `first` up to `end`, without instructions, which are kept, and without reasoning, which
+/// the model did not say.
 pub(super) fn utterances<'m>(
     messages: &'m [Message<'_>],
     pairs: &Pairs,
     first: usize,
     end: usize,
 ) -> Vec<Utterance<'m>> {
-    let told = messages.iter().enumerate().take(end).skip(first);
-    told.filter(|(_, message)| !message.role.instructs())
+    let range = messages.iter().enumerate().take(end).skip(first);
+    range
+        .filter(|(_, message)| !message.role.instructs())
         .flat_map(|(at, message)| (0..message.parts.len()).map(move |part| PartRef { message: at, part }))
         .filter_map(|part| utterance(messages, pairs, part))
         .collect()
@@ -40,13 +41,13 @@ fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Opt
     }
 }
 
-/// A result under the name of its tool, which most formats state with the call alone.
+/// A result under the name of its tool, which most formats write only into the call.
 fn answer<'m>(messages: &[Message<'_>], pairs: &Pairs, at: PartRef, result: &'m ToolResult<'_>) -> Utterance<'m> {
     let call = pairs.other_half(at).map(|call| &messages[call.message].parts[call.part].content);
     let called = call.and_then(Content::call).map(|call| &call.name);
     let name = called.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
-    let mut pieces: Vec<_> = result.content.iter().map(crate::json::Text::decode).collect();
-    pieces.extend(std::iter::repeat_n(MEDIA.into(), result.media));
-    let text = if pieces.len() == 1 { pieces.remove(0) } else { pieces.join("\n").into() };
+    let mut texts: Vec<_> = result.content.iter().map(crate::json::Text::decode).collect();
+    texts.extend(std::iter::repeat_n(MEDIA.into(), result.media));
+    let text = if texts.len() == 1 { texts.remove(0) } else { texts.join("\n").into() };
     Utterance::new(Speaker::Tool(name), text)
 }

@@ -1,7 +1,7 @@
 //! The chains that the laws are tried with.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use curtail::memory::State;
 use curtail::pipeline::Chain;
@@ -55,7 +55,6 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
         summarizer: Arc::new(Extractive),
         tokens: 60,
         tokenizer: tokenizer(),
-        on_summary: OnceLock::new(),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn read(dialect: Option<&str>, framing: Framing, text: &str) -> (Vec<String>
                 content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
             faults.push((fault.kind, id.map_or_else(String::new, |id| id.decode().into_owned())));
         }
-        let view = View { messages, preamble: &transcript.preamble, pairing_rules: transcript.pairing_rules };
+        let view = View::new(messages, &transcript.preamble, transcript.pairing_rules);
         tokens += counting.total_until(&view, usize::MAX).unwrap_or(usize::MAX);
     }
     (items, faults, tokens)

@@ -1,0 +1,52 @@
+//! Text output of a batch, such as the state of every transcript, on standard output.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::super::input::{Cutting, Global};
+use super::super::report;
+use crate::batch::{Batch, Event, Flow, Work};
+use crate::error::{Error, ErrorKind};
+use crate::io::Progress;
+use crate::processors::OnSummary;
+
+/// Processes every input and writes the resulting text in input order. `make` receives the observer that advances the
+/// progress display.
+pub(super) fn write<W: Work<Out = String>>(
+    flags: &Cutting,
+    global: &Global,
+    make: impl FnOnce(OnSummary) -> W,
+) -> anyhow::Result<ExitCode> {
+    let (sources, missing) = flags.input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error.policy());
+    let progress = Arc::new(Progress::new(global.show(true), &sources));
+    let counted = Arc::clone(&progress);
+    let work = make(OnSummary::new(move || counted.summary()));
+    let mut stdout = std::io::stdout().lock();
+    let batch =
+        Batch { jobs: global.jobs, input_options, on_error, progress: Arc::clone(&progress), ..Batch::default() };
+    batch.run(sources, &work, |event| {
+        let error = match event {
+            Event::Done { out, .. } => {
+                let written = progress.aside(|| stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()));
+                written.err().map(|error| Error::system("stdout", &error))
+            }
+            Event::Failed(failure) => Some(failure.error.clone()),
+            Event::Opened(_) | Event::Closed { .. } => None,
+        };
+        match error {
+            None => Flow::Continue,
+            Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
+            Some(error) => {
+                progress.aside(|| report::error(&error));
+                status = ExitCode::from(2);
+                Flow::Continue
+            }
+        }
+    });
+    progress.finish();
+    Ok(status)
+}

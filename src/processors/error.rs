@@ -1,0 +1,77 @@
+//! Why a processor cannot decide about a transcript.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::memory::TooSmall;
+use crate::summarizers::Failure;
+
+/// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ProcessorError {
+    /// The part that is always kept needs more tokens than the budget.
+    BudgetBelowFixed {
+        /// Tokens of the preamble, the reserve and the preserved messages.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+        /// Whether system and developer messages are among them.
+        preserve_system: bool,
+    },
+    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](super::Overflow::Error) is set.
+    SegmentTooLarge {
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// A summary could not be made.
+    Summary {
+        /// Number of the first interaction to summarize, from 1.
+        first: usize,
+        /// Number of the last one.
+        last: usize,
+        /// Why; `None` if the summarizer panicked.
+        cause: Option<Failure>,
+    },
+    /// The budget of the working memory is below its smallest block.
+    WorkingMemory(TooSmall),
+    /// An error of a processor that is defined elsewhere.
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl fmt::Display for ProcessorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BudgetBelowFixed { needed, budget, preserve_system } => {
+                let (system, advice) =
+                    if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
+                write!(
+                    f,
+                    "the fixed part (preamble, reserve{system}) needs {needed} tokens, more than the budget of {budget}; \
+                     raise --max-tokens{advice}"
+                )
+            }
+            Self::SegmentTooLarge { budget } => write!(
+                f,
+                "the newest segment alone does not fit into {budget} tokens; raise --max-tokens or choose another \
+                 --on-overflow"
+            ),
+            Self::Summary { first, last, cause: Some(cause) } => {
+                write!(f, "cannot summarize interactions {first} to {last}: {cause}")
+            }
+            Self::Summary { first, last, cause: None } => {
+                write!(f, "cannot summarize interactions {first} to {last}: the summarizer panicked")
+            }
+            Self::WorkingMemory(error) => error.fmt(f),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ProcessorError {}
+
+impl From<TooSmall> for ProcessorError {
+    fn from(error: TooSmall) -> Self {
+        Self::WorkingMemory(error)
+    }
+}
