@@ -245,7 +245,7 @@ fn processes_side_by_side_lose_nothing() {
     assert_eq!(ranges(&state), [(7, 11), (12, 16), (17, 21)]);
     let why = bad(folder.path(), &["--store", "s.db", "--thread", "t", "--from", "26", "1.jsonl"]);
     assert!(
-        why.contains("1.jsonl: the thread has 24 messages; what begins with number 26 leaves out 25 to 25"),
+        why.contains("1.jsonl: the thread has 24 messages, so --from 26 would skip messages 25 to 25"),
         "{why}"
     );
 }
@@ -304,7 +304,7 @@ fn a_failing_summarizer_loses_nothing() {
     let chat = chat(folder.path(), 22);
     let failing = ["--summarizer-cmd", "sh -c 'echo too tired >&2; exit 7'"];
     let why = bad(folder.path(), &[&failing[..], &[name(&chat)]].concat());
-    for part in [name(&chat), "cannot summarize messages 2 to 22", "exit status: 7", "too tired"] {
+    for part in [name(&chat), "cannot summarize interactions 2 to 22", "exit status: 7", "too tired"] {
         assert!(why.contains(part), "{part}: {why}");
     }
     let before = fs::read(&chat).expect("it was written");

@@ -100,5 +100,5 @@ fn a_stage_that_leaves_nothing_warns() {
     let folder = folder("[[agents.mute.processors]]\ntype = 'filter'\nrole = 'tool'\n");
     std::fs::write(folder.path().join("a.jsonl"), "{\"role\":\"user\",\"content\":\"hi\"}\n").expect("a file");
     let said = stderr(folder.path(), &["run", "--agent", "mute", "a.jsonl"]);
-    assert!(said.contains("filter at agent mute leaves nothing of 1 message"), "{said}");
+    assert!(said.contains("filter at agent mute drops all of 1 message"), "{said}");
 }
