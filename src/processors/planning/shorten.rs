@@ -30,15 +30,15 @@ pub(in crate::processors) fn shorten(
     let remaining =
         |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
     let total: usize = own.iter().map(remaining).sum();
-    let texts = texts(messages, own, &dropped, counting);
-    let texts: usize = texts.iter().map(|text_part| text_part.tokens).sum();
-    let room = budget.checked_sub(total - texts)?;
+    let texts = long_texts(messages, own, &dropped, counting);
+    let text_tokens: usize = texts.iter().map(|long_text| long_text.tokens).sum();
+    let room = budget.checked_sub(total - text_tokens)?;
     let mut cap = water_level(&texts, room);
     loop {
         let shortened: Vec<Option<String>> =
-            texts.iter().map(|text_part| middle_out(text_part, cap, counting)).collect();
-        let count = |(text_part, text): (&LongText, &Option<String>)| {
-            text.as_ref().map_or(text_part.tokens, |text| counting.tokenizer.count(text))
+            texts.iter().map(|long_text| middle_out(long_text, cap, counting)).collect();
+        let count = |(long_text, text): (&LongText, &Option<String>)| {
+            text.as_ref().map_or(long_text.tokens, |text| counting.tokenizer.count(text))
         };
         let sum: usize = texts.iter().zip(&shortened).map(count).sum();
         if sum <= room {
@@ -49,7 +49,7 @@ pub(in crate::processors) fn shorten(
     }
 }
 
-fn texts(
+fn long_texts(
     messages: &[Message<'_>],
     own: &[usize],
     dropped: impl Fn(PartRef) -> bool,
@@ -94,7 +94,7 @@ fn part_tokens(part: &Part<'_>, counting: &Counting) -> usize {
 
 /// The highest cap for which all texts, cut to it, need at most `room` tokens.
 fn water_level(texts: &[LongText], room: usize) -> usize {
-    let filled = |cap: usize| texts.iter().map(|text_part| text_part.tokens.min(cap)).sum::<usize>();
+    let filled = |cap: usize| texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>();
     let (mut low, mut high) = (0, room);
     while low < high {
         let cap = low + (high - low).div_ceil(2);
@@ -103,28 +103,28 @@ fn water_level(texts: &[LongText], room: usize) -> usize {
     low
 }
 
-/// `text_part` cut to `cap` tokens, marker included; `None` if it already fits.
-fn middle_out(text_part: &LongText, cap: usize, counting: &Counting) -> Option<String> {
-    if text_part.tokens <= cap {
+/// `long_text` cut to `cap` tokens, marker included; `None` if it already fits.
+fn middle_out(long_text: &LongText, cap: usize, counting: &Counting) -> Option<String> {
+    if long_text.tokens <= cap {
         return None;
     }
     let tokenizer: &dyn Tokenizer = &*counting.tokenizer;
     let Some(room) = cap.checked_sub(tokenizer.count(MARKER)) else {
-        return Some(text_part.text[..tokenizer.head(&text_part.text, cap)].to_owned());
+        return Some(long_text.text[..tokenizer.head(&long_text.text, cap)].to_owned());
     };
-    let head = tokenizer.head(&text_part.text, room.div_ceil(2));
-    let tail = tokenizer.tail(&text_part.text, room / 2).max(head);
-    Some(format!("{}{MARKER}{}", &text_part.text[..head], &text_part.text[tail..]))
+    let head = tokenizer.head(&long_text.text, room.div_ceil(2));
+    let tail = tokenizer.tail(&long_text.text, room / 2).max(head);
+    Some(format!("{}{MARKER}{}", &long_text.text[..head], &long_text.text[tail..]))
 }
 
 fn changes(texts: &[LongText], shortened: Vec<Option<String>>) -> Vec<(usize, Vec<Change>)> {
     let mut changes: Vec<(usize, Vec<Change>)> = Vec::new();
-    for (text_part, text) in texts.iter().zip(shortened) {
+    for (long_text, text) in texts.iter().zip(shortened) {
         let Some(text) = text else { continue };
-        let change = Change::Rewrite(text_part.part, text);
+        let change = Change::Rewrite(long_text.part, text);
         match changes.last_mut() {
-            Some((message, own)) if *message == text_part.message => own.push(change),
-            _ => changes.push((text_part.message, vec![change])),
+            Some((message, own)) if *message == long_text.message => own.push(change),
+            _ => changes.push((long_text.message, vec![change])),
         }
     }
     changes

@@ -244,10 +244,7 @@ fn processes_side_by_side_lose_nothing() {
     let state = good(folder.path(), &["-n", "5", "--store", "s.db", "--thread", "t", "--emit", "state"]);
     assert_eq!(ranges(&state), [(7, 11), (12, 16), (17, 21)]);
     let why = bad(folder.path(), &["--store", "s.db", "--thread", "t", "--from", "26", "1.jsonl"]);
-    assert!(
-        why.contains("1.jsonl: the thread has 24 messages, so --from 26 would skip messages 25 to 25"),
-        "{why}"
-    );
+    assert!(why.contains("1.jsonl: the thread has 24 messages, so --from 26 would skip messages 25 to 25"), "{why}");
 }
 
 #[test]
