@@ -387,7 +387,7 @@ impl Thread {
 }
 
 fn document(text: &str) -> Result<Document<'_>, ThreadError> {
-    Document::read_all(text).map_err(|fault| ThreadError::Stored(fault.what.to_string()))
+    Document::read_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
 }
 
 /// The mark that identifies a message: its id and a digest of its JSON, because some formats give one id to several messages.
