@@ -51,7 +51,7 @@ impl Dialect for AgentKit {
         Item::Message(message)
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             format!(
                 "{{\"type\":\"tool_result\",\"role\":\"tool_result\",\"tool\":{{\"type\":\"tool\",\"id\":{},\"name\":{},\"input\":{{}}}},\

@@ -57,7 +57,7 @@ impl Dialect for Anthropic {
         Item::Message(message)
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         // Results stand in user messages; instructions from the application go to the user, who reads them first.
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {

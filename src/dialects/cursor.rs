@@ -49,7 +49,7 @@ impl Dialect for Cursor {
         read
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         format!("{{\"role\":\"{role}\",\"message\":{{\"content\":[{}]}}}}", blocks.join(","))

@@ -73,7 +73,7 @@ impl Dialect for Grok {
         responses::bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
             self.spell_part(part)
         } else {

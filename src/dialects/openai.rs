@@ -55,7 +55,7 @@ impl Dialect for OpenAi {
         Item::Message(message)
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         match draft.parts.as_slice() {
             [DraftPart::ToolResult { id: Some(id), text, .. }] => {
                 format!("{{\"role\":\"tool\",\"tool_call_id\":{},\"content\":{}}}", quote(id), quote(text))

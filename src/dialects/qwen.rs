@@ -45,7 +45,7 @@ impl Dialect for Qwen {
         };
         let list = item.get("message").and_then(|said| said.get("parts"));
         let mut message = Message::from_source(role, item);
-        // Records that share it are pieces of one message.
+        // Records with the same id are parts of one message.
         message.id = item.get_text("uuid");
         message.parts = blocks::content(list, parts::plain).into_iter().map(parts::with_place).collect();
         message.indivisible = parts::only_first_is_signed(list);

@@ -90,7 +90,7 @@ impl Dialect for Responses {
         blocks::preamble(record, &["instructions", "tools"])
     }
 
-    fn spell(&self, draft: &Draft, _near: Option<Value<'_>>) -> String {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         spell_item(draft)
     }
 

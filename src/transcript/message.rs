@@ -352,7 +352,7 @@ pub struct ToolCall<'a> {
     pub id: Option<Text<'a>>,
     /// The tool's name.
     pub name: Text<'a>,
-    /// The arguments: a JSON text, or whatever the tool takes.
+    /// The arguments: JSON, or raw text for some tools.
     pub arguments: Text<'a>,
     /// Which kind of result answers it.
     pub family: Family,
@@ -363,7 +363,7 @@ pub struct ToolCall<'a> {
 /// Why no tool can take the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentFault {
-    /// They are no JSON.
+    /// They are not JSON.
     NotJson(ParseError),
     /// They are JSON, but not an object.
     NotAnObject,
@@ -387,29 +387,29 @@ impl ToolCall<'_> {
     }
 }
 
-/// The answer of a tool.
+/// The result of a tool.
 #[derive(Debug, Clone)]
 pub struct ToolResult<'a> {
     /// The id of the call; `None` where the format has none.
     pub id: Option<Text<'a>>,
-    /// The tool's name, where the format repeats it.
+    /// The name of the tool, if the format repeats it.
     pub name: Option<Text<'a>>,
-    /// What it answers, piece by piece.
+    /// The text of the result, one entry per block.
     pub content: Vec<Text<'a>>,
-    /// How many images or files it carries besides.
+    /// Number of images and files in it.
     pub media: usize,
-    /// Which kind of call it answers.
+    /// The family of the call that it answers.
     pub family: Family,
-    /// Whether it must stand in the same message as its call (a tool that the provider ran).
+    /// Whether it must be in the same message as its call (a tool that the provider ran).
     pub same_message: bool,
 }
 
-/// The kinds of calls that each have a kind of result of their own; formats with one kind use `Function`.
+/// The kinds of calls, each with a kind of result; formats with one kind use `Function`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// A function of the caller's.
     Function,
-    /// A function of the caller's, in a form that has no ids: answered by position.
+    /// A function of the caller in a format without ids: results belong to calls by position.
     Positional,
     /// A tool that takes raw text.
     Custom,

@@ -73,7 +73,7 @@ fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
     }
 }
 
-/// Where an open call takes its result: its state becomes an error, with the words beside it.
+/// Where an open call takes its result: its state becomes an error, followed by the text.
 fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
     let state = tool.get("state")?;
     let before = if tool.get("args").is_some() { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };

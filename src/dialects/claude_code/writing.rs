@@ -1,11 +1,11 @@
-//! Records that we write: what is said, in the envelope of a record near by.
+//! Drafts as records, in the envelope of the anchor.
 
 use super::TREE;
 use crate::dialects::anthropic;
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, Role};
 
-/// What a record keeps of the record near it, in the order in which the program writes it.
+/// The keys that a record copies from its anchor, in the order in which the program writes them.
 const ENVELOPE: &[&str] = &[
     "isSidechain",
     "agentId",
@@ -19,7 +19,7 @@ const ENVELOPE: &[&str] = &[
     "slug",
 ];
 
-/// Spells a record, its links still open.
+/// Writes a record whose parent link is still `null`.
 pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
     let content = match draft.parts.as_slice() {

@@ -178,7 +178,7 @@ fn forget_ids(item: &mut Item<'_>) {
     }
 }
 
-/// An event of the session that `near` is an event of.
+/// An event of the same session as `anchor`.
 fn event(anchor: Value<'_>, role: &str, parts: &str) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =

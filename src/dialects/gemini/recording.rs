@@ -12,7 +12,7 @@ pub(super) fn is_header(item: Value<'_>) -> bool {
     header || item.members().next().is_some_and(|member| member.key.is("$set") || member.key.is("$rewindTo"))
 }
 
-/// Whether a record is no message: a header, or what the program told the user.
+/// Whether a record is metadata: a header, or a notice for the user.
 pub(super) fn is_metadata(item: Value<'_>) -> bool {
     const NOTICES: &[&str] = &["info", "warning", "error"];
     let notice = item.get_text("type").is_some_and(|kind| NOTICES.iter().any(|name| kind.is(name)));

@@ -196,7 +196,7 @@ fn is_event(item: Value<'_>) -> bool {
     name.is_some_and(|name| STREAMS.iter().any(|stream| name.is(stream))) && steps.next().is_some()
 }
 
-/// The messages of a `values` event, which holds the whole state. All else in a stream repeats them piece by piece.
+/// The messages of a `values` event, which holds the whole state. The other events of a stream repeat them in parts.
 fn state(item: Value<'_>) -> Option<Value<'_>> {
     let mut steps = item.items();
     let values = steps.next().is_some_and(|name| name.is("values"));
