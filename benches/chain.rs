@@ -13,20 +13,16 @@
 mod chats;
 
 use std::io::Write as _;
-use std::path::Path;
 use std::time::Instant;
 
-use curtail::cli::PROCESSOR_SPECS;
 use curtail::dialects::{Framing, Reading};
-use curtail::pipeline::{Chain, Config, Cutter};
+use curtail::pipeline::{Chain, Cutter};
+use curtail::processors::{
+    Counting, HistoryWindow, Keep, Overflow, Overhead, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+};
+use curtail::tokenizers;
 
 const PAIRS: usize = 15;
-
-const STAGES: [&str; 3] = [
-    "[[history.processors]]\ntype = 'filter'\nexclude = ['debug_*']\n",
-    "[[history.processors]]\ntype = 'window'\nsize = 40\n",
-    "[[history.processors]]\ntype = 'limit'\nmax-tokens = 8000\n",
-];
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -52,8 +48,8 @@ fn generated() -> String {
 
 /// Each stage alone and then the chain, again and again; the ratio is that of the chain to the dearest of its own round.
 fn measure(text: &str) -> String {
-    let stages = STAGES.map(chain);
-    let all = chain(&STAGES.concat());
+    let stages = STAGES.map(|stage| cutter(&[stage]));
+    let all = cutter(&STAGES);
     let mut rounds: Vec<[f64; 4]> = (0..=PAIRS)
         .map(|_| [seconds(&stages[0], text), seconds(&stages[1], text), seconds(&stages[2], text), seconds(&all, text)])
         .collect();
@@ -68,10 +64,27 @@ fn measure(text: &str) -> String {
     )
 }
 
-fn chain(toml: &str) -> Cutter {
-    let config =
-        Config::parse(String::from("chain"), Path::new(""), toml.to_owned(), PROCESSOR_SPECS).expect("a configuration");
-    let chain: Chain = config.chain(&config.steps(None, None).expect("levels")).expect("a chain");
+const STAGES: [fn(Chain) -> Chain; 3] = [filter, window, limit];
+
+fn filter(chain: Chain) -> Chain {
+    let tools = ToolGlobs::compile(&[String::from("debug_*")]).expect("a pattern");
+    chain.then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+}
+
+fn window(chain: Chain) -> Chain {
+    let (unit, keep) = (WindowUnit::Items, Keep::default());
+    chain.then(HistoryWindow { size: 40, unit, max_expansion: None, cap_in_flight: false, keep })
+}
+
+fn limit(chain: Chain) -> Chain {
+    let tokenizer = tokenizers::find(tokenizers::DEFAULT).expect("the default");
+    let counting = Counting { tokenizer, overhead: Overhead::None, reserve: 0 };
+    let on_overflow = Overflow::Empty;
+    chain.then(TokenLimit { max_tokens: 8000, trigger: None, counting, on_overflow, preserve_system: true })
+}
+
+fn cutter(stages: &[fn(Chain) -> Chain]) -> Cutter {
+    let chain = stages.iter().fold(Chain::default(), |chain, stage| stage(chain));
     Cutter { chain, explain: false, counting: None }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Where in a text something stands.
+/// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPlace {
     /// Number of the line, from 1.
@@ -30,15 +30,15 @@ impl TextPlace {
 /// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The wish cannot be granted as it stands: clashing outputs, an unknown name, an empty set of inputs.
+    /// The command line is invalid: conflicting outputs, an unknown name, no inputs.
     Usage,
-    /// The system would not read or write.
+    /// The system refused to read or write.
     System,
     /// A compressed stream is corrupt or ends early.
     Compression,
     /// Bytes that are no UTF-8, text that is no JSON, JSON that is no transcript, a budget that nothing fits.
     Content,
-    /// Nobody reads the output any more.
+    /// The reader of the output is gone.
     BrokenPipe,
 }
 

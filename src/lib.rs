@@ -1,4 +1,25 @@
 //! Cut LLM transcripts to size without breaking them.
+//!
+//! A transcript is read in its own wire format ([`dialects`]), processors decide which messages are kept ([`processors`],
+//! [`pipeline`]), and what is kept is written back byte for byte ([`edit`]). A tool call is never parted from its result.
+//!
+//! ```
+//! use curtail::dialects::{Framing, Reading};
+//! use curtail::pipeline::{Chain, Cutter};
+//! use curtail::processors::{Keep, SlidingWindow, WindowUnit};
+//!
+//! let chat = concat!(
+//!     "{\"role\": \"user\", \"content\": \"When does the first train leave?\"}\n",
+//!     "{\"role\": \"assistant\", \"content\": \"At 05:12.\"}\n",
+//!     "{\"role\": \"user\", \"content\": \"And the last one?\"}\n",
+//! );
+//! let window = SlidingWindow { size: 1, unit: WindowUnit::Items, keep: Keep::default() };
+//! let cutter = Cutter { chain: Chain::default().then(window), explain: false, counting: None };
+//! let mut shorter = String::new();
+//! cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut shorter)?;
+//! assert_eq!(shorter, "{\"role\": \"user\", \"content\": \"And the last one?\"}\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod batch;
 pub mod checks;

@@ -1,4 +1,4 @@
-//! Transcripts examined: texts in, findings out, mended on the way where that was asked for.
+//! Checking transcripts: texts in, findings out, with repairs on the way if they were requested.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -15,40 +15,40 @@ use crate::transcript::{Message, ProviderRules, Transcript};
 pub struct Checking {
     /// How a transcript is examined.
     pub inspection: Inspection,
-    /// What is made of findings.
+    /// Which findings are allowed, reported or denied.
     pub levels: Levels,
-    /// Counts tokens, where transcripts may not be too long.
+    /// Counts tokens, if there is a limit on them.
     pub counting: Option<Counting>,
-    /// Mends what can be mended before it is examined.
+    /// Repairs transcripts before they are examined.
     pub mend: Option<Mend>,
 }
 
-/// How texts are mended.
+/// How texts are repaired.
 pub struct Mend {
-    /// What does it.
+    /// Applies the repair.
     pub cutter: Cutter,
-    /// Whether the texts themselves are wanted, and not only how they differ.
+    /// Whether to return the repaired texts and not only their differences.
     pub write: bool,
 }
 
-/// What came of some texts of a file.
+/// The result of checking some texts of a file.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The findings, in order. Byte offsets are right where nothing before the texts was mended.
+    /// The findings, in order. Byte offsets ignore repairs in earlier texts.
     pub findings: Vec<Finding>,
-    /// Fingerprints of transcripts, each with the finding that it is if there was one like it before.
+    /// Fingerprints of transcripts, each with the finding to report if an earlier transcript has the same one.
     pub prints: Vec<(u128, Finding)>,
     /// How many transcripts were examined.
     pub transcripts: usize,
-    /// How many findings there were before mending that are not there after it.
+    /// How many findings the repair removed.
     pub mended: usize,
-    /// Whether mending changed anything.
+    /// Whether the repair changed anything.
     pub changed: bool,
-    /// The texts, mended, where they are wanted.
+    /// The repaired texts, if they were requested.
     pub text: String,
-    /// How the mended texts differ, as the hunks of a unified diff.
+    /// The differences, as the hunks of a unified diff.
     pub diff: String,
-    /// By how many bytes mending made the texts longer.
+    /// By how many bytes the repair made the texts longer.
     pub grown: isize,
     /// The levels for the file at hand.
     verdicts: Option<(usize, Verdicts)>,
@@ -87,13 +87,13 @@ impl Work for Checking {
         done
     }
 
-    fn garbled(&self, unit: &Unit<'_>, trouble: ReadError, out: &mut Checked) -> Result<(), ReadError> {
+    fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
         let level = self.verdicts(unit, out).level_of(INVALID_JSON);
-        // A file that is no text cannot be written again as it was.
+        // A file that is not UTF-8 cannot be written back unchanged.
         if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
-            return Err(trouble);
+            return Err(read_error);
         }
-        let finding = broken(unit.text, level, &trouble);
+        let finding = broken(unit.text, level, &read_error);
         out.findings.push(finding.moved(unit.line - 1, unit.offset.cast_signed() + out.grown));
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Checking {
     /// Examines every transcript of `text`. Lines that are not JSON become findings; the other lines are read without them.
     fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, ReadError> {
         let mut examined = Examined::default();
-        let trouble = match reading.document(text) {
+        let read_error = match reading.document(text) {
             Ok(document) => match document.torn() {
                 None => {
                     self.document(reading, verdicts, &document, text, &mut examined)?;
@@ -131,14 +131,14 @@ impl Checking {
                 }
                 Some(fault) => ReadError::from(fault.clone()),
             },
-            Err(trouble) => trouble,
+            Err(read_error) => read_error,
         };
         let level = verdicts.level_of(INVALID_JSON);
         if level == Level::Allow {
-            return Err(trouble);
+            return Err(read_error);
         }
-        let (troubles, rest) = salvage(reading, text, trouble);
-        examined.findings.extend(troubles.iter().map(|trouble| broken(text, level, trouble)));
+        let (read_errors, rest) = salvage(reading, text, read_error);
+        examined.findings.extend(read_errors.iter().map(|read_error| broken(text, level, read_error)));
         if let Some(rest) = &rest
             && let Ok(document) = reading.document(rest)
         {
@@ -186,18 +186,18 @@ impl Checking {
     }
 }
 
-fn broken(text: &str, level: Level, trouble: &ReadError) -> Finding {
-    let offset = u32::try_from(trouble.offset).unwrap_or(u32::MAX);
-    Finding::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, trouble.what.clone())
+fn broken(text: &str, level: Level, read_error: &ReadError) -> Finding {
+    let offset = u32::try_from(read_error.offset).unwrap_or(u32::MAX);
+    Finding::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, read_error.what.clone())
 }
 
-/// The lines that are no JSON, and the text with spaces in their place. A fault that no line has by itself is the only one,
-/// and leaves nothing to read.
-fn salvage(reading: &Reading, text: &str, trouble: ReadError) -> (Vec<ReadError>, Option<String>) {
+/// The lines that are not JSON, and the text with spaces in their place. If every line is JSON by itself, the text's own
+/// error is the only one and there is no text to read.
+fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
     if reading.framing != Framing::Lines {
-        return (vec![trouble], None);
+        return (vec![read_error], None);
     }
-    let (mut troubles, mut rest, mut at) = (Vec::new(), String::with_capacity(text.len()), 0);
+    let (mut read_errors, mut rest, mut at) = (Vec::new(), String::with_capacity(text.len()), 0);
     for line in text.split_inclusive('\n') {
         match Document::read_all(line) {
             Ok(_) => rest.push_str(line),
@@ -205,16 +205,16 @@ fn salvage(reading: &Reading, text: &str, trouble: ReadError) -> (Vec<ReadError>
                 let body = line.trim_end_matches(['\n', '\r']).len();
                 rest.extend(std::iter::repeat_n(' ', body));
                 rest.push_str(&line[body..]);
-                troubles.push(ReadError { offset: at + fault.offset.min(body), what: fault.kind.to_string() });
+                read_errors.push(ReadError { offset: at + fault.offset.min(body), what: fault.kind.to_string() });
             }
         }
         at += line.len();
     }
-    if troubles.is_empty() { (vec![trouble], None) } else { (troubles, Some(rest)) }
+    if read_errors.is_empty() { (vec![read_error], None) } else { (read_errors, Some(rest)) }
 }
 
-/// A fingerprint of the messages of a transcript, white space between tokens aside. Of a thousand million transcripts that
-/// differ, two have the same with a chance of less than one in 10^20.
+/// A fingerprint of the messages of a transcript, without the white space between JSON tokens. Among a billion different
+/// transcripts, two have the same fingerprint with a probability below 10^-20.
 fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -227,7 +227,7 @@ fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
     u128::from(half(0)) << 64 | u128::from(half(1))
 }
 
-/// The text mended; nothing if there is nothing to mend, or no way to read it.
+/// The repaired text; `None` if there is nothing to repair or the text cannot be read.
 fn mended(mend: &Mend, unit: &Unit<'_>) -> Option<String> {
     let mut text = String::new();
     let cut = mend.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;

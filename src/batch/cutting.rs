@@ -1,4 +1,4 @@
-//! The work of every command that cuts: units through a [`Cutter`], files of their own written where they are worked on.
+//! The work of every command that cuts: units run through a [`Cutter`], and outputs that are files are written by the worker.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,13 +14,13 @@ use crate::pipeline::{Cutter, Decider, StageCount, Totals};
 pub struct Cutting {
     /// What is done to each.
     pub cutter: Cutter,
-    /// How decisions are told.
+    /// How decisions are explained.
     pub words: Words,
     /// Where outputs go.
     pub targets: Targets,
 }
 
-/// How decisions are told.
+/// How decisions are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     /// Not at all.
@@ -31,33 +31,33 @@ pub enum Words {
     Json,
 }
 
-/// What came of a block.
+/// The result of a block.
 #[derive(Debug, Default)]
 pub struct CutOutput {
-    /// What is left of it.
+    /// The text after cutting.
     pub text: String,
-    /// Records that are no text and were kept as they stand, each with its place in `text`.
+    /// Records that are not UTF-8 and were kept unchanged, each with its place in `text`.
     pub garbled: Vec<(usize, Vec<u8>)>,
-    /// Whether anything is not as it was.
+    /// Whether anything changed.
     pub changed: bool,
-    /// The decisions, told.
+    /// The explained decisions.
     pub explained: String,
     /// What the user should know, with its place.
     pub notes: Vec<(TextPlace, String)>,
-    /// What was in it, and what is left.
+    /// Counts before and after.
     pub totals: Totals,
-    /// What is left after every stage.
+    /// Messages and tokens after every stage.
     pub stages: Vec<StageCount>,
     /// Bytes of text that were read for it.
     pub bytes: u64,
     /// The dialect of its first transcript.
     pub dialect: Option<&'static str>,
-    /// How writing went, if the block was a whole file with an output of its own.
+    /// The result of writing, if the block was a whole file with its own output.
     pub written: Option<Result<(), Error>>,
 }
 
 impl CutOutput {
-    /// What is left of the block, to be written.
+    /// The bytes to write.
     #[must_use]
     pub fn output(&self) -> Cow<'_, [u8]> {
         if self.garbled.is_empty() {
@@ -133,7 +133,7 @@ impl Cutting {
     /// Ends the output of a file; what did not change stays, or is copied, as it is.
     ///
     /// # Errors
-    /// What the system says; what stood at its place stands there still.
+    /// The system refused to write; an earlier output is unchanged.
     pub fn commit(&self, opened: &Opened, sink: FileSink, changed: bool) -> Result<(), Error> {
         if !changed && self.targets.is_in_place() {
             return Ok(());
@@ -197,7 +197,7 @@ fn tell_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: 
 }
 
 #[derive(serde::Serialize)]
-struct Told<'t> {
+struct Described<'t> {
     file: &'t str,
     line: usize,
     #[serde(flatten)]
@@ -207,8 +207,8 @@ struct Told<'t> {
 }
 
 fn tell_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let told = Told { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
+    let described = Described { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
-    out.push_str(&serde_json::to_string(&told).unwrap_or_default());
+    out.push_str(&serde_json::to_string(&described).unwrap_or_default());
     out.push('\n');
 }

@@ -1,4 +1,4 @@
-//! Workers that pull tasks, and the one place where what they found comes back into the order of the input.
+//! Workers that pull tasks, and the one place that restores the order of the input.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ struct Done<Out> {
 }
 
 impl Batch {
-    /// Works on all `sources` and tells `fold` what comes of them, in order.
+    /// Works on all `sources` and passes the events to `fold`, in the order of the input.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow) {
         let mut feed = Feed::new(&self.input_options, sources);
         let mut buffer = Buffer::default();
@@ -158,7 +158,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The fold, and what of the file at hand it was told.
+/// The fold, and which events of the current file it received.
 struct Folding<'f, Out> {
     fold: &'f mut dyn FnMut(Event<'_, Out>) -> Flow,
     progress: &'f Progress,
@@ -316,12 +316,12 @@ impl<W: Work> Worker<'_, W> {
             self.work.unit(&unit(text), &mut done.out)
         } else {
             let text = super::feed::valid_prefix(record);
-            let trouble = ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") };
-            self.work.garbled(&unit(text), trouble, &mut done.out)
+            let read_error = ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            self.work.garbled(&unit(text), read_error, &mut done.out)
         };
-        let Err(trouble) = tried else { return };
-        let place = TextPlace::of(record, trouble.offset, line);
-        let error = Error::new(ErrorKind::Content, &opened.source.name, trouble.what).at(place);
+        let Err(read_error) = tried else { return };
+        let place = TextPlace::of(record, read_error.offset, line);
+        let error = Error::new(ErrorKind::Content, &opened.source.name, read_error.what).at(place);
         done.failures.push(Failure { error, record: Some(record.to_vec()) });
         match self.batch.on_error {
             OnError::Fail => {

@@ -68,15 +68,15 @@ pub struct Batch {
     pub jobs: usize,
     /// How inputs are read where the user said so.
     pub input_options: InputOptions,
-    /// What becomes of a unit that fails.
+    /// How to handle a unit that fails.
     pub on_error: OnError,
     /// Set from outside to end the batch after what is under way.
     pub stop: Arc<AtomicBool>,
-    /// Is told what is under way.
+    /// Reports progress.
     pub progress: Arc<Progress>,
 }
 
-/// What the user said about how inputs are read; nothing is decided file by file.
+/// How the user wants inputs to be read; what is `None` is detected file by file.
 #[derive(Debug, Clone, Default)]
 pub struct InputOptions {
     /// How transcripts lie in a file.
@@ -91,22 +91,22 @@ impl InputOptions {
     /// How files of `framing` are read.
     ///
     /// # Errors
-    /// The dialect that was wished for does not exist.
+    /// No dialect has that name.
     pub fn reading(&self, framing: Framing) -> Result<Reading, Error> {
         Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
             .map_err(|error| Error::new(ErrorKind::Usage, "", error.to_string()))
     }
 }
 
-/// What becomes of a unit that fails.
+/// How to handle a unit that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
-    /// Its file ends there.
+    /// The rest of the file is not read.
     #[default]
     Fail,
-    /// It is left out, and the file goes on.
+    /// The record is left out, and the rest of the file is read.
     Skip,
-    /// It is passed to [`Work::keep`], and the file goes on.
+    /// The record is passed to [`Work::keep`], and the rest of the file is read.
     Keep,
 }
 
@@ -134,7 +134,7 @@ impl Opened {
 /// What is worked on at a time: a record, or a whole file.
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'u> {
-    /// The text, with its line end or a missing one as it stands.
+    /// The text, with its line end if it has one.
     pub text: &'u str,
     /// The number of its first line in the file, from 1.
     pub line: usize,
@@ -182,18 +182,18 @@ pub trait Work: Sync {
     /// What is wrong with the unit, with its place in the unit's text.
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError>;
 
-    /// Takes a unit that failed as it stands, under [`OnError::Keep`].
+    /// Keeps a unit that failed unchanged, under [`OnError::Keep`].
     fn keep(&self, _record: &[u8], _out: &mut Self::Out) {}
 
-    /// Is told of a unit that is no UTF-8 from `trouble.offset` on; `unit` is what stands before.
+    /// Handles a unit that is not UTF-8 from `read_error.offset` on; `unit` is the text before it.
     ///
     /// # Errors
-    /// `trouble`, unless the command makes something of it.
-    fn garbled(&self, _unit: &Unit<'_>, trouble: ReadError, _out: &mut Self::Out) -> Result<(), ReadError> {
-        Err(trouble)
+    /// `read_error`, unless the command handles it.
+    fn garbled(&self, _unit: &Unit<'_>, read_error: ReadError, _out: &mut Self::Out) -> Result<(), ReadError> {
+        Err(read_error)
     }
 
-    /// Is told that `out` holds all that comes of a file, still on the worker's thread: the place to pack it.
+    /// Finishes a file whose whole result is in `out`, on the worker's thread: the place to compress it.
     fn whole(&self, _opened: &Opened, _out: &mut Self::Out) {}
 
     /// Makes an `Out` that was folded fit for the next block; override it to keep its buffers.
@@ -236,7 +236,7 @@ pub struct Failure {
     pub record: Option<Vec<u8>>,
 }
 
-/// What the fold wants next.
+/// How the batch continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// The next event.

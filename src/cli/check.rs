@@ -7,14 +7,14 @@ use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::check_reporter::CheckReporter;
-use super::config::ConfigFlags;
+use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
 use crate::batch::{Batch, Checking, Mend, OnError};
 use crate::checks::{Inspection, Levels, Profile, Table};
+use crate::cli::options::{CountingOptions, RepairHow, Tokens};
 use crate::dialects;
 use crate::io::Progress;
-use crate::pipeline::options::{CountingOptions, RepairHow, Tokens};
 use crate::pipeline::{Chain, Cutter};
 use crate::reports::{self, FORMATS, Format, Outcome};
 use crate::suggest::unknown;

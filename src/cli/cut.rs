@@ -1,42 +1,46 @@
 //! What every cutting command does with its chain: plans the outputs, runs the batch, reports the result.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::CommandFactory as _;
-
 use super::cut_reporter::CutReporter;
-use super::input::{Cutting, ExplainFlag, Global};
+use super::input::{Cutting, ExplainFlag, Global, Input, Output};
 use super::interrupt::Interrupt;
 use super::report;
 use crate::batch::{self, Batch, Words};
+use crate::cli::options::Options;
 use crate::error::{Error, ErrorKind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
-use crate::pipeline::options::Options;
 use crate::pipeline::{Chain, Cutter};
 use crate::processors::{Counting, OnSummary, Overhead};
 use crate::tokenizers;
 
-/// Runs a command of one processor.
-pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
-    let chain = flags.with_repair(Chain::default().at("", options.processors()?));
-    run(flags, global, chain, options.counting()?)
+/// What is done to the inputs.
+pub(super) struct Job {
+    /// The processors.
+    pub(super) chain: Chain,
+    /// Counts tokens for `--stats`; `None` for the default tokenizer.
+    pub(super) counting: Option<Counting>,
+    /// The options of the processors: jobs with the same text cut alike.
+    pub(super) options: String,
 }
 
-/// Reads the inputs, cuts them with `chain` and writes the output. `counting` counts tokens for `--stats`; without it the
-/// default tokenizer does.
-pub(super) fn run(
-    flags: &Cutting,
-    global: &Global,
-    chain: Chain,
-    counting: Option<Counting>,
-) -> anyhow::Result<ExitCode> {
+/// Runs a command that has one processor.
+pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+    let chain = flags.with_repair(Chain::default().at("", options.processors()?));
+    run(flags, global, Job { chain, counting: options.counting()?, options: format!("{options:?}") })
+}
+
+/// Reads the inputs, cuts them and writes the result.
+pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
+    let Job { chain, counting, options } = job;
     let begun = Instant::now();
     let input_options = flags.input.input_options()?;
     let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
-    let manifest = flags.manifest(&chain)?;
+    let manifest = flags.manifest(&options)?;
     let finished_before = leave_out_finished(flags, manifest.as_ref(), &mut sources);
     let overwrite = flags.output.force || manifest.as_ref().is_some_and(Manifest::is_resumed);
     let targets = match Targets::plan(flags.destination(), overwrite, &sources) {
@@ -120,7 +124,7 @@ impl Cutting {
     }
 
     /// The record of what is finished: kept for every run into a directory, and wherever --resume asks for it.
-    fn manifest(&self, chain: &Chain) -> Result<Option<Manifest>, Error> {
+    fn manifest(&self, options: &str) -> Result<Option<Manifest>, Error> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
@@ -133,47 +137,19 @@ impl Cutting {
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        let manifest = Manifest::open(&path, &options(&chain.described), resume.is_some());
+        let manifest = Manifest::open(&path, &identity(self, options), resume.is_some());
         manifest.map(Some).map_err(|error| Error::system(path.to_string_lossy(), &error))
     }
 }
 
-/// Flags that change where outputs go or what is said, and not what is written.
-const BESIDE_THE_POINT: &[&str] = &[
-    "paths",
-    "stdin_filename",
-    "output",
-    "output_dir",
-    "in_place",
-    "force",
-    "resume",
-    "rejects",
-    "explain",
-    "dry_run",
-    "stats",
-    "fail_on_change",
-    "jobs",
-    "quiet",
-    "verbose",
-    "color",
-    "progress",
-];
-
-/// The options that decide what is written, in one line: the version, the command, its flags with their values, and what a
-/// configuration told.
-fn options(described: &str) -> String {
-    let command = super::Cli::command();
-    let matches = command.clone().get_matches();
-    let mut words = vec![format!("{} {}", command.get_name(), command.get_version().unwrap_or_default())];
-    if let Some((name, matches)) = matches.subcommand() {
-        words.push(name.to_owned());
-        let arguments = command.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
-        for id in arguments.map(|argument| argument.get_id().as_str()).filter(|id| !BESIDE_THE_POINT.contains(id)) {
-            if let Ok(Some(values)) = matches.try_get_raw(id) {
-                words.push(format!("{id}={:?}", values.collect::<Vec<_>>()));
-            }
-        }
-    }
-    words.push(described.to_owned());
-    words.join(" ").trim_end().to_owned()
+/// The version and a digest of the options that decide what is written: two runs with the same line cut alike. The chain's
+/// own options are `chain`. Every flag is named here, so that a new one cannot be forgotten.
+fn identity(flags: &Cutting, chain: &str) -> String {
+    let Cutting { input, repair, repair_pending, output, explain: _, dry_run: _, stats: _, fail_on_change: _ } = flags;
+    let Input { paths: _, framing, dialect, messages_key, stdin_filename: _ } = input;
+    let Output { output: _, output_dir: _, in_place: _, force: _, resume: _, on_error, rejects: _ } = output;
+    let options = (chain, framing, dialect, messages_key, repair, repair_pending, on_error);
+    let mut hasher = DefaultHasher::new();
+    format!("{options:?}").hash(&mut hasher);
+    format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
 }

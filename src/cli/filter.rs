@@ -1,7 +1,7 @@
 //! `curtail filter`: drops tools, roles and parts, whatever the size.
 
 use super::input::Cutting;
-use crate::pipeline::options::FilterOptions;
+use crate::cli::options::FilterOptions;
 
 /// Drop tool calls with their results, strip parts, clear old results
 ///

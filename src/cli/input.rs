@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::batch::{InputOptions, OnError};
+use crate::cli::options::RepairHow;
 use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{self, Show, Source, Wanted};
 use crate::pipeline::Chain;
-use crate::pipeline::options::RepairHow;
 
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]

@@ -1,7 +1,7 @@
 //! `curtail limit`: the newest segments that fit a token budget.
 
 use super::input::Cutting;
-use crate::pipeline::options::LimitOptions;
+use crate::cli::options::LimitOptions;
 
 /// Keep the newest complete segments that fit a token budget
 ///

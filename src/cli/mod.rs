@@ -3,7 +3,9 @@
 mod check;
 mod check_reporter;
 mod completions;
-mod config;
+pub mod config;
+mod config_command;
+mod corrections;
 mod count;
 mod cut;
 mod cut_reporter;
@@ -17,6 +19,7 @@ mod interrupt;
 mod limit;
 mod man;
 mod memory;
+pub mod options;
 mod out;
 mod processor_specs;
 mod repair;
@@ -58,7 +61,7 @@ enum Command {
     Rule(rule::Args),
     Run(run::Args),
     Init(init::Args),
-    Config(config::Args),
+    Config(config_command::Args),
     Count(count::Args),
     Tokenizers(tokenizers::Args),
     Summarize(Box<summarize::Args>),
@@ -94,7 +97,7 @@ pub fn main() -> ExitCode {
         Command::Rule(args) => rule::run(args),
         Command::Run(args) => run::run(args, &cli.global),
         Command::Init(args) => init::run(args),
-        Command::Config(args) => config::run(args),
+        Command::Config(args) => config_command::run(args),
         Command::Count(args) => count::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
         Command::Summarize(args) => args.run(&cli.global),
@@ -119,7 +122,9 @@ const FOREIGN_FLAGS: &[(&str, &str, &str)] =
     &[("--last", "window", "-n/--size"), ("--keep-last", "window", "-n/--size"), ("--tail", "window", "-n/--size")];
 
 /// Prints the error, or the help that was requested.
-fn refused(mut error: clap::Error) -> ExitCode {
+fn refused(error: clap::Error) -> ExitCode {
+    let known = corrections::flags_of(&command(), std::env::args().skip(1));
+    let mut error = corrections::corrected(error, &known);
     if let Some(own) = own_flag(&error) {
         error.insert(ContextKind::SuggestedArg, ContextValue::String(own.to_owned()));
     }

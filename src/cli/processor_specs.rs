@@ -2,7 +2,7 @@
 
 use super::memory::RecallOptions;
 use super::summarize::SummarizeOptions;
-use crate::pipeline::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
+use crate::cli::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
 
 /// Every processor, in the order of the documentation.
 pub const PROCESSOR_SPECS: &[ProcessorSpec] = &[

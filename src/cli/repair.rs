@@ -1,7 +1,7 @@
 //! `curtail repair`: repairs broken pairs.
 
 use super::input::Cutting;
-use crate::pipeline::options::RepairOptions;
+use crate::cli::options::RepairOptions;
 
 /// Repair broken pairs of tool calls and results
 ///

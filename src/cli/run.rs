@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use super::config::ConfigFlags;
-use super::cut;
+use super::config::{Config, Origin, Step, described};
+use super::config_command::ConfigFlags;
+use super::cut::{self, Job};
 use super::input::{Cutting, Global};
 use super::{out, report};
-use crate::pipeline::{Config, Origin, Step};
 
 /// Run the processors of a configuration file, in the order history, network, agent
 ///
@@ -49,7 +49,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         ));
     }
     let chain = config.chain(&steps)?;
-    cut::run(&args.cutting, global, args.cutting.with_repair(chain), None)
+    let job = Job { chain: args.cutting.with_repair(chain), counting: None, options: described(&steps) };
+    cut::run(&args.cutting, global, job)
 }
 
 /// One line per processor: its number, level, options and place in the file.
@@ -57,9 +58,9 @@ fn printed(config: &Config, steps: &[Step<'_>]) -> String {
     let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
     let mut lines = String::new();
     for (nth, Step { level, entry }) in steps.iter().enumerate() {
-        let given = entry.values().into_iter().filter(|value| value.origin != Origin::Default);
-        let given: Vec<String> = given.map(|value| format!("{} = {}", value.name, value.value)).collect();
-        let options = if given.is_empty() { String::new() } else { format!(" {{ {} }}", given.join(", ")) };
+        let options = entry.values.iter().filter(|value| value.origin != Origin::Default);
+        let options: Vec<String> = options.map(|value| format!("{} = {}", value.name, value.value)).collect();
+        let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
         let (number, name, line) = (nth + 1, entry.spec.name, entry.place.0);
         let _ = writeln!(lines, "{number}. {level:width$}  {name}{options}  # {}:{line}", config.file);
     }

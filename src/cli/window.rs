@@ -1,7 +1,7 @@
 //! `curtail window`: the newest part of a transcript, by number of items.
 
 use super::input::Cutting;
-use crate::pipeline::options::WindowOptions;
+use crate::cli::options::WindowOptions;
 
 /// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
 ///

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Its name in an output directory. It begins with a dot, and no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";
 
-/// The record of one set of options. A line is added when an output stands in its place; a torn last line is not read.
+/// The record of one set of options. A line is added when an output is complete; a torn last line is not read.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,

@@ -27,14 +27,14 @@ enum SinkPlace {
     Direct(File),
 }
 
-/// What may be done to what stands at an output's place.
+/// How to handle a file that exists at an output's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace<'r> {
-    /// Nothing: to find something there is an error.
+    /// It is an error.
     No,
-    /// It goes.
+    /// It is replaced.
     Yes,
-    /// It goes, and stays under its name with this suffix.
+    /// It is replaced, with a backup under its name and this suffix.
     Backup(&'r OsStr),
 }
 
@@ -75,7 +75,7 @@ impl FileSink {
     /// Puts the file where it belongs, with all that was written safely on the disk.
     ///
     /// # Errors
-    /// What the system says, or that something stands there; then everything is as it was before.
+    /// The system refused, or the path exists; everything is unchanged then.
     pub fn commit(self, replace: Replace<'_>) -> Result<(), Error> {
         let name = self.path.to_string_lossy().into_owned();
         let path = self.path.clone();

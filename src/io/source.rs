@@ -14,11 +14,11 @@ const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Where it lies; `None` is standard input.
+    /// Its path; `None` for standard input.
     pub path: Option<PathBuf>,
     /// What it is called in messages.
     pub name: String,
-    /// Where it goes below an output directory.
+    /// Its path below an output directory.
     pub relative: PathBuf,
 }
 

@@ -42,20 +42,20 @@ impl Targets {
     pub fn plan(destination: Destination, overwrite: bool, sources: &[Source]) -> Result<Self, Vec<Error>> {
         let targets = Self { destination, overwrite };
         let mut owners: HashMap<PathBuf, &Source> = HashMap::new();
-        let mut troubles = Vec::new();
+        let mut errors = Vec::new();
         for source in sources {
-            troubles.extend(targets.refuse(source));
+            errors.extend(targets.refuse(source));
             if let Some(path) = targets.path(source)
                 && let Some(other) = owners.insert(path, source)
             {
                 let what = format!("this output belongs to both {} and {}", other.name, source.name);
-                troubles.push(Error::new(ErrorKind::Usage, targets.name(source), what));
+                errors.push(Error::new(ErrorKind::Usage, targets.name(source), what));
             }
         }
-        if troubles.is_empty() { Ok(targets) } else { Err(troubles) }
+        if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
-    /// Where the output of `source` goes, if it is a file of its own.
+    /// The path of the output of `source`, if it is a file of its own.
     #[must_use]
     pub fn path(&self, source: &Source) -> Option<PathBuf> {
         match &self.destination {
@@ -78,7 +78,7 @@ impl Targets {
         !matches!(self.destination, Destination::Nothing | Destination::Stdout)
     }
 
-    /// Whether an output that is equal to its input need not be written, because it stands there already.
+    /// Whether outputs replace their inputs, so that an unchanged one need not be written.
     #[must_use]
     pub const fn is_in_place(&self) -> bool {
         matches!(self.destination, Destination::InPlace(_))
@@ -174,8 +174,8 @@ impl Targets {
         backup.push(suffix);
         let backup = PathBuf::from(backup);
         // After a kill between backing up and replacing both names lead to one file.
-        let stands = backup.exists() && !self.overwrite && !is_same(path, &backup);
-        stands.then(|| {
+        let blocked = backup.exists() && !self.overwrite && !is_same(path, &backup);
+        blocked.then(|| {
             Error::new(ErrorKind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it")
         })
     }

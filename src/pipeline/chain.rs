@@ -29,8 +29,6 @@ pub struct Stage {
 pub struct Chain {
     /// The stages.
     pub stages: Vec<Stage>,
-    /// The configuration of the stages on one line, so that two runs can be compared; empty if it all comes from flags.
-    pub described: String,
     /// Called after each summary that a stage makes.
     pub on_summary: Option<OnSummary>,
 }

@@ -10,24 +10,24 @@ use crate::transcript::{Fault, Message, Pairs, Transcript};
 pub struct Cutter {
     /// What is done to every transcript.
     pub chain: Chain,
-    /// Whether decisions are put into words.
+    /// Whether decisions are explained.
     pub explain: bool,
-    /// What counts tokens before and after, if sums are wanted.
+    /// Counts tokens before and after; `None` to leave them at 0.
     pub counting: Option<Counting>,
 }
 
-/// What became of a text.
+/// The result of cutting a text.
 #[derive(Debug, Default)]
 pub struct Cut {
-    /// Whether it is not as it was.
+    /// Whether the text changed.
     pub changed: bool,
-    /// The decisions in words, with the stage that made each.
+    /// The explained decisions, each with its stage.
     pub explained: Vec<(Decider, Explained)>,
-    /// What the user should know, with the offset of the transcript that it is about.
+    /// Warnings, each with the offset of its transcript.
     pub notes: Vec<(usize, String)>,
-    /// What was in it and what is left.
+    /// Counts before and after.
     pub totals: Totals,
-    /// What is left after every stage of the chain; nothing where no sums are wanted.
+    /// Messages and tokens after every stage of the chain; empty without `counting`.
     pub stages: Vec<StageCount>,
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
@@ -36,7 +36,7 @@ pub struct Cut {
 /// The stage that decided something.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Decider {
-    /// Where it is configured; empty for a command of its own.
+    /// The level it is configured at; empty for a command of its own.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub level: String,
     /// The name of its command.
@@ -49,7 +49,7 @@ impl Decider {
     }
 }
 
-/// What a stage of the chain left.
+/// Messages and tokens after a stage of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct StageCount {
     /// Messages.
@@ -59,7 +59,7 @@ pub struct StageCount {
 }
 
 impl StageCount {
-    /// Adds what stages left of something else, stage by stage.
+    /// Adds the counts of another text, stage by stage.
     pub fn add(sums: &mut Vec<Self>, others: &[Self]) {
         sums.resize(sums.len().max(others.len()), Self::default());
         for (sum, other) in sums.iter_mut().zip(others) {
@@ -69,12 +69,12 @@ impl StageCount {
     }
 }
 
-/// How much there was, and how much is left. Tokens and faults are counted only where sums are wanted.
+/// Counts before and after. Tokens and faults are counted only with [`Cutter::counting`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Totals {
     /// Transcripts.
     pub transcripts: usize,
-    /// Transcripts that are not as they were.
+    /// Transcripts that changed.
     pub changed: usize,
     /// Messages before.
     pub messages_before: usize,
@@ -84,7 +84,7 @@ pub struct Totals {
     pub tokens_before: usize,
     /// Tokens after.
     pub tokens_after: usize,
-    /// Pairing faults that were found before.
+    /// Pairing faults before.
     pub faults: usize,
 }
 
@@ -102,10 +102,21 @@ impl Totals {
 }
 
 impl Cutter {
-    /// Cuts every transcript of `text`, which is read as `reading` says, and appends what is left to `out`.
+    /// Cuts every transcript of `text`, which is read as `reading` says, and appends the result to `out`.
+    ///
+    /// ```
+    /// use curtail::dialects::{Framing, Reading};
+    /// use curtail::pipeline::{Chain, Cutter};
+    ///
+    /// let cutter = Cutter { chain: Chain::default(), explain: false, counting: None };
+    /// let (chat, mut out) = ("{\"role\": \"user\", \"content\": \"Hello\"}\n", String::new());
+    /// let cut = cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut out)?;
+    /// assert!(!cut.changed && out == chat);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// What is no JSON, no transcript, or cannot be done, with its place; then nothing is appended.
+    /// The text is not JSON, not a transcript, or a processor failed. Nothing is appended then.
     pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, ReadError> {
         let before = out.len();
         let cut = self.append(reading, text, out);

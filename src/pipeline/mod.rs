@@ -1,13 +1,11 @@
 //! The chain: processors in order, the output of one the input of the next, in one pass over the bytes.
 //!
-//! What a processor can be told stands in [`options`], once, for flags and for keys; [`Config`] is the file that says which
-//! processors stand at which level.
+//! [`Levels`] decides which processors apply to a network and an agent, [`Cutter`] applies a chain to a text.
 
 mod chain;
-mod config;
 mod cutter;
-pub mod options;
+mod levels;
 
 pub use chain::{Chain, Processors, Run, Stage};
-pub use config::{Config, ConfigError, Origin, ProcessorEntry, Step, Value, schema};
 pub use cutter::{Cut, Cutter, Decider, StageCount, Totals};
+pub use levels::{Agent, Levels, Network, Step, UnknownLevel};

@@ -11,9 +11,9 @@ use clap::ValueEnum;
 use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::cli::options::CountingOptions;
 use crate::dialects::ReadError;
 use crate::error::ErrorKind;
-use crate::pipeline::options::CountingOptions;
 use crate::processors::Counting;
 use counts::{Counts, Sum};
 

@@ -9,9 +9,9 @@ use clap::ValueHint;
 use super::flags::{LoadedRules, RuleFlags, Whose, state};
 use crate::cli::cut;
 use crate::cli::input::{Cutting, Global};
+use crate::cli::options::{Options, Tokens};
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::pipeline::Processors;
-use crate::pipeline::options::{Options, Tokens};
 use crate::processors::{StateSource, WorkingMemory};
 use crate::tokenizers::{DEFAULT, tokenizer_by_name};
 

@@ -18,8 +18,8 @@ use clap::{ValueEnum, ValueHint};
 
 use super::cut;
 use super::input::{Cutting, Global, OnErrorFlag};
+use crate::cli::options::{Options, Tokens};
 use crate::pipeline::Processors;
-use crate::pipeline::options::{Options, Tokens};
 use crate::processors::Rolling;
 use crate::processors::{Counted, RollingSummary};
 use crate::tokenizers;

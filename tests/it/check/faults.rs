@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::spell::{Call, SPELLERS, Speller, Turn};
 use assert_cmd::Command;
 use clap::ValueEnum as _;
+use curtail::cli::options::RepairHow;
 use curtail::dialects::{Framing, Reading, dialect_named};
-use curtail::pipeline::options::RepairHow;
 use curtail::pipeline::{Chain, Cutter};
 use curtail::transcript::ResultPlace;
 

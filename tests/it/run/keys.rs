@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use curtail::cli::PROCESSOR_SPECS;
-use curtail::pipeline::options::ProcessorSpec;
-use curtail::pipeline::schema;
+use curtail::cli::config::schema;
+use curtail::cli::options::ProcessorSpec;
 use serde_json::{Value, json};
 
 use super::{folder, output, root, stdout};

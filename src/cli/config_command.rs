@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{PROCESSOR_SPECS, out};
 use crate::checks::{ALL, Group};
-use crate::pipeline::{Config, Origin, Step, Value, schema};
+use crate::cli::config::{Config, Origin, Step, Value, Variables, schema};
 
 /// The choice of a configuration.
 #[derive(Debug, Clone, clap::Args)]
@@ -28,12 +28,13 @@ pub(super) struct ConfigFlags {
 impl ConfigFlags {
     /// The configuration, if there is one.
     pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
+        let variables = Variables::of_process();
         let found = match &self.config {
             _ if self.no_config => None,
             Some(path) => Some(path.clone()),
-            None => nearest()?,
+            None => closest(&variables)?,
         };
-        Ok(found.map(|path| Config::read(&path, PROCESSOR_SPECS)).transpose()?)
+        Ok(found.map(|path| Config::read(&path, PROCESSOR_SPECS, &variables)).transpose()?)
     }
 
     /// The configuration; an error if there is none.
@@ -48,9 +49,9 @@ impl ConfigFlags {
 }
 
 /// The closest configuration, by its path relative to the working directory if it is inside.
-fn nearest() -> anyhow::Result<Option<PathBuf>> {
+fn closest(variables: &Variables) -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("the working directory")?;
-    let found = Config::discover(&here);
+    let found = Config::discover(&here, variables);
     Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
 }
 
@@ -93,7 +94,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let mut lines = format!("file: {}\n", config.file);
     for Step { level, entry } in config.everywhere() {
         let _ = writeln!(lines, "{level}: {}  # {}:{}", entry.spec.name, config.file, entry.place.0);
-        for Value { name, value, origin } in entry.values() {
+        for Value { name, value, origin } in &entry.values {
             let origin = match origin {
                 Origin::File(line) => format!("{}:{line}", config.file),
                 Origin::Variable(variable) => variable,

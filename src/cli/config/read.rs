@@ -1,17 +1,16 @@
-//! The tables of a file, one level after another; every name that is not known is refused where it stands.
+//! The tables of a file, level by level. An unknown name is an error with its place.
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Page};
-use super::table::{self, ProcessorEntry, found};
-use super::{Named, Network};
-use crate::pipeline::options::ProcessorSpec;
+use super::error::{ConfigError, Page, Reader};
+use super::shown::found;
+use super::table::{self, ProcessorEntry};
+use crate::pipeline::{Agent, Levels, Network};
 use crate::suggest::unknown;
 
 /// The tables that a file may hold.
@@ -19,33 +18,21 @@ pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
 
 type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
 
-/// A reader of tables: the page they stand on, the folder that their paths are meant from, and the processors there are.
-#[derive(Clone, Copy)]
-pub(super) struct Reader<'r> {
-    pub(super) page: Page<'r>,
-    pub(super) folder: &'r Path,
-    pub(super) specs: &'static [ProcessorSpec],
-}
-
 /// The processors at every level.
-pub(super) fn levels(
-    page: Page<'_>,
-    folder: &Path,
-    specs: &'static [ProcessorSpec],
-) -> Result<(Vec<ProcessorEntry>, Vec<Network>, Vec<Named>), ConfigError> {
+pub(super) fn levels(reader: Reader<'_>) -> Result<Levels<ProcessorEntry>, ConfigError> {
+    let page = reader.page;
     let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
-    let reader = Reader { page, folder, specs };
-    let (mut history, mut networks, mut agents) = (Vec::new(), Vec::new(), Vec::new());
+    let mut levels = Levels::default();
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
-            "history" => history = reader.named(name, value)?.processors,
-            "networks" => networks = reader.each(name, value, Reader::network)?,
-            "agents" => agents = reader.each(name, value, Reader::named)?,
+            "history" => levels.history = reader.named(name, value)?.processors,
+            "networks" => levels.networks = reader.each(name, value, Reader::network)?,
+            "agents" => levels.agents = reader.each(name, value, Reader::named)?,
             "check" => {}
             other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
         }
     }
-    Ok((history, networks, agents))
+    Ok(levels)
 }
 
 /// One table of the file, as its owner understands it.
@@ -60,23 +47,31 @@ pub(super) fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str)
 }
 
 impl Reader<'_> {
-    fn network(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Network, ConfigError> {
-        let mut own = Named { name: name.get_ref().to_string(), processors: Vec::new() };
-        let mut agents = Vec::new();
+    fn network(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Network<ProcessorEntry>, ConfigError> {
+        let name_in_file = name.get_ref().to_string();
+        let mut network = Network { name: name_in_file, processors: Vec::new(), agents: Vec::new() };
         for (key, value) in self.members(name, value)? {
             match key.get_ref().as_ref() {
-                "processors" => own.processors = self.processors(value)?,
-                "agents" => agents = self.each(key, value, Reader::named)?,
+                "processors" => network.processors = self.processors(value)?,
+                "agents" => network.agents = self.each(key, value, Reader::named)?,
                 other => {
                     let what = unknown("a network has no key", other, &["processors", "agents"]);
                     return Err(self.page.fault(key.span(), what));
                 }
             }
         }
-        Ok(Network { own, agents })
+        Ok(network)
     }
 
-    fn named(self, name: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Result<Named, ConfigError> {
+    fn named(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Agent<ProcessorEntry>, ConfigError> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
@@ -85,7 +80,7 @@ impl Reader<'_> {
             }
             processors = self.processors(value)?;
         }
-        Ok(Named { name: name.get_ref().to_string(), processors })
+        Ok(Agent { name: name.get_ref().to_string(), processors })
     }
 
     /// A table of tables, each under its name.

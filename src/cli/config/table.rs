@@ -10,10 +10,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::error::Reader;
 use super::error::{ConfigError, Page};
-use super::read::Reader;
-use super::value::shown;
-use crate::pipeline::options::{self, OptionKey, ProcessorSpec, Shape};
+use super::shown::{found, shown, whole};
+use super::value::{Value, is_overridden, value};
+use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use crate::suggest::{closest, unknown};
 
 /// A processor as a file configures it.
@@ -21,8 +22,8 @@ use crate::suggest::{closest, unknown};
 pub struct ProcessorEntry {
     /// Which processor.
     pub spec: &'static ProcessorSpec,
-    /// What is given.
-    pub(super) given: Vec<Given>,
+    /// The values of all keys that have one, in the order of the command's help.
+    pub values: Vec<Value>,
     /// Line and column of its table, from 1.
     pub place: (usize, usize),
     /// What the keys come to.
@@ -44,7 +45,7 @@ pub(super) struct Given {
 
 /// Reads the table of a processor.
 pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
-    let Reader { page, folder, specs } = reader;
+    let Reader { page, folder, specs, variables } = reader;
     let DeValue::Table(members) = table.get_ref() else {
         return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
@@ -52,19 +53,20 @@ pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<P
     let keys = spec.keys();
     let mut given: Vec<Given> = Vec::new();
     let mut flags = Vec::new();
-    for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
+    for (name, said) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
         let key = key(reader, spec, &keys, name)?;
         twice(page, &given, key, name)?;
-        let words = words(page, name.get_ref(), key, value)?;
-        if key.beaten_by().is_none() {
+        let words = words(page, name.get_ref(), key, said)?;
+        if !is_overridden(key, variables) {
             flags.extend(words.iter().filter_map(|word| flag(key, word, folder)));
         }
         let (line, _) = page.place(name.span().start);
-        let (key, name, value, span) = (key.clone(), name.get_ref().to_string(), shown(value.get_ref()), name.span());
-        given.push(Given { key, name, value, line, span });
+        let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
+        given.push(Given { key, name, value: shown(said.get_ref()), line, span });
     }
     let flags = spec.read(&flags).map_err(|error| refused(page, spec, &given, table.span(), &error))?;
-    Ok(ProcessorEntry { spec, given, place: page.place(table.span().start), flags })
+    let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
+    Ok(ProcessorEntry { spec, values, place: page.place(table.span().start), flags })
 }
 
 fn spec(
@@ -157,11 +159,6 @@ fn word(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>
     Ok(word)
 }
 
-/// A whole number in decimal digits, whatever its radix in the file.
-pub(super) fn whole(number: &toml::de::DeInteger<'_>) -> Option<String> {
-    i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
-}
-
 /// The flag that says `word`; a switch that is off says its opposite, if it has one.
 fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
     match (&key.shape, word) {
@@ -225,17 +222,4 @@ fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
-}
-
-/// What stands in the file, by its kind.
-pub(super) fn found(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(_) => String::from("a text"),
-        DeValue::Integer(number) => format!("the number {}", number.as_str()),
-        DeValue::Float(number) => format!("the number {}", number.as_str()),
-        DeValue::Boolean(on) => on.to_string(),
-        DeValue::Datetime(_) => String::from("a date"),
-        DeValue::Array(_) => String::from("an array"),
-        DeValue::Table(_) => String::from("a table"),
-    }
 }

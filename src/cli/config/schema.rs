@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::pipeline::options::{OptionKey, ProcessorSpec, Shape};
+use crate::cli::options::{OptionKey, ProcessorSpec, Shape};
 
 /// The schema (draft 2020-12) of a file that may hold processors of these kinds; `check` is that of the table of `curtail check`.
 #[must_use]

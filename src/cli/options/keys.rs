@@ -23,13 +23,13 @@ pub struct OptionKey {
     pub is_list: bool,
     /// What it is when nothing is said.
     pub default: Option<String>,
-    /// Whether nothing goes without it.
+    /// Whether it must be given.
     pub is_required: bool,
     /// The flag that says the opposite, for a switch that has one.
     pub opposite: Option<String>,
-    /// Whether a value names a file, so that it is meant from where the file that holds the key stands.
+    /// Whether a value names a file, which is then resolved against the configuration file's folder.
     pub path: Path,
-    /// The environment variable that stands in for the flag.
+    /// The environment variable that sets the flag.
     pub variable: Option<String>,
     /// The least that a whole number may be.
     pub least: u64,
@@ -89,17 +89,15 @@ impl OptionKey {
         flags.map(|flag| Self::of(command, flag)).collect()
     }
 
-    /// Whether it goes by `name`.
+    /// Whether `name` is its name or an alias.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
 
-    /// The variable that is set and beats what a file says under this key.
-    #[must_use]
-    pub fn beaten_by(&self) -> Option<&str> {
-        let mut variables = self.variable.iter().chain(&self.rivals);
-        variables.find(|name| std::env::var_os(name).is_some()).map(String::as_str)
+    /// The variables that override what a file says under this key.
+    pub(in crate::cli) fn overriding(&self) -> impl Iterator<Item = &str> {
+        self.variable.iter().chain(&self.rivals).map(String::as_str)
     }
 
     fn of(command: &Command, flag: &Arg) -> Self {

@@ -1,7 +1,11 @@
-//! What is wrong with a configuration, said so that it can be mended: where, what would be right, and the nearest name.
+//! Errors in a configuration: where, what is wrong, and what to write instead.
 
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
+
+use super::variables::Variables;
+use crate::cli::options::ProcessorSpec;
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +34,16 @@ impl std::error::Error for ConfigError {}
 pub(super) struct Page<'t> {
     pub(super) file: &'t str,
     pub(super) text: &'t str,
+}
+
+/// What is needed to read a table: its page, the folder that its paths are resolved against, the known processors
+/// and the environment.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'r> {
+    pub(super) page: Page<'r>,
+    pub(super) folder: &'r Path,
+    pub(super) specs: &'static [ProcessorSpec],
+    pub(super) variables: &'r Variables,
 }
 
 impl Page<'_> {

@@ -1,6 +1,6 @@
-//! What every processor can be told: one definition, which is the flags of its command and the keys of its table in
-//! `curtail.toml`. To add one: a file here, or beside its command if it needs more than a chain may know, and a line in the
-//! list of `cli`.
+//! The options of every processor, defined once: they are the flags of its command and the keys of its table in
+//! `curtail.toml`. To add one: a file here, or beside its command if it needs the store or the network, and a line in
+//! `processor_specs.rs`.
 
 mod counting;
 mod filter;
@@ -10,6 +10,7 @@ mod repair;
 mod window;
 
 use std::ffi::OsString;
+use std::fmt;
 
 use clap::{ArgMatches, Args, Command};
 
@@ -20,11 +21,11 @@ pub use limit::LimitOptions;
 pub use repair::{RepairHow, RepairOptions};
 pub use window::WindowOptions;
 
-use super::Processors;
+use crate::pipeline::Processors;
 use crate::processors::Counting;
 
 /// The options of a processor.
-pub trait Options: Args {
+pub trait Options: Args + fmt::Debug {
     /// The processors that they describe, in order.
     ///
     /// # Errors
@@ -50,8 +51,8 @@ pub struct ProcessorSpec {
     processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
 }
 
-impl std::fmt::Debug for ProcessorSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ProcessorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }

@@ -1,0 +1,141 @@
+//! `curtail.toml`: which processors apply at which level, and the tables of other commands.
+//!
+//! It knows no processor by name, and leaves the tables of other commands to them.
+
+mod error;
+mod read;
+mod schema;
+mod shown;
+mod table;
+mod value;
+mod variables;
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+pub use error::ConfigError;
+pub use schema::schema;
+pub use table::ProcessorEntry;
+pub use value::{Origin, Value};
+pub use variables::Variables;
+
+use super::options::ProcessorSpec;
+use crate::error::system_words;
+use crate::pipeline::{Chain, Levels, UnknownLevel};
+use error::{Page, Reader};
+
+/// A processor of a configuration and the level that it comes from.
+pub type Step<'c> = crate::pipeline::Step<'c, ProcessorEntry>;
+
+/// The names of a configuration in a folder; the first that exists is used.
+const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
+
+/// What a configuration file says.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file, as messages call it.
+    pub file: String,
+    text: String,
+    levels: Levels<ProcessorEntry>,
+}
+
+impl Config {
+    /// Reads the file at `path`, which may contain these processors. Relative paths in it are resolved against its folder.
+    ///
+    /// # Errors
+    /// The file cannot be read, or something in it is not understood.
+    pub fn read(path: &Path, specs: &'static [ProcessorSpec], variables: &Variables) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
+            file: file.clone(),
+            place: None,
+            what: system_words(&error),
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let levels = read::levels(Reader { page: Page { file: &file, text: &text }, folder, specs, variables })?;
+        Ok(Self { file, text, levels })
+    }
+
+    /// The file that applies to `folder`: its own or the closest above, up to the root of the repository, or else the
+    /// user's.
+    #[must_use]
+    pub fn discover(folder: &Path, variables: &Variables) -> Option<PathBuf> {
+        for folder in folder.ancestors() {
+            if let Some(found) = beside(folder) {
+                return Some(found);
+            }
+            if folder.join(".git").exists() {
+                break;
+            }
+        }
+        beside(&variables.config_home()?.join("curtail"))
+    }
+
+    /// What the table `name` says, for the command that reads it; its default if the table is not there.
+    ///
+    /// # Errors
+    /// What is not understood, with its place.
+    pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
+        read::section(Page { file: &self.file, text: &self.text }, name)
+    }
+}
+
+impl Config {
+    /// The processors that apply to `network` and `agent`, in order.
+    ///
+    /// # Errors
+    /// A name that the file does not have.
+    pub fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, ConfigError> {
+        let unknown =
+            |error: UnknownLevel| ConfigError { file: self.file.clone(), place: None, what: error.to_string() };
+        self.levels.steps(network, agent).map_err(unknown)
+    }
+
+    /// The processors of all levels, in the order of the file.
+    #[must_use]
+    pub fn everywhere(&self) -> Vec<Step<'_>> {
+        self.levels.everywhere()
+    }
+
+    /// The chain of `steps`.
+    ///
+    /// # Errors
+    /// What a processor needs and cannot have, with the place of its table.
+    pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
+        let mut chain = Chain::default();
+        for Step { level, entry } in steps {
+            let processors = entry.spec.processors(&entry.flags).map_err(|error| ConfigError {
+                file: self.file.clone(),
+                place: Some(entry.place),
+                what: format!("{} at {level}: {error:#}", entry.spec.name),
+            })?;
+            chain = chain.at(level, processors);
+        }
+        Ok(chain)
+    }
+
+    /// An error about `name`, a string in the file: at its first place there, or without a place if it is spelled with escapes.
+    #[must_use]
+    pub fn error_at(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
+        let page = Page { file: &self.file, text: &self.text };
+        let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
+        match quoted('"').or_else(|| quoted('\'')) {
+            Some(at) => page.fault(at..at, error.to_string()),
+            None => ConfigError { file: self.file.clone(), place: None, what: error.to_string() },
+        }
+    }
+}
+
+/// The levels, processors and values of `steps`, in one line: two configurations with the same line cut alike.
+pub(in crate::cli) fn described(steps: &[Step<'_>]) -> String {
+    let stages = steps.iter().map(|Step { level, entry }| {
+        let values = entry.values.iter().map(|value| format!(" {}={}", value.name, value.value));
+        format!("{level}: {}{}", entry.spec.name, values.collect::<String>())
+    });
+    stages.collect::<Vec<_>>().join("; ")
+}
+
+fn beside(folder: &Path) -> Option<PathBuf> {
+    NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}

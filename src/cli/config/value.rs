@@ -1,0 +1,55 @@
+//! The values that a processor runs with, and where each comes from: an environment variable overrides the file, and the
+//! file overrides the default.
+
+use super::table::Given;
+use super::variables::Variables;
+use crate::cli::options::{OptionKey, Shape};
+
+/// What a key comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// The key, as the file calls it.
+    pub name: String,
+    /// Its value, as it would be written in a file.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The line of the file, from 1.
+    File(usize),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The default.
+    Default,
+}
+
+/// The value of `key`, if it has one.
+pub(super) fn value(key: &OptionKey, given: &[Given], variables: &Variables) -> Option<Value> {
+    let value = |value: String, origin| Some(Value { name: key.name.clone(), value, origin });
+    if let Some((variable, text)) = key.variable.as_ref().and_then(|name| Some((name, variables.text(name)?))) {
+        return value(written(key, text), Origin::Variable(variable.clone()));
+    }
+    let given = given.iter().find(|given| given.key.name == key.name);
+    if let Some(given) = given.filter(|_| !is_overridden(key, variables)) {
+        let origin = Origin::File(given.line);
+        return Some(Value { name: given.name.clone(), value: given.value.clone(), origin });
+    }
+    value(written(key, key.default.as_ref()?), Origin::Default)
+}
+
+/// Whether a variable overrides what a file says under `key`.
+pub(super) fn is_overridden(key: &OptionKey, variables: &Variables) -> bool {
+    key.overriding().any(|name| variables.is_set(name))
+}
+
+/// `text`, which the command line takes, as a file says it.
+fn written(key: &OptionKey, text: &str) -> String {
+    match key.shape {
+        Shape::Whole | Shape::Tokens if text.parse::<u64>().is_ok() => text.to_owned(),
+        _ => format!("{text:?}"),
+    }
+}
