@@ -21,18 +21,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "cli")]
 pub mod batch;
 pub mod checks;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod dialects;
 pub mod digest;
 pub mod edit;
 pub mod error;
+#[cfg(feature = "cli")]
 pub mod io;
 pub mod json;
 pub mod memory;
 pub mod pipeline;
 pub mod processors;
+#[cfg(feature = "cli")]
 pub mod reports;
 pub mod rolling;
 pub mod store;
