@@ -77,7 +77,7 @@ fn window(chain: Chain) -> Chain {
 }
 
 fn limit(chain: Chain) -> Chain {
-    let tokenizer = tokenizers::find(tokenizers::DEFAULT).expect("the default");
+    let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT).expect("the default");
     let counting = Counting { tokenizer, overhead: Overhead::None, reserve: 0 };
     let on_overflow = Overflow::Empty;
     chain.then(TokenLimit { max_tokens: 8000, trigger: None, counting, on_overflow, preserve_system: true })
