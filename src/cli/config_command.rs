@@ -97,7 +97,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
         for Value { name, value, origin } in &entry.values {
             let origin = match origin {
                 Origin::File(line) => format!("{}:{line}", config.file),
-                Origin::Variable(variable) => variable,
+                Origin::Variable(variable) => variable.clone(),
                 Origin::Default => String::from("default"),
             };
             let _ = writeln!(lines, "  {name} = {value}  # {origin}");
