@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use curtail::dialects::{Framing, Reading};
 use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{Decision, Plan, Processor, View};
+use curtail::processors::{Decision, Plan, Processor, ProcessorError, View};
 use curtail::transcript::Content;
 
 const CHAT: &str = r#"{"role": "user", "content": "Book a table for two."}
@@ -23,7 +23,7 @@ impl Processor for DropOk {
         "drop-ok"
     }
 
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, String> {
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
         for (message, decision) in view.messages.iter().zip(&mut plan.decisions) {
             let mut parts = message.parts.iter();
