@@ -108,8 +108,8 @@ fn fit_message(message: Value<'_>) -> Fit {
     {
         return Fit::Certain;
     }
-    let told = message.get("stopReason").is_some() || message.get("api").is_some();
-    if told { Fit::Certain } else { Fit::Possible }
+    let certain = message.get("stopReason").is_some() || message.get("api").is_some();
+    if certain { Fit::Certain } else { Fit::Possible }
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
@@ -120,7 +120,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         "system" => (Role::System, content(said)),
         "assistant" => (Role::Assistant, content(said)),
         "toolResult" => (Role::Tool, vec![read_result(item, said)]),
-        // `!!` runs a command without telling the model.
+        // `!!` runs a command without showing it to the model.
         "bashExecution" if said.get("excludeFromContext").is_some_and(|flag| flag.raw() == "true") => {
             return Item::Metadata;
         }

@@ -18,6 +18,7 @@ pub struct Cutter {
 
 /// The result of cutting a text.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Cut {
     /// Whether the text changed.
     pub changed: bool,
@@ -35,6 +36,7 @@ pub struct Cut {
 
 /// The stage that decided something.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct Decider {
     /// The level it is configured at; empty for a command of its own.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -51,6 +53,7 @@ impl Decider {
 
 /// Messages and tokens after a stage of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct StageCount {
     /// Messages.
     pub messages: usize,
@@ -71,6 +74,7 @@ impl StageCount {
 
 /// Counts before and after. Tokens and faults are counted only with [`Cutter::counting`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
 pub struct Totals {
     /// Transcripts.
     pub transcripts: usize,
@@ -159,8 +163,8 @@ impl Cutter {
         let mut stages = Vec::new();
         let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
             if self.explain {
-                let words = explain(messages, plan);
-                cut.explained.extend(words.into_iter().map(|word| (Decider::of(stage), word)));
+                let decisions = explain(messages, plan);
+                cut.explained.extend(decisions.into_iter().map(|decision| (Decider::of(stage), decision)));
             }
         };
         let left = |_: usize, transcript: &Transcript<'a>, messages: &[Message<'a>]| {

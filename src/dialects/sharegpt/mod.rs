@@ -22,10 +22,10 @@ impl Dialect for ShareGpt {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let told = item.get_text("from").is_some() && item.get_text("value").is_some()
+        let certain = item.get_text("from").is_some() && item.get_text("value").is_some()
             || item.get("role").is_some() && blocks(item).is_some()
             || is_pair(item);
-        if told { Fit::Certain } else { Fit::No }
+        if certain { Fit::Certain } else { Fit::No }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -78,13 +78,13 @@ impl Dialect for ShareGpt {
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let words = quote(&spoken(draft));
+        let text = quote(&spoken(draft));
         if anchor.is_some_and(Value::is_array) {
-            return if draft.role == Role::Assistant { format!("[\"\",{words}]") } else { format!("[{words},\"\"]") };
+            return if draft.role == Role::Assistant { format!("[\"\",{text}]") } else { format!("[{text},\"\"]") };
         }
         if anchor.is_some_and(|anchor| anchor.get("from").is_none()) {
             return format!(
-                "{{\"role\":{},\"content\":[{{\"type\":\"text\",\"value\":{words}}}]}}",
+                "{{\"role\":{},\"content\":[{{\"type\":\"text\",\"value\":{text}}}]}}",
                 quote(draft.role.name())
             );
         }
@@ -94,7 +94,7 @@ impl Dialect for ShareGpt {
             Role::Assistant => "gpt",
             Role::Tool => "observation",
         };
-        format!("{{\"from\":\"{from}\",\"value\":{words}}}")
+        format!("{{\"from\":\"{from}\",\"value\":{text}}}")
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

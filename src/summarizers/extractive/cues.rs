@@ -140,7 +140,7 @@ pub(super) enum Effect {
     None,
     /// It makes, changes, moves or removes something.
     Change,
-    /// There is no telling.
+    /// It is unknown.
     Unknown,
 }
 

@@ -3,7 +3,7 @@
 
 use super::choice::Taken;
 use super::units::SummaryUnit;
-use super::{Budget, Told, render};
+use super::{Budget, Excerpt, render};
 
 /// How many offers in a row may not fit before the draft counts as full. Each is counted in tokens, which takes time.
 const MISSES: usize = 48;
@@ -16,7 +16,7 @@ fn share(tokens: usize) -> usize {
 
 /// The units that are in, and the budget that they share.
 pub(super) struct Draft<'d> {
-    told: &'d [Told<'d>],
+    excerpts: &'d [Excerpt<'d>],
     units: &'d [SummaryUnit],
     budget: &'d Budget<'d>,
     /// In the order in which they were taken.
@@ -33,13 +33,13 @@ pub(super) struct Draft<'d> {
 
 impl<'d> Draft<'d> {
     /// An empty draft.
-    pub(super) fn new(told: &'d [Told<'d>], units: &'d [SummaryUnit], budget: &'d Budget<'d>) -> Self {
+    pub(super) fn new(excerpts: &'d [Excerpt<'d>], units: &'d [SummaryUnit], budget: &'d Budget<'d>) -> Self {
         Self {
-            told,
+            excerpts,
             units,
             budget,
             chosen: Vec::new(),
-            taken: vec![0; told.len()],
+            taken: vec![0; excerpts.len()],
             share: share(budget.tokens),
             spent: 0,
             exact: true,
@@ -82,7 +82,7 @@ impl<'d> Draft<'d> {
     /// The text of `unit`, with its label if it is the first of its utterance, and what joins it to the rest.
     fn cost(&self, unit: usize) -> usize {
         let unit = &self.units[unit];
-        let source = &self.told[unit.utterance];
+        let source = &self.excerpts[unit.utterance];
         let label = if self.taken[unit.utterance] > 0 { 1 } else { (self.budget.count)(&source.speaker.label()) + 2 };
         label + (self.budget.count)(&source.text[unit.range.clone()])
     }
@@ -91,7 +91,7 @@ impl<'d> Draft<'d> {
     fn text(&self) -> String {
         let mut chosen = self.chosen.clone();
         chosen.sort_unstable();
-        render::text(self.told, self.units, &chosen)
+        render::text(self.excerpts, self.units, &chosen)
     }
 
     /// The draft as text within the budget. Parts may count for less than the whole, so what was taken last may have to go.

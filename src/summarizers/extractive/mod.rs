@@ -32,6 +32,16 @@ const OUTPUT: Reach = Reach { head: 6 << 10, tail: 4 << 10, errors: 32 };
 /// Takes whole sentences from the transcript, as many as the budget holds, in their order, with their speakers.
 ///
 /// Work is near-linear in the transcript: long tool output is read at its beginning, its end and its error lines.
+///
+/// ```
+/// use curtail::summarizers::{Budget, Extractive, Speaker, Summarizer as _, Utterance};
+///
+/// let said = [Utterance::new(Speaker::User, "Please book the first train to Bern on Monday.")];
+/// let count = |text: &str| text.split_whitespace().count();
+/// let summary = Extractive.summarize(&said, &Budget { tokens: 20, count: &count })?;
+/// assert!(summary.contains("first train to Bern"));
+/// # Ok::<(), curtail::summarizers::Failure>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extractive;
 
@@ -41,13 +51,13 @@ impl Summarizer for Extractive {
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let told: Vec<Told<'_>> = utterances.iter().map(Told::of).collect();
-        let units = told
+        let excerpts: Vec<Excerpt<'_>> = utterances.iter().map(Excerpt::of).collect();
+        let units = excerpts
             .iter()
             .enumerate()
-            .flat_map(|(index, told)| units::of(index, &told.text, told.prose))
+            .flat_map(|(index, excerpt)| units::units_of(index, &excerpt.text, excerpt.prose))
             .collect::<Vec<_>>();
-        Ok(within(&told, &units, budget))
+        Ok(within(&excerpts, &units, budget))
     }
 
     fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
@@ -56,14 +66,14 @@ impl Summarizer for Extractive {
 }
 
 /// An utterance as far as it is read.
-struct Told<'t> {
+struct Excerpt<'t> {
     speaker: &'t Speaker,
     text: Cow<'t, str>,
     /// Whether line breaks may be mere wrapping.
     prose: bool,
 }
 
-impl<'t> Told<'t> {
+impl<'t> Excerpt<'t> {
     fn of(utterance: &'t Utterance<'_>) -> Self {
         let text = utterance.text.as_ref();
         let (text, prose) = match &utterance.speaker {
@@ -76,11 +86,11 @@ impl<'t> Told<'t> {
 }
 
 /// The best summary of `units` within the budget.
-fn within(told: &[Told<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
-    let spoken = told.iter().filter(|told| told.prose).map(|told| &*told.text);
+fn within(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
+    let spoken = excerpts.iter().filter(|excerpt| excerpt.prose).map(|excerpt| &*excerpt.text);
     let terms = Terms::new(Language::guess(spoken));
-    let (candidates, weights) = worth::weigh(told, units, &terms);
-    let mut draft = Draft::new(told, units, budget);
+    let (candidates, weights) = worth::weigh(excerpts, units, &terms);
+    let mut draft = Draft::new(excerpts, units, budget);
     let mut first = None;
     let mut pick = |draft: &mut Draft<'_>| {
         choose(&candidates, &weights, |unit| {
@@ -92,7 +102,7 @@ fn within(told: &[Told<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> Stri
     draft.open();
     pick(&mut draft);
     match (draft.finish(), first) {
-        (text, Some(unit)) if text.is_empty() => render::beginning(told, units, unit, budget),
+        (text, Some(unit)) if text.is_empty() => render::beginning(excerpts, units, unit, budget),
         (text, _) => text,
     }
 }

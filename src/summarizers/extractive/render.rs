@@ -2,19 +2,19 @@
 //! Knows layout and length, not why a unit was chosen.
 
 use super::units::SummaryUnit;
-use super::{Budget, Told};
+use super::{Budget, Excerpt};
 use crate::summarizers::clip;
 
-/// Stands between two pieces of one sentence that are not neighbours.
+/// Separates two parts of one sentence that are not neighbours.
 const GAP: &str = " … ";
 
 /// The chosen units, which are in order, each utterance behind its speaker's label. What stood between two neighbours stands
 /// between them still, as a space or a line break.
-pub(super) fn text(told: &[Told<'_>], units: &[SummaryUnit], chosen: &[usize]) -> String {
+pub(super) fn text(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], chosen: &[usize]) -> String {
     let mut text = String::new();
     let mut before: Option<&SummaryUnit> = None;
     for unit in chosen.iter().map(|&index| &units[index]) {
-        let source = &told[unit.utterance];
+        let source = &excerpts[unit.utterance];
         if let Some(before) = before.filter(|before| before.utterance == unit.utterance) {
             text.push_str(joint(&source.text, before, unit));
         } else {
@@ -29,11 +29,11 @@ pub(super) fn text(told: &[Told<'_>], units: &[SummaryUnit], chosen: &[usize]) -
 }
 
 /// Where no unit fits whole: the beginning of the best one. Of fenced code nothing.
-pub(super) fn beginning(told: &[Told<'_>], units: &[SummaryUnit], unit: usize, budget: &Budget<'_>) -> String {
+pub(super) fn beginning(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], unit: usize, budget: &Budget<'_>) -> String {
     if units[unit].fenced {
         return String::new();
     }
-    clip(&text(told, units, &[unit]), budget)
+    clip(&text(excerpts, units, &[unit]), budget)
 }
 
 /// What stands between two units of one utterance.

@@ -26,9 +26,9 @@ const ABBREVIATIONS: &[&str] = &[
 pub(super) fn split(text: &str) -> Vec<Range<usize>> {
     let mut sentences: Vec<Range<usize>> = Vec::new();
     let mut open: Option<usize> = None;
-    for (at, piece) in text.split_sentence_bound_indices() {
+    for (at, sentence) in text.split_sentence_bound_indices() {
         let start = open.take().unwrap_or(at);
-        let end = at + piece.len();
+        let end = at + sentence.len();
         if goes_on(&text[start..end], &text[end..]) {
             open = Some(start);
         } else {
@@ -85,7 +85,7 @@ fn is_abbreviation(word: &str) -> bool {
     word.len() <= 8 && ABBREVIATIONS.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
-/// Adds `range` of `text`, trimmed, in as many pieces as its length asks for.
+/// Adds `range` of `text`, trimmed, in as many parts as its length asks for.
 fn cut(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
     let mut rest = trimmed(text, range);
     while rest.len() > LONGEST {
@@ -155,10 +155,10 @@ mod tests {
     fn endless_sentences_are_cut_at_clauses_or_anywhere() {
         for text in ["{\"key\":\"value\",".repeat(100), "คำ".repeat(400), "ไม่เว้นวรรค ".repeat(100), "x".repeat(2000)]
         {
-            let pieces = split(&text);
-            assert!(pieces.iter().all(|range| range.len() <= LONGEST));
+            let parts = split(&text);
+            assert!(parts.iter().all(|range| range.len() <= LONGEST));
             let kept: usize =
-                pieces.iter().map(|range| text[range.clone()].split_whitespace().map(str::len).sum::<usize>()).sum();
+                parts.iter().map(|range| text[range.clone()].split_whitespace().map(str::len).sum::<usize>()).sum();
             assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::sentences;
 
-/// A piece of one utterance that is taken whole or not at all.
+/// A part of one utterance that is taken whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryUnit {
     /// Which utterance.
@@ -19,7 +19,7 @@ pub(super) struct SummaryUnit {
 
 /// The units of an utterance's text. Prose gives sentences across line breaks that only wrap; of tool output every line
 /// stands for itself.
-pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> {
+pub(super) fn units_of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> {
     let mut units = Vec::new();
     for (range, fenced) in blocks(text, prose) {
         let unit = |range| SummaryUnit { utterance, range, fenced };
@@ -28,8 +28,8 @@ pub(super) fn of(utterance: usize, text: &str, prose: bool) -> Vec<SummaryUnit> 
         } else {
             let found = sentences::split(&text[range.clone()]);
             let shifted = found.into_iter().map(|at| at.start + range.start..at.end + range.start);
-            let telling = |at: &Range<usize>| at.len() == text.trim().len() || says_something(&text[at.clone()]);
-            units.extend(shifted.filter(telling).map(unit));
+            let meaningful = |at: &Range<usize>| at.len() == text.trim().len() || says_something(&text[at.clone()]);
+            units.extend(shifted.filter(meaningful).map(unit));
         }
     }
     units

@@ -11,7 +11,7 @@ use super::choice::Candidate;
 use super::cues::{Cues, Effect, effect, effect_of_command, is_error_line, is_listing};
 use super::terms::{Terms, is_unspaced};
 use super::units::SummaryUnit;
-use super::{Speaker, Told};
+use super::{Excerpt, Speaker};
 
 /// A term weighs its mentions to this power: often is important, twice as often is not twice as important.
 const MENTIONS: f64 = 0.7;
@@ -32,25 +32,28 @@ const LONG: f64 = 2000.0;
 const UPKEEP: f64 = 4.0;
 
 /// What each unit brings, and what each term weighs.
-pub(super) fn weigh(told: &[Told<'_>], units: &[SummaryUnit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
+pub(super) fn weigh(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
     let mut numbers = Numbers::default();
-    let places = Places::of(told, units);
+    let places = Places::of(excerpts, units);
     let mut candidates: Vec<Candidate> = Vec::with_capacity(units.len());
     let mut shown = HashSet::new();
     for (index, unit) in units.iter().enumerate() {
-        let source = &told[unit.utterance];
+        let source = &excerpts[unit.utterance];
         let text = &source.text[unit.range.clone()];
         let cues = cues(source.speaker, text, shown.insert(text));
         let found = terms.of(text);
         let empty = cues.courtesy && !cues.goal || cues.lead_in && source.prose;
-        let told_by = if empty { COURTESY } else { 1.0 } * worked(source.speaker, text);
-        let shown_by = if found.len() < 2 { VAGUE } else { 1.0 };
+        let relevance = if empty { COURTESY } else { 1.0 } * worked(source.speaker, text);
+        let clarity = if found.len() < 2 { VAGUE } else { 1.0 };
         let shows_code = unit.fenced || is_listing(text);
         let signs = signs(source.speaker, &cues, shows_code);
         let place = places.bonus(source, unit, share(index, units.len()));
         candidates.push(Candidate {
-            terms: numbers.count(&found, voice(source.speaker, cues.error, shows_code) * told_by * heard(source, unit)),
-            bonus: (signs + place) * told_by * shown_by + change_by(source.speaker, text) * shown_by,
+            terms: numbers.count(
+                &found,
+                voice(source.speaker, cues.error, shows_code) * relevance * position_weight(source, unit),
+            ),
+            bonus: (signs + place) * relevance * clarity + change_by(source.speaker, text) * clarity,
             cost: cost(text),
         });
     }
@@ -127,7 +130,7 @@ fn voice(speaker: &Speaker, error: bool, fenced: bool) -> f64 {
 
 /// How much of the voice is left at this place of a message: what a long one is about stands at its beginning, and rules, forms
 /// and examples behind.
-fn heard(source: &Told<'_>, unit: &SummaryUnit) -> f64 {
+fn position_weight(source: &Excerpt<'_>, unit: &SummaryUnit) -> f64 {
     if source.prose { 0.3 + 0.7 * (-as_float(unit.range.start) / LONG).exp() } else { 1.0 }
 }
 
@@ -185,11 +188,11 @@ struct Places {
 }
 
 impl Places {
-    fn of(told: &[Told<'_>], units: &[SummaryUnit]) -> Self {
-        let says = |speaker: Speaker| move |unit: &&SummaryUnit| *told[unit.utterance].speaker == speaker;
+    fn of(excerpts: &[Excerpt<'_>], units: &[SummaryUnit]) -> Self {
+        let says = |speaker: Speaker| move |unit: &&SummaryUnit| *excerpts[unit.utterance].speaker == speaker;
         let at = |unit: &SummaryUnit| unit.utterance;
         let first = units.iter().position(|unit| says(Speaker::User)(&unit)).unwrap_or(0);
-        let speaks = |unit: &SummaryUnit| *told[unit.utterance].speaker == Speaker::User;
+        let speaks = |unit: &SummaryUnit| *excerpts[unit.utterance].speaker == Speaker::User;
         let answered = units[first..].iter().position(|unit| !speaks(unit)).map_or(units.len(), |next| first + next);
         Self {
             goal: units[..answered].iter().filter(says(Speaker::User)).map(at).collect(),
@@ -200,17 +203,17 @@ impl Places {
     /// What a unit's place is worth. The beginning of a transcript says what it is about, that of a message its point;
     /// the user's first one what is wanted, the last ones what came of it. `before` is the share of units
     /// that stand before this one.
-    fn bonus(&self, source: &Told<'_>, unit: &SummaryUnit, before: f64) -> f64 {
-        let near = |bytes: f64| (-as_float(unit.range.start) / bytes).exp();
+    fn bonus(&self, source: &Excerpt<'_>, unit: &SummaryUnit, before: f64) -> f64 {
+        let proximity = |bytes: f64| (-as_float(unit.range.start) / bytes).exp();
         if !source.prose {
             return 0.0;
         }
-        let mut bonus = 0.6 * (1.0 - before).powi(3) * near(LONG) + 0.2 * near(200.0);
+        let mut bonus = 0.6 * (1.0 - before).powi(3) * proximity(LONG) + 0.2 * proximity(200.0);
         if self.goal.contains(&unit.utterance) {
-            bonus += 1.5 * near(500.0);
+            bonus += 1.5 * proximity(500.0);
         }
         if self.state.contains(&Some(unit.utterance)) {
-            bonus += 0.4 * near(1000.0);
+            bonus += 0.4 * proximity(1000.0);
         }
         bonus
     }
