@@ -5,6 +5,29 @@ use crate::json::Span;
 use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
 /// How transcripts are examined. By default, by the requirements of their own format.
+///
+/// ```
+/// use curtail::checks::{Inspection, Levels, LineIndex};
+/// use curtail::dialects::{Dialect as _, Framing, Reading};
+///
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
+///     "{\"role\":\"tool\",\"tool_call_id\":\"call-1\",\"content\":\"05:12\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+/// );
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.document(chat)?;
+/// let verdicts = Levels::default().for_path("chat.jsonl");
+/// let lines = LineIndex::new(chat);
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     let inspection = Inspection::default();
+///     let detections = inspection.examine(&transcript, dialect.provider_rules(), &verdicts, || 0);
+///     let findings: Vec<_> = detections.into_iter().map(|found| found.locate(&lines, transcript.span.start)).collect();
+///     assert_eq!(findings[0].rule.name, "orphan-result");
+///     assert_eq!(findings[0].at.line, 2);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Inspection {
     /// The provider whose requirements apply instead of those of the transcript's own format.

@@ -32,6 +32,7 @@ impl From<ParseError> for ReadError {
 
 /// No dialect has the name that the user gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownDialect {
     /// The name.
     pub name: String,
@@ -47,6 +48,21 @@ impl fmt::Display for UnknownDialect {
 impl std::error::Error for UnknownDialect {}
 
 /// How the texts of a file are read.
+///
+/// ```
+/// use curtail::dialects::{Dialect as _, Framing, Reading};
+/// use curtail::transcript::Role;
+///
+/// let reading = Reading::new(Framing::Records, None, None)?;
+/// let chat = r#"{"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]}"#;
+/// let document = reading.document(chat)?;
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     assert_eq!(dialect.name(), "openai");
+///     assert_eq!(transcript.messages.len(), 2);
+///     assert_eq!(transcript.messages[0].role, Role::User);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Reading {
     /// How transcripts are laid out in the file.

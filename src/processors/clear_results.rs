@@ -14,6 +14,17 @@ use crate::transcript::{Pairs, Part, PartRef};
 const LONGEST_TOKEN: usize = 128;
 
 /// Replaces the content of all tool results except the last `keep` by `placeholder`.
+///
+/// ```
+/// use curtail::processors::{ClearResults, ToolGlobs};
+/// use curtail::tokenizers;
+///
+/// let tokenizer = tokenizers::tokenizer_by_name("o200k_base")?;
+/// let exempt = ToolGlobs::compile(&["read_plan"])?;
+/// let clear = ClearResults { exempt, ..ClearResults::new(5, tokenizer) };
+/// assert_eq!(clear.placeholder, "[cleared]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ClearResults {
     /// Number of newest results that are not cleared; exempt results are not included.

@@ -11,6 +11,13 @@ use crate::transcript::{Pairs, PartRef};
 /// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
 /// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
 /// its call.
+///
+/// ```
+/// use curtail::processors::{SlidingWindow, WindowUnit};
+///
+/// let window = SlidingWindow { size: 4, unit: WindowUnit::Messages, ..SlidingWindow::default() };
+/// assert!(window.keep.system, "system messages are kept by default");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SlidingWindow {
     /// Number of units to keep, 1 or more; 40 by default.

@@ -18,6 +18,24 @@ pub enum StripKind {
 }
 
 /// Strips parts of some kinds from every message, and drops messages of other roles.
+///
+/// ```
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::pipeline::{Chain, Cutter};
+/// use curtail::processors::Strip;
+/// use curtail::transcript::Role;
+///
+/// let strip = Strip { roles: vec![Role::User], ..Strip::default() };
+/// let cutter = Cutter { chain: Chain::default().then(strip), explain: false, counting: None };
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"Hello\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"Hi\"}\n",
+/// );
+/// let mut questions = String::new();
+/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut questions)?;
+/// assert_eq!(questions, "{\"role\":\"user\",\"content\":\"Hello\"}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
     /// The kinds of parts to drop.

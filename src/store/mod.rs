@@ -28,6 +28,7 @@ const ATTEMPTS: u32 = 6;
 
 /// The part of the program that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Shelf {
     /// Working memory.
     Memory,
@@ -57,6 +58,7 @@ impl Shelf {
 
 /// What a state belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Scope {
     /// One conversation.
     #[default]
@@ -71,7 +73,7 @@ impl Scope {
 
     /// The name in the file, in exports and on the command line.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Scope::Thread => "thread",
             Scope::Resource => "resource",
@@ -98,6 +100,18 @@ pub struct RecordKey<'a> {
 
 /// An open store. Open a file once per process and share the value behind a lock: closing a second
 /// descriptor drops the first one's locks (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+///
+/// ```
+/// use curtail::store::{RecordKey, Scope, Shelf, Store, StoreError};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("state.db");
+/// let mut store = Store::open(&path)?;
+/// let key = RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id: "support-7" };
+/// store.update(key, |record| record.write("{}"))?;
+/// assert_eq!(store.read(key)?.as_deref(), Some("{}"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Store {
     // Declared before `_header`, so that it releases its locks before the descriptor closes.

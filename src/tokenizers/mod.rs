@@ -91,6 +91,13 @@ pub fn all() -> Vec<Listed> {
 /// # Errors
 ///
 /// [`UnknownTokenizer`] if no tokenizer has that name (the message names the most similar one) or the file cannot be used.
+///
+/// ```
+/// let tokenizer = curtail::tokenizers::tokenizer_by_name("o200k_base")?;
+/// assert_eq!(tokenizer.count("Hello, world!"), 4);
+/// assert!(tokenizer.exact());
+/// # Ok::<(), curtail::tokenizers::UnknownTokenizer>(())
+/// ```
 pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
     let unknown = || {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);

@@ -23,6 +23,19 @@ pub enum Overhead {
 const MEDIA_TOKENS: usize = 765;
 
 /// Counts tokens of messages.
+///
+/// ```
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::processors::Counting;
+/// use curtail::tokenizers;
+///
+/// let counting = Counting::new(tokenizers::tokenizer_by_name("o200k_base")?);
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.document(r#"{"role": "user", "content": "Hello, world!"}"#)?;
+/// let transcripts = reading.transcripts(&document)?;
+/// assert_eq!(counting.message(&transcripts[0].1.messages[0]), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Counting {
     /// Counts the tokens of a text.
