@@ -91,6 +91,7 @@ impl Finding {
 
 /// The part of a line around a place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Excerpt {
     /// The text, with `…` where the line continues; control characters are replaced by spaces.
     pub text: String,

@@ -5,6 +5,7 @@ use crate::transcript::{Message, Origin};
 
 /// The explanation of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Explained {
     /// Index of the message in the transcript that was read; `None` for a draft.
     pub message: Option<usize>,

@@ -10,6 +10,7 @@ const CLOSE: &str = "\n</working_memory>";
 
 /// A state as text for a model's context.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block {
     /// The whole block, with its tags.
     pub text: String,

@@ -45,6 +45,7 @@ impl<'a> Rules<'a> {
 
 /// A loaded state.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The state; `{}` if the kept state cannot be used.
     pub state: State,
@@ -54,6 +55,7 @@ pub struct Loaded {
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Replayed {
     /// The state after it.
     pub state: State,

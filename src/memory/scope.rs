@@ -39,6 +39,7 @@ impl<'a> Owner<'a> {
 
 /// What a child thread received.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Spawned {
     /// A copy of the resource's state.
     Copied(State),

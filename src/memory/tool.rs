@@ -13,6 +13,7 @@ const TASK: &str = "Update the working memory, which you see in <working_memory>
 
 /// How a provider spells a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// `OpenAI` chat completions, and the many servers that speak it.
     OpenAi,

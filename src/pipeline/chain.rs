@@ -35,6 +35,7 @@ pub struct Chain {
 
 /// The result of a chain.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Run<'a> {
     /// The remaining messages.
     pub messages: Vec<Message<'a>>,

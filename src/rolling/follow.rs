@@ -24,6 +24,7 @@ enum FollowSource {
 
 /// New input.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Growth {
     /// Complete lines.
     Lines(Vec<u8>),

@@ -56,6 +56,7 @@ pub struct Taken<'t> {
 
 /// The form in which a thread is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shown {
     /// System messages, summaries and window, as a model should read them.
     Context,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::error::system_words;
+use crate::error::system_message;
 
 /// Why a store could not be opened, read or written.
 #[derive(Debug)]
@@ -109,14 +109,14 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
-            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), system_words(source)),
+            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), system_message(source)),
             StoreError::Database { path, source } if is_busy(source) => {
                 write!(f, "store {}: locked by another process; try again", path.display())
             }
             StoreError::Database { path, source } => write!(f, "store {}: {source}", path.display()),
             StoreError::Import { line: 0, reason } => write!(f, "import: {reason}"),
             StoreError::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
-            StoreError::Export(source) => write!(f, "export: {}", system_words(source)),
+            StoreError::Export(source) => write!(f, "export: {}", system_message(source)),
             StoreError::NoPlace => {
                 f.write_str("no file for the store: pass --store FILE, or set CURTAIL_STORE or HOME")
             }

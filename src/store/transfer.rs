@@ -9,6 +9,7 @@ use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, listing, record, 
 
 /// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Clash {
     /// Imports nothing, and names the line.
     #[default]

@@ -46,6 +46,7 @@ pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
 
 /// The speaker of an utterance.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Speaker {
     /// Instructions from outside the conversation (roles `system` and `developer`).
     System,

@@ -18,6 +18,7 @@ pub struct Fault {
 
 /// The ways in which a pair can be broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// A result without an earlier call.
     OrphanResult,

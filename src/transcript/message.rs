@@ -362,6 +362,7 @@ pub struct ToolCall<'a> {
 
 /// Why no tool can take the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArgumentFault {
     /// They are not JSON.
     NotJson(ParseError),
@@ -406,6 +407,7 @@ pub struct ToolResult<'a> {
 
 /// The kinds of calls, each with a kind of result; formats with one kind use `Function`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Family {
     /// A function of the caller's.
     Function,

@@ -26,6 +26,7 @@ use crate::json::{Span, Text, Value};
 
 /// What separates the elements of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Style {
     /// A value per line.
     Lines,
@@ -86,6 +87,7 @@ pub struct Slot {
 
 /// What a [`Slot`] contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SlotKind {
     /// The message with this index.
     Message(usize),
@@ -178,6 +180,7 @@ pub struct PairingRules {
 
 /// Where a wire format requires the result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ResultPlace {
     /// Anywhere after the call.
     Anywhere,

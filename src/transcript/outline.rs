@@ -43,6 +43,7 @@ pub struct OutlineItem {
 /// What an item is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum OutlineKind {
     /// A message.
     Message(OutlineMessage),

@@ -20,6 +20,7 @@ pub struct PartRef {
 
 /// Why a result has no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mismatch {
     /// The nearest earlier call with its id is of another family.
     OtherFamily(PartRef),
