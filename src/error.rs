@@ -29,6 +29,7 @@ impl TextPlace {
 
 /// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The command line is invalid: conflicting outputs, an unknown name, no inputs.
     Usage,
@@ -44,6 +45,7 @@ pub enum ErrorKind {
 
 /// Something that could not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
     /// What kind of thing it is.
     pub kind: ErrorKind,
@@ -67,7 +69,7 @@ impl Error {
     pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
         let kind =
             if error.kind() == std::io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::System };
-        Self::new(kind, name, system_words(error))
+        Self::new(kind, name, system_message(error))
     }
 
     /// The same, at `place`.
@@ -94,14 +96,30 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// What the operating system said, as our messages say it: it starts in lower case and has neither the number of the
-/// error nor what follows that.
+/// error nor what follows that. An error that a library wrapped is unwrapped first, because the library's text repeats the
+/// path that our message begins with.
 #[must_use]
-pub fn system_words(error: &std::io::Error) -> String {
-    let said = error.to_string();
+pub fn system_message(error: &std::io::Error) -> String {
+    let said = innermost(error).to_string();
     let said = said.split(" (os error").next().unwrap_or(&said);
     let mut rest = said.chars();
     let first = rest.next().map(|first| first.to_ascii_lowercase());
     first.into_iter().chain(rest).collect()
+}
+
+/// The last system error in the chain of causes.
+fn innermost(error: &std::io::Error) -> &std::io::Error {
+    let mut last = error;
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<std::io::Error>();
+        last = inner.unwrap_or(last);
+        cause = match inner {
+            Some(inner) => inner.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static)),
+            None => error.source(),
+        };
+    }
+    last
 }
 
 #[cfg(test)]
@@ -130,5 +148,29 @@ mod tests {
         assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
         let missing = std::io::Error::from_raw_os_error(2);
         assert_eq!(Error::system("x", &missing).to_string(), "x: no such file or directory");
+    }
+
+    #[test]
+    fn a_wrapped_system_error_is_reported_without_its_wrapper() {
+        /// An error as a library wraps it: with the operation and the path.
+        #[derive(Debug)]
+        struct Wrapper(std::io::Error);
+
+        impl std::fmt::Display for Wrapper {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "IO error for operation on x: {}", self.0)
+            }
+        }
+
+        impl std::error::Error for Wrapper {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+
+        let missing = std::io::Error::from_raw_os_error(2);
+        let wrapped = std::io::Error::new(missing.kind(), Wrapper(missing));
+        let twice = std::io::Error::other(wrapped);
+        assert_eq!(Error::system("x", &twice).to_string(), "x: no such file or directory");
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 /// How a stream is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Packing {
     /// As it is.
     Plain,

@@ -17,5 +17,5 @@ pub use compression::Packing;
 pub use manifest::{MANIFEST, Manifest};
 pub use progress::{Progress, Show};
 pub use sink::{FileSink, Replace};
-pub use source::{Source, Wanted, find};
+pub use source::{Source, Wanted, find_sources};
 pub use target::{Destination, Targets};

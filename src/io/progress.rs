@@ -18,6 +18,7 @@ const OWN_BAR: u64 = 4 * 1024 * 1024;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Show {
     /// Not at all.
     Never,

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, system_message};
 
 /// Endings of the files that are taken from a directory, each also with `.gz` or `.zst` behind it.
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
@@ -58,7 +58,7 @@ pub struct Wanted<'w> {
 ///
 /// # Errors
 /// A usage error: `-` named twice.
-pub fn find(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Error> {
+pub fn find_sources(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Error> {
     if wanted.paths.is_empty() {
         return Ok((vec![Source::stdin(wanted.stdin_name)], Vec::new()));
     }
@@ -73,13 +73,13 @@ pub fn find(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Error> {
             found.path(path);
         }
     }
-    Ok((found.sources, found.troubles))
+    Ok((found.sources, found.errors))
 }
 
 #[derive(Default)]
 struct Found {
     sources: Vec<Source>,
-    troubles: Vec<Error>,
+    errors: Vec<Error>,
     except: Option<PathBuf>,
     seen: HashSet<PathBuf>,
 }
@@ -91,7 +91,7 @@ impl Found {
             Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
             Err(error) => match globbed(path) {
                 Some((base, pattern)) => self.glob(path, &base, &pattern),
-                None => self.troubles.push(Error::system(path.to_string_lossy(), &error)),
+                None => self.errors.push(Error::system(path.to_string_lossy(), &error)),
             },
         }
     }
@@ -99,18 +99,18 @@ impl Found {
     fn glob(&mut self, path: &Path, base: &Path, pattern: &str) {
         match GlobBuilder::new(pattern).literal_separator(true).build() {
             Ok(glob) => {
-                let before = self.sources.len() + self.troubles.len();
+                let before = self.sources.len() + self.errors.len();
                 self.directory(base, Some(&glob.compile_matcher()));
-                if before == self.sources.len() + self.troubles.len() {
-                    self.trouble(path, "no file matches");
+                if before == self.sources.len() + self.errors.len() {
+                    self.fail(path, "no file matches");
                 }
             }
-            Err(error) => self.trouble(path, &error.kind().to_string()),
+            Err(error) => self.fail(path, &error.kind().to_string()),
         }
     }
 
-    fn trouble(&mut self, path: &Path, what: &str) {
-        self.troubles.push(Error::new(ErrorKind::System, path.to_string_lossy(), what));
+    fn fail(&mut self, path: &Path, what: &str) {
+        self.errors.push(Error::new(ErrorKind::System, path.to_string_lossy(), what));
     }
 
     /// Walks `root`: all transcripts below it, or what matches a glob. Loops of symbolic links end with an error.
@@ -145,8 +145,8 @@ impl Found {
     }
 
     fn walk_error(&mut self, error: &ignore::Error) {
-        let (path, what) = walk_words(error);
-        self.troubles.push(Error::new(
+        let (path, what) = walk_message(error);
+        self.errors.push(Error::new(
             ErrorKind::System,
             path.map(|path| path.to_string_lossy()).unwrap_or_default(),
             what,
@@ -161,14 +161,14 @@ impl Found {
     }
 }
 
-fn walk_words(error: &ignore::Error) -> (Option<&Path>, String) {
+fn walk_message(error: &ignore::Error) -> (Option<&Path>, String) {
     match error {
-        ignore::Error::WithPath { path, err } => (Some(path), walk_words(err).1),
-        ignore::Error::WithDepth { err, .. } => walk_words(err),
+        ignore::Error::WithPath { path, err } => (Some(path), walk_message(err).1),
+        ignore::Error::WithDepth { err, .. } => walk_message(err),
         ignore::Error::Loop { ancestor, child } => {
             (Some(child), format!("a symbolic link leads back to {}; it is not followed", ancestor.display()))
         }
-        ignore::Error::Io(error) => (None, Error::system("", error).what),
+        ignore::Error::Io(error) => (None, system_message(error)),
         other => (None, other.to_string()),
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Budget, Failure, Request, Summarizer, Utterance};
 use crate::digest::fnv1a_64;
-use crate::error::system_words;
+use crate::error::system_message;
 
 /// Looks for a summary in `folder` before it asks `inner`, and keeps there what `inner` answers. A summary made within
 /// this process is not kept: making it again costs less than looking it up.
@@ -80,6 +80,6 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::Setup(format!(
         "{}: cannot write the summary: {}; name another folder",
         path.display(),
-        system_words(error)
+        system_message(error)
     ))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::failure::quote;
 use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
-use crate::error::system_words;
+use crate::error::system_message;
 
 /// The variable that passes the budget, in tokens, to the program.
 const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";
@@ -61,7 +61,7 @@ impl Command {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| self.failed(&format!("cannot be started: {}", system_words(&error))))
+            .map_err(|error| self.failed(&format!("cannot be started: {}", system_message(&error))))
     }
 
     /// Runs the program to its end and returns what it wrote.
@@ -91,7 +91,7 @@ impl Command {
 
     /// The program's exit status, or `None` if its time ran out and it was stopped.
     fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
-        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_words(&error)));
+        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
         loop {
             if let Some(status) = child.try_wait().map_err(lost)? {
                 return Ok(Some(status));

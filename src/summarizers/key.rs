@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::Failure;
-use crate::error::system_words;
+use crate::error::system_message;
 
 /// A key. `Debug` does not show it.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl ApiKey {
     pub fn from_file(path: &Path) -> Result<Self, Failure> {
         let origin = path.display();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Setup(format!("{origin}: cannot read the key: {}", system_words(&error))))?;
+            .map_err(|error| Failure::Setup(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
         Self::new(&text, &origin.to_string())
     }
 

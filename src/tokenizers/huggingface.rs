@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
-use crate::error::system_words;
+use crate::error::system_message;
 
 /// A tokenizer from a file. Its name is the file's path.
 pub struct HuggingFace {
@@ -41,7 +41,7 @@ impl HuggingFace {
         let refused = |error: &dyn std::fmt::Display| {
             UnknownTokenizer::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
         };
-        let bytes = std::fs::read(path).map_err(|error| refused(&system_words(&error)))?;
+        let bytes = std::fs::read(path).map_err(|error| refused(&system_message(&error)))?;
         let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
         tokenizer.with_truncation(None).map_err(|error| refused(&error))?;
         tokenizer.with_padding(None).set_encode_special_tokens(true);

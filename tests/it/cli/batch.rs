@@ -133,6 +133,18 @@ fn odd_names_deep_trees_and_loops() {
 
 #[cfg(unix)]
 #[test]
+fn a_link_to_nothing_in_a_directory_is_named_once() {
+    let place = Place::new();
+    place.write("data/a.jsonl", chat("a", 3).as_bytes());
+    std::os::unix::fs::symlink("nowhere", place.path("data/b.jsonl")).unwrap();
+    let done = place.curtail(&["window", "-n", "2", "data", "-O", "out", "-q"]).output().unwrap();
+    assert_eq!(text(&done.stderr), "curtail: data/b.jsonl: no such file or directory\n");
+    assert_eq!(done.status.code(), Some(2));
+    assert!(place.path("out/a.jsonl").exists(), "the other file is cut");
+}
+
+#[cfg(unix)]
+#[test]
 fn an_unreadable_file_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
 
