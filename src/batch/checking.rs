@@ -20,11 +20,11 @@ pub struct Checking {
     /// Counts tokens, if there is a limit on them.
     pub counting: Option<Counting>,
     /// Repairs transcripts before they are examined.
-    pub mend: Option<Mend>,
+    pub repair: Option<TextRepair>,
 }
 
 /// How texts are repaired.
-pub struct Mend {
+pub struct TextRepair {
     /// Applies the repair.
     pub cutter: Cutter,
     /// Whether to return the repaired texts and not only their differences.
@@ -41,7 +41,7 @@ pub struct Checked {
     /// How many transcripts were examined.
     pub transcripts: usize,
     /// How many findings the repair removed.
-    pub mended: usize,
+    pub repaired: usize,
     /// Whether the repair changed anything.
     pub changed: bool,
     /// The repaired texts, if they were requested.
@@ -61,14 +61,14 @@ impl Work for Checking {
         let reading = &unit.opened.reading;
         let verdicts = self.verdicts(unit, out);
         let found = self.examine(reading, &verdicts, unit.text);
-        let mended = match (&self.mend, &found) {
-            (Some(mend), Ok(_)) => mended(mend, unit),
+        let repaired = match (&self.repair, &found) {
+            (Some(repair), Ok(_)) => repaired_text(repair, unit),
             _ => None,
         };
-        let text = mended.as_deref().unwrap_or(unit.text);
-        let examined = match (&mended, found) {
+        let text = repaired.as_deref().unwrap_or(unit.text);
+        let examined = match (&repaired, found) {
             (Some(text), Ok(before)) => self.examine(reading, &verdicts, text).inspect(|after| {
-                out.mended += before.findings.len().saturating_sub(after.findings.len());
+                out.repaired += before.findings.len().saturating_sub(after.findings.len());
                 out.changed = true;
                 hunks(unit.text, text, unit.line, &mut out.diff);
             }),
@@ -81,7 +81,7 @@ impl Work for Checking {
             out.transcripts += examined.transcripts;
         });
         out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
-        if self.mend.as_ref().is_some_and(|mend| mend.write) {
+        if self.repair.as_ref().is_some_and(|repair| repair.write) {
             out.text.push_str(text);
         }
         done
@@ -90,7 +90,7 @@ impl Work for Checking {
     fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
         let level = self.verdicts(unit, out).level_of(INVALID_JSON);
         // A file that is not UTF-8 cannot be written back unchanged.
-        if level == Level::Allow || self.mend.as_ref().is_some_and(|mend| mend.write) {
+        if level == Level::Allow || self.repair.as_ref().is_some_and(|repair| repair.write) {
             return Err(read_error);
         }
         let finding = broken(unit.text, level, &read_error);
@@ -228,8 +228,8 @@ fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
 }
 
 /// The repaired text; `None` if there is nothing to repair or the text cannot be read.
-fn mended(mend: &Mend, unit: &Unit<'_>) -> Option<String> {
+fn repaired_text(repair: &TextRepair, unit: &Unit<'_>) -> Option<String> {
     let mut text = String::new();
-    let cut = mend.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
+    let cut = repair.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
     cut.changed.then_some(text)
 }

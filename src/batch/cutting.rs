@@ -15,14 +15,14 @@ pub struct Cutting {
     /// What is done to each.
     pub cutter: Cutter,
     /// How decisions are explained.
-    pub words: Words,
+    pub explain: ExplainFormat,
     /// Where outputs go.
     pub targets: Targets,
 }
 
 /// How decisions are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
+pub enum ExplainFormat {
     /// Not at all.
     None,
     /// A line for a decision.
@@ -86,7 +86,7 @@ impl Work for Cutting {
         StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
         out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (unit.place(offset), note)));
-        self.tell(unit, &cut.explained, &mut out.explained);
+        self.write_explained(unit, &cut.explained, &mut out.explained);
         Ok(())
     }
 
@@ -142,17 +142,17 @@ impl Cutting {
         self.targets.commit(copy.unwrap_or(sink))
     }
 
-    fn tell(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {
-        if self.words == Words::None || explained.is_empty() {
+    fn write_explained(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {
+        if self.explain == ExplainFormat::None || explained.is_empty() {
             return;
         }
         let lines = UnitLines::of(unit);
         for (decider, decision) in explained {
             let line = decision.offset.map(|offset| lines.at(offset));
-            if self.words == Words::Json {
-                tell_json(unit, decider, line, decision, out);
+            if self.explain == ExplainFormat::Json {
+                write_json(unit, decider, line, decision, out);
             } else {
-                tell_text(unit, decider, line, decision, out);
+                write_text(unit, decider, line, decision, out);
             }
         }
     }
@@ -176,7 +176,7 @@ impl UnitLines {
 }
 
 /// `chat.jsonl:41: message 3 (tool): dropped: outside the window`
-fn tell_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
+fn write_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
     out.push_str(&unit.opened.source.name);
     out.push(':');
     // Writing to a String cannot fail.
@@ -206,7 +206,7 @@ struct Described<'t> {
     decider: &'t Decider,
 }
 
-fn tell_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
+fn write_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
     let described = Described { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
     out.push_str(&serde_json::to_string(&described).unwrap_or_default());

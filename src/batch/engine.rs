@@ -174,7 +174,7 @@ impl<Out> Folding<'_, Out> {
         }
         let Some(opened) = done.opened.clone() else {
             for failure in &done.failures {
-                self.tell(Event::Failed(failure));
+                self.emit(Event::Failed(failure));
             }
             return;
         };
@@ -184,24 +184,24 @@ impl<Out> Folding<'_, Out> {
         }
         let mut wanted = true;
         if done.first {
-            wanted &= self.tell(Event::Opened(&opened));
+            wanted &= self.emit(Event::Opened(&opened));
         }
         let whole = done.first && done.last && !done.broken;
-        wanted = wanted && self.tell(Event::Done { opened: &opened, out: &mut done.out, whole });
+        wanted = wanted && self.emit(Event::Done { opened: &opened, out: &mut done.out, whole });
         for failure in &done.failures {
-            wanted = wanted && self.tell(Event::Failed(failure));
+            wanted = wanted && self.emit(Event::Failed(failure));
         }
         if done.last || done.broken || !wanted {
             opened.leave();
             self.closed = Some(opened.number);
             self.progress.end(opened.number);
             let complete = done.last && !done.broken && wanted;
-            self.tell(Event::Closed { opened: &opened, complete });
+            self.emit(Event::Closed { opened: &opened, complete });
         }
     }
 
     /// Whether the file is still wanted.
-    fn tell(&mut self, event: Event<'_, Out>) -> bool {
+    fn emit(&mut self, event: Event<'_, Out>) -> bool {
         let flow = (self.fold)(event);
         self.stopped |= flow == Flow::Stop;
         flow == Flow::Continue

@@ -32,7 +32,7 @@
 //!     match event {
 //!         Event::Done { out, .. } => sum += *out,
 //!         Event::Failed(failure) => assert!(failure.record.is_some(), "curtail: {}", failure.error),
-//!         Event::Opened(_) | Event::Closed { .. } => {}
+//!         _ => {}
 //!     }
 //!     Flow::Continue
 //! });
@@ -52,8 +52,8 @@ mod feed;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use checking::{Checked, Checking, Mend};
-pub use cutting::{CutOutput, Cutting, Words};
+pub use checking::{Checked, Checking, TextRepair};
+pub use cutting::{CutOutput, Cutting, ExplainFormat};
 
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::error::{Error, ErrorKind, TextPlace};
@@ -100,6 +100,7 @@ impl InputOptions {
 
 /// How to handle a unit that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OnError {
     /// The rest of the file is not read.
     #[default]
@@ -204,6 +205,7 @@ pub trait Work: Sync {
 
 /// What happens in a batch, in the order of the input.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Event<'e, Out> {
     /// A file was opened.
     Opened(&'e Arc<Opened>),
@@ -229,6 +231,7 @@ pub enum Event<'e, Out> {
 
 /// Something that failed.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// What, and where.
     pub error: Error,
@@ -238,6 +241,7 @@ pub struct Failure {
 
 /// How the batch continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Flow {
     /// The next event.
     Continue,

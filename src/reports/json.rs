@@ -38,7 +38,7 @@ struct Summary {
     transcripts: usize,
     denied: usize,
     warned: usize,
-    mended: usize,
+    repaired: usize,
     #[serde(rename = "not_told")]
     hidden: usize,
     rules: Vec<ByRule>,
@@ -78,7 +78,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         transcripts: outcome.transcripts,
         denied: outcome.count(Level::Deny),
         warned: outcome.count(Level::Warn),
-        mended: outcome.mended,
+        repaired: outcome.repaired,
         hidden: outcome.hidden(),
         rules: rules.collect(),
     };

@@ -22,7 +22,7 @@ pub struct Outcome {
     /// Number of transcripts that were examined.
     pub transcripts: usize,
     /// Number of findings that repair removed.
-    pub mended: usize,
+    pub repaired: usize,
     /// How many findings are shown at most; all by default.
     pub limit: Option<usize>,
     /// Whether findings are counted and not shown.
@@ -31,6 +31,7 @@ pub struct Outcome {
 
 /// The number of findings of a rule.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Count {
     /// The rule.
     pub rule: &'static Rule,

@@ -75,7 +75,7 @@ fn summary(outcome: &Outcome) -> String {
         (0, warned) => many(warned, "warning"),
         (denied, warned) => format!("{}, {}", many(denied, "error"), many(warned, "warning")),
     };
-    let mended = if outcome.mended > 0 { format!("; {} mended", outcome.mended) } else { String::new() };
+    let repaired = if outcome.repaired > 0 { format!("; {} repaired", outcome.repaired) } else { String::new() };
     let (files, transcripts) = (many(outcome.files.len(), "file"), many(outcome.transcripts, "transcript"));
-    format!("{found} in {transcripts} of {files}{mended}")
+    format!("{found} in {transcripts} of {files}{repaired}")
 }

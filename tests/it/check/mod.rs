@@ -199,7 +199,7 @@ fn fixing_mends_in_place_and_tells_what_is_left() {
         let output = curtail(folder.path(), &["check", &format!("--fix={mode}"), "chat.jsonl"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{mode}");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("1 mended"), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 repaired"), "{output:?}");
         let again = curtail(folder.path(), &["check", "--diff", &format!("--fix={mode}"), "chat.jsonl"]);
         assert_eq!((again.status.code(), again.stdout.len()), (Some(0), 0), "{again:?}");
     }
