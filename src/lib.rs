@@ -25,7 +25,7 @@
 pub mod batch;
 pub mod checks;
 #[cfg(feature = "cli")]
-pub mod cli;
+mod cli;
 pub mod dialects;
 pub mod digest;
 pub mod edit;
@@ -38,9 +38,15 @@ pub mod pipeline;
 pub mod processors;
 #[cfg(feature = "cli")]
 pub mod reports;
+#[cfg(feature = "store")]
 pub mod rolling;
+#[cfg(feature = "store")]
 pub mod store;
 mod suggest;
 pub mod summarizers;
 pub mod tokenizers;
 pub mod transcript;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main as run_program;

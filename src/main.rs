@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    curtail::cli::main()
+    curtail::run_program()
 }

@@ -10,12 +10,13 @@ use super::check_reporter::CheckReporter;
 use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
-use crate::batch::{Batch, Checking, Mend, OnError};
+use crate::batch::{Batch, Checking, OnError, TextRepair};
 use crate::checks::{Inspection, Levels, Profile, Table};
-use crate::cli::options::{CountingOptions, RepairHow, Tokens};
+use crate::cli::options::{CountingOptions, REPAIR_MODES, Tokens, one_of, repairs};
 use crate::dialects;
 use crate::io::Progress;
 use crate::pipeline::{Chain, Cutter};
+use crate::processors::RepairMode;
 use crate::reports::{self, FORMATS, Format, Outcome};
 use crate::suggest::unknown;
 
@@ -54,8 +55,8 @@ pub(super) struct Args {
     config: ConfigFlags,
 
     /// Repair broken pairs in place (default: drop), and report what remains
-    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "drop", conflicts_with = "profile", help_heading = "Repair")]
-    fix: Option<RepairHow>,
+    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "drop", conflicts_with = "profile", help_heading = "Repair")]
+    fix: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
     #[arg(long, help_heading = "Repair")]
@@ -129,7 +130,7 @@ impl Args {
         let counting = self.max_tokens.map(|_| self.counting.counting()).transpose()?;
         let inspection =
             Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
-        Ok(Checking { inspection, levels: self.levels()?, counting, mend: self.mend() })
+        Ok(Checking { inspection, levels: self.levels()?, counting, repair: self.repair() })
     }
 
     fn levels(&self) -> anyhow::Result<Levels> {
@@ -148,10 +149,10 @@ impl Args {
         Ok(Levels::new(&table, &flags)?)
     }
 
-    fn mend(&self) -> Option<Mend> {
-        let how = self.fix.or(self.diff.then_some(RepairHow::Drop))?;
-        let chain = Chain::default().at("", how.processors(self.repair_pending));
-        Some(Mend { cutter: Cutter { chain, explain: false, counting: None }, write: self.writes() })
+    fn repair(&self) -> Option<TextRepair> {
+        let mode = self.fix.or(self.diff.then_some(RepairMode::Drop))?;
+        let chain = Chain::default().at("", repairs(mode, self.repair_pending));
+        Some(TextRepair { cutter: Cutter { chain, explain: false, counting: None }, write: self.writes() })
     }
 }
 

@@ -83,7 +83,7 @@ impl CheckReporter {
         self.grown += checked.grown;
         self.changed |= checked.changed;
         self.outcome.transcripts += checked.transcripts;
-        self.outcome.mended += checked.mended;
+        self.outcome.repaired += checked.repaired;
         let findings = checked.findings.drain(..).map(|finding| (file, finding.moved(0, grown)));
         self.outcome.findings.extend(findings);
         for (print, finding) in checked.prints.drain(..) {

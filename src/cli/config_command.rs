@@ -76,13 +76,13 @@ enum Command {
 
 /// Shows what was asked for.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let words = match &args.command {
+    let text = match &args.command {
         _ if args.schema => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
         Some(Command::Schema) => format!("{:#}\n", schema(PROCESSOR_SPECS, &check())),
         Some(Command::Show(flags)) => shown(flags)?,
         None => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
     };
-    out::print(&words)?;
+    out::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -110,7 +110,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
 fn check() -> serde_json::Value {
     let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
     let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
-    let rules = |words: &str| json!({"description": words, "type": "array", "items": {"enum": names}});
+    let rules = |description: &str| json!({"description": description, "type": "array", "items": {"enum": names}});
     let levels = |more: serde_json::Value| {
         let mut properties = json!({
             "deny": rules("Rules and groups that fail the check"),

@@ -7,10 +7,12 @@ use crate::suggest::closest;
 /// Names that other programs use for our flags and values, each with ours.
 const SYNONYMS: &[(&str, &str)] = &[
     ("--budget", "--max-tokens"),
+    ("--keep-last", "--size"),
     ("--last", "--size"),
     ("--limit", "--max-tokens"),
     ("--max", "--max-tokens"),
     ("--messages", "--size"),
+    ("--tail", "--size"),
     ("--tokens", "--max-tokens"),
     ("--turns", "--unit"),
     ("audio", "media"),
@@ -84,6 +86,8 @@ mod tests {
         let cases = [
             ("--last", Some("--size")),
             ("--last=4", Some("--size")),
+            ("--keep-last", Some("--size")),
+            ("--tail", Some("--size")),
             ("--siez", Some("--size")),
             ("--budget", None),
             ("thinking", Some("reasoning")),

@@ -10,12 +10,12 @@ use super::cut_reporter::CutReporter;
 use super::input::{Cutting, ExplainFlag, Global, Input, Output};
 use super::interrupt::Interrupt;
 use super::report;
-use crate::batch::{self, Batch, Words};
+use crate::batch::{self, Batch, ExplainFormat};
 use crate::cli::options::Options;
 use crate::error::{Error, ErrorKind};
 use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
 use crate::pipeline::{Chain, Cutter};
-use crate::processors::{Counting, OnSummary, Overhead};
+use crate::processors::{Counting, OnSummary};
 use crate::tokenizers;
 
 /// What is done to the inputs.
@@ -53,8 +53,8 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
         (Some(_), None) => Some(default_counting()?),
     };
     let mut cutting = batch::Cutting {
-        cutter: Cutter { chain, explain: flags.words() != Words::None, counting },
-        words: flags.words(),
+        cutter: Cutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
+        explain: flags.explain_format(),
         targets,
     };
     let progress = Arc::new(Progress::new(global.show(cutting.targets.is_stdout()), &sources));
@@ -68,7 +68,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
         report::warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
     }
-    let on_error = flags.output.on_error.policy();
+    let on_error = flags.output.on_error;
     let batch = Batch { jobs: global.jobs, input_options, on_error, stop: interrupt.flag(), progress };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(begun, interrupt.status())
@@ -82,11 +82,7 @@ fn refuse(errors: &[Error]) -> ExitCode {
 }
 
 fn default_counting() -> anyhow::Result<Counting> {
-    Ok(Counting {
-        tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?,
-        overhead: Overhead::None,
-        reserve: 0,
-    })
+    Ok(Counting::new(tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?))
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.
@@ -114,12 +110,12 @@ impl Cutting {
         }
     }
 
-    fn words(&self) -> Words {
+    fn explain_format(&self) -> ExplainFormat {
         match self.explain {
-            Some(ExplainFlag::Text) => Words::Text,
-            Some(ExplainFlag::Json) => Words::Json,
-            None if self.dry_run => Words::Text,
-            None => Words::None,
+            Some(ExplainFlag::Text) => ExplainFormat::Text,
+            Some(ExplainFlag::Json) => ExplainFormat::Json,
+            None if self.dry_run => ExplainFormat::Text,
+            None => ExplainFormat::None,
         }
     }
 

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::input::{Cutting as Flags, Global, OnErrorFlag, StatsFlag};
+use super::input::{Cutting as Flags, Global, StatsFlag};
 use super::report;
 use super::sums::Sums;
-use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, Opened};
+use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened};
 use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{FileSink, Manifest, Progress};
@@ -178,10 +178,10 @@ impl<'f> CutReporter<'f> {
     }
 
     fn failure(&mut self, failure: &Failure) -> Flow {
-        let continues = failure.record.is_some() && self.flags.output.on_error != OnErrorFlag::Fail;
+        let continues = failure.record.is_some() && self.flags.output.on_error != OnError::Fail;
         if continues {
             self.sums.failed_records += 1;
-            let kept = self.flags.output.on_error == OnErrorFlag::Keep;
+            let kept = self.flags.output.on_error == OnError::Keep;
             let fate = if kept { "kept unchanged" } else { "dropped" };
             if !self.global.quiet {
                 self.progress.aside(|| report::warning(&format!("{} ({fate})", failure.error)));

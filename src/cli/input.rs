@@ -6,12 +6,33 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::environment::Environment;
 use crate::batch::{InputOptions, OnError};
-use crate::cli::options::RepairHow;
+use crate::cli::options::{Choice, REPAIR_MODES, one_of, repairs};
 use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{self, Show, Source, Wanted};
 use crate::pipeline::Chain;
+use crate::processors::RepairMode;
+
+/// The framing that `--framing` requests; `None` to detect it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RequestedFraming(pub(super) Option<Framing>);
+
+/// The values of `--framing`.
+const FRAMINGS: &[Choice<RequestedFraming>] = &[
+    Choice::new("auto", RequestedFraming(None), "Detect it from the first values"),
+    Choice::new("lines", RequestedFraming(Some(Framing::Lines)), "One message or event per line"),
+    Choice::new("records", RequestedFraming(Some(Framing::Records)), "One transcript per line"),
+    Choice::new("document", RequestedFraming(Some(Framing::Document)), "One JSON value per file"),
+];
+
+/// The values of `--on-error`.
+const ERROR_POLICIES: &[Choice<OnError>] = &[
+    Choice::new("fail", OnError::Fail, "Stop reading the file, write no output for it, and exit with status 2"),
+    Choice::new("skip", OnError::Skip, "Drop the record, with a warning"),
+    Choice::new("keep", OnError::Keep, "Keep the record unchanged, with a warning"),
+];
 
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
@@ -21,8 +42,8 @@ pub(super) struct Input {
     pub(super) paths: Vec<PathBuf>,
 
     /// How a file contains its transcripts
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
-    pub(super) framing: FramingFlag,
+    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", help_heading = "Input")]
+    pub(super) framing: RequestedFraming,
 
     /// Dialect of the messages, detected by default; `curtail dialects` lists the names
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Input")]
@@ -37,31 +58,6 @@ pub(super) struct Input {
     pub(super) stdin_filename: Option<String>,
 }
 
-/// `--framing`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum FramingFlag {
-    /// Detect it from the first values
-    Auto,
-    /// One message or event per line
-    Lines,
-    /// One transcript per line
-    Records,
-    /// One JSON value per file
-    Document,
-}
-
-impl FramingFlag {
-    /// The requested framing; `None` to detect it.
-    pub(super) const fn framing(self) -> Option<Framing> {
-        match self {
-            Self::Auto => None,
-            Self::Lines => Some(Framing::Lines),
-            Self::Records => Some(Framing::Records),
-            Self::Document => Some(Framing::Document),
-        }
-    }
-}
-
 /// The flags of every command that cuts.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Cutting {
@@ -69,8 +65,8 @@ pub(super) struct Cutting {
     pub(super) input: Input,
 
     /// Repair broken pairs after the cut
-    #[arg(long, value_enum, value_name = "HOW", help_heading = "Repair")]
-    pub(super) repair: Option<RepairHow>,
+    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", help_heading = "Repair")]
+    pub(super) repair: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
     #[arg(long, requires = "repair", help_heading = "Repair")]
@@ -142,6 +138,9 @@ pub(super) struct Global {
         help_heading = "Global"
     )]
     pub(super) progress: When,
+
+    #[arg(skip)]
+    pub(super) environment: Environment,
 }
 
 /// `--color`, `--progress`
@@ -183,36 +182,24 @@ pub(super) struct Output {
     /// How to handle records that fail
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(ERROR_POLICIES),
         value_name = "WHAT",
         default_value = "fail",
         env = "CURTAIL_ON_ERROR",
         help_heading = "Output"
     )]
-    pub(super) on_error: OnErrorFlag,
+    pub(super) on_error: OnError,
 
     /// Write records that fail to FILE with the reason, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) rejects: Option<PathBuf>,
 }
 
-/// `--on-error`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OnErrorFlag {
-    /// Stop reading the file, write no output for it, and exit with status 2
-    Fail,
-    /// Drop the record, with a warning
-    Skip,
-    /// Keep the record unchanged, with a warning
-    Keep,
-}
-
 impl Input {
     /// How inputs are read.
     pub(super) fn input_options(&self) -> Result<InputOptions, Error> {
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
-        let input_options =
-            InputOptions { framing: self.framing.framing(), dialect, messages_key: self.messages_key.clone() };
+        let input_options = InputOptions { framing: self.framing.0, dialect, messages_key: self.messages_key.clone() };
         // An unknown name is an error before any input is read.
         input_options.reading(Framing::Lines)?;
         Ok(input_options)
@@ -221,7 +208,7 @@ impl Input {
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
     pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<Error>), Error> {
         let stdin_name = self.stdin_filename.as_deref();
-        let (sources, missing) = io::find(&Wanted { paths: &self.paths, stdin_name, except })?;
+        let (sources, missing) = io::find_sources(&Wanted { paths: &self.paths, stdin_name, except })?;
         if sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
             let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
             return Err(Error::new(ErrorKind::Usage, "", what));
@@ -248,19 +235,8 @@ impl Global {
             _ if self.quiet => Show::Never,
             When::Always if terminal => Show::BarsNow,
             When::Always => Show::Lines,
-            When::Auto if terminal && !crowded && std::env::var_os("CI").is_none() => Show::Bars,
+            When::Auto if terminal && !crowded && !self.environment.is_ci => Show::Bars,
             When::Auto => Show::Never,
-        }
-    }
-}
-
-impl OnErrorFlag {
-    /// The requested policy.
-    pub(super) const fn policy(self) -> OnError {
-        match self {
-            Self::Fail => OnError::Fail,
-            Self::Skip => OnError::Skip,
-            Self::Keep => OnError::Keep,
         }
     }
 }
@@ -287,7 +263,7 @@ impl Cutting {
     /// `chain`, followed by the repair of `--repair`.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
         match self.repair {
-            Some(how) => chain.at("", how.processors(self.repair_pending)),
+            Some(mode) => chain.at("", repairs(mode, self.repair_pending)),
             None => chain,
         }
     }

@@ -3,13 +3,14 @@
 mod check;
 mod check_reporter;
 mod completions;
-pub mod config;
+pub(crate) mod config;
 mod config_command;
 mod corrections;
 mod count;
 mod cut;
 mod cut_reporter;
 mod dialects;
+mod environment;
 mod examples;
 mod filter;
 mod help;
@@ -19,7 +20,7 @@ mod interrupt;
 mod limit;
 mod man;
 mod memory;
-pub mod options;
+pub(crate) mod options;
 mod out;
 mod processor_specs;
 mod repair;
@@ -35,10 +36,9 @@ mod window;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-pub use processor_specs::PROCESSOR_SPECS;
+pub(crate) use processor_specs::PROCESSOR_SPECS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]
@@ -75,7 +75,7 @@ enum Command {
 
 /// The command line, with every command and flag.
 #[must_use]
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     help::with_pages(Cli::command())
 }
 
@@ -83,10 +83,11 @@ pub fn command() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed.map_err(|error| error.format(&mut command())) {
+    let mut cli = match parsed.map_err(|error| error.format(&mut command())) {
         Ok(cli) => cli,
         Err(error) => return refused(error),
     };
+    cli.global.environment = environment::Environment::of_process();
     cli.global.apply();
     let done = match &cli.command {
         Command::Window(args) => cut::with(&args.cutting, &cli.global, &args.options),
@@ -117,29 +118,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Flags of other programs, the command that has a flag for the same purpose, and that flag.
-const FOREIGN_FLAGS: &[(&str, &str, &str)] =
-    &[("--last", "window", "-n/--size"), ("--keep-last", "window", "-n/--size"), ("--tail", "window", "-n/--size")];
-
 /// Prints the error, or the help that was requested.
 fn refused(error: clap::Error) -> ExitCode {
     let known = corrections::flags_of(&command(), std::env::args().skip(1));
-    let mut error = corrections::corrected(error, &known);
-    if let Some(own) = own_flag(&error) {
-        error.insert(ContextKind::SuggestedArg, ContextValue::String(own.to_owned()));
-    }
+    let error = corrections::corrected(error, &known);
     // Where standard error is closed, only the exit status remains.
     drop(error.print());
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// The flag to use instead of the unknown flag of `error`, if it is one of [`FOREIGN_FLAGS`].
-fn own_flag(error: &clap::Error) -> Option<&'static str> {
-    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
-    let usage = usage.to_string();
-    let known = FOREIGN_FLAGS
-        .iter()
-        .find(|(foreign, command, _)| flag == foreign && usage.contains(&format!("curtail {command} ")));
-    known.map(|(.., own)| *own)
 }

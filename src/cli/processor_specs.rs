@@ -5,7 +5,7 @@ use super::summarize::SummarizeOptions;
 use crate::cli::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
 
 /// Every processor, in the order of the documentation.
-pub const PROCESSOR_SPECS: &[ProcessorSpec] = &[
+pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
     ProcessorSpec::of::<WindowOptions>("window"),
     ProcessorSpec::of::<FilterOptions>("filter"),
     ProcessorSpec::of::<LimitOptions>("limit"),

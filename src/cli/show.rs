@@ -158,11 +158,11 @@ fn message(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::i
 
 /// A part as text.
 fn described(part: &OutlinePart) -> String {
-    let mut words = vec![String::from(part.kind)];
-    words.extend(part.name.clone());
-    words.extend(part.id.as_ref().map(|id| format!("id={id}")));
-    words.push(span(part.span));
-    words.extend(match (part.kind, part.pair) {
+    let mut facts = vec![String::from(part.kind)];
+    facts.extend(part.name.clone());
+    facts.extend(part.id.as_ref().map(|id| format!("id={id}")));
+    facts.push(span(part.span));
+    facts.extend(match (part.kind, part.pair) {
         ("tool-call", Some([message, _])) => Some(format!("answered by {message}")),
         ("tool-result", Some([message, _])) => Some(format!("answers {message}")),
         ("tool-call", None) if part.hosted => Some(String::from("hosted")),
@@ -170,9 +170,9 @@ fn described(part: &OutlinePart) -> String {
         _ => None,
     });
     if !part.begins.is_empty() {
-        words.push(format!("| {}", part.begins));
+        facts.push(format!("| {}", part.begins));
     }
-    words.join(" ")
+    facts.join(" ")
 }
 
 fn span([start, end]: [usize; 2]) -> String {

@@ -7,9 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::ValueEnum;
 
+use super::options::{Choice, one_of};
 use crate::store::{Clash, Store, StoreError, StoreLocation};
+
+/// The values of `--on-clash`.
+const CLASHES: &[Choice<Clash>] = &[
+    Choice::new("refuse", Clash::Refuse, "Import nothing and name the state"),
+    Choice::new("keep", Clash::Keep, "Keep the existing state"),
+    Choice::new("replace", Clash::Replace, "Replace the existing state"),
+];
 
 /// Export and import the store of `memory` and `summarize`
 #[derive(Debug, clap::Args)]
@@ -35,8 +42,8 @@ enum Command {
         place: StoreFlag,
 
         /// What to do with a state that already exists
-        #[arg(long, value_enum, default_value = "refuse")]
-        on_clash: ClashFlag,
+        #[arg(long, value_parser = one_of(CLASHES), default_value = "refuse")]
+        on_clash: Clash,
 
         /// File to read; standard input if omitted
         #[arg(value_name = "FILE")]
@@ -50,16 +57,6 @@ pub(super) struct StoreFlag {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
     #[arg(long, value_name = "FILE", help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ClashFlag {
-    /// Import nothing and name the state
-    Refuse,
-    /// Keep the existing state
-    Keep,
-    /// Replace the existing state
-    Replace,
 }
 
 impl StoreFlag {
@@ -107,17 +104,12 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn import(place: &StoreFlag, on_clash: ClashFlag, file: Option<&Path>) -> anyhow::Result<()> {
+fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
     let mut input: Box<dyn BufRead> = match file {
         Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| file.display().to_string())?)),
         None => Box::new(std::io::stdin().lock()),
     };
-    let clash = match on_clash {
-        ClashFlag::Refuse => Clash::Refuse,
-        ClashFlag::Keep => Clash::Keep,
-        ClashFlag::Replace => Clash::Replace,
-    };
-    let taken = place.open()?.import(&mut input, clash)?;
+    let taken = place.open()?.import(&mut input, on_clash)?;
     let states = if taken == 1 { "state" } else { "states" };
     anstream::eprintln!("curtail: imported {taken} {states}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Validates a structured state with a JSON Schema, and reports violations as the validator words them.
+//! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
 //! Nothing outside the schema's own text is fetched.
 
 // Without the feature no schema can be compiled.
@@ -51,7 +51,7 @@ pub struct Violation {
     /// JSON pointer into the state; empty for the state itself.
     pub path: String,
     /// What the validator reports.
-    pub words: String,
+    pub message: String,
 }
 
 impl Schema {
@@ -123,23 +123,23 @@ impl Schema {
 impl Violation {
     fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
         /// Most characters of one violation, which may quote a whole state.
-        const WORDS: usize = 300;
-        let mut words = error.to_string();
-        if let Some((end, _)) = words.char_indices().nth(WORDS) {
-            words.truncate(end);
-            words.push('…');
+        const LONGEST: usize = 300;
+        let mut message = error.to_string();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+            message.truncate(end);
+            message.push('…');
         }
         let path = error.instance_path().to_string();
-        Violation { path, words }
+        Violation { path, message }
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
-            return f.write_str(&self.words);
+            return f.write_str(&self.message);
         }
-        write!(f, "{}: {}", self.path, self.words)
+        write!(f, "{}: {}", self.path, self.message)
     }
 }
 

@@ -18,6 +18,7 @@ pub struct Update<'a> {
 
 /// The outcome of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was merged into the state.
     Applied,
@@ -40,7 +41,7 @@ impl Outcome {
 
     /// The name of the outcome, and why an update was not applied.
     #[must_use]
-    pub fn words(&self) -> (&'static str, Option<&str>) {
+    pub fn described(&self) -> (&'static str, Option<&str>) {
         match self {
             Outcome::Applied => ("applied", None),
             Outcome::AlreadyKnown => ("known", None),
@@ -52,6 +53,15 @@ impl Outcome {
 }
 
 /// A state that updates are applied to.
+///
+/// ```
+/// use curtail::memory::{Outcome, Scratchpad, State, Update};
+///
+/// let mut scratchpad = Scratchpad::new(State::empty_object(), None, false);
+/// let update = Update { call_id: "call-1", arguments: r#"{"city": "Bern"}"# };
+/// assert_eq!(scratchpad.apply(update), Outcome::Applied);
+/// assert_eq!(scratchpad.into_state().to_json(), r#"{"city":"Bern"}"#);
+/// ```
 #[derive(Debug)]
 pub struct Scratchpad<'s> {
     state: State,

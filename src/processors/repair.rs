@@ -28,6 +28,34 @@ pub struct Repair {
     pub pending: bool,
 }
 
+impl Repair {
+    /// This repair, followed by one that drops what it could not move or answer.
+    ///
+    /// ```
+    /// use curtail::dialects::{Framing, Reading};
+    /// use curtail::pipeline::{Chain, Cutter};
+    /// use curtail::processors::{Repair, RepairMode};
+    ///
+    /// let chat = concat!(
+    ///     "{\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
+    ///     "{\"role\":\"tool\",\"tool_call_id\":\"call-1\",\"content\":\"05:12\"}\n",
+    ///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+    /// );
+    /// let stages = Repair { mode: RepairMode::Move, pending: true }.with_drop();
+    /// let chain = stages.into_iter().fold(Chain::default(), Chain::then);
+    /// let cutter = Cutter { chain, explain: false, counting: None };
+    /// let mut repaired = String::new();
+    /// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut repaired)?;
+    /// assert!(!repaired.contains("call-1"), "a result without its call is dropped");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_drop(self) -> Vec<Self> {
+        let drop = Self { mode: RepairMode::Drop, ..self };
+        if self.mode == RepairMode::Drop { vec![drop] } else { vec![self, drop] }
+    }
+}
+
 /// The text of a stub result.
 const INTERRUPTED: &str = "[interrupted: this tool call was never answered]";
 

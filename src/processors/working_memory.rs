@@ -9,6 +9,23 @@ use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Draft, Message, Part, Role};
 
 /// Writes the state into the transcript as a block; replaces an older block, and drops it if the state is empty.
+///
+/// ```
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::memory::State;
+/// use curtail::pipeline::{Chain, Cutter};
+/// use curtail::processors::{StateSource, WorkingMemory};
+/// use curtail::tokenizers;
+///
+/// let state = StateSource::Given(State::given("Prefers trains."));
+/// let memory = WorkingMemory::new(state, tokenizers::tokenizer_by_name("o200k_base")?);
+/// let cutter = Cutter { chain: Chain::default().then(memory), explain: false, counting: None };
+/// let mut with_memory = String::new();
+/// let chat = "{\"role\":\"user\",\"content\":\"Hello\"}\n";
+/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut with_memory)?;
+/// assert!(with_memory.contains("Prefers trains."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct WorkingMemory {
     /// The source of the state.
@@ -134,7 +151,7 @@ impl WorkingMemory {
 }
 
 fn remark(found: &FoundUpdate<'_>, outcome: &Outcome) -> Remark {
-    let (action, reason) = outcome.words();
+    let (action, reason) = outcome.described();
     let colon = if reason.is_some() { ": " } else { "" };
     let reason = format!("update by call {:?}{colon}{}", found.call_id, reason.unwrap_or_default());
     Remark { message: found.message, action, reason: Reason::Owned(reason) }
@@ -142,7 +159,7 @@ fn remark(found: &FoundUpdate<'_>, outcome: &Outcome) -> Remark {
 
 /// The note about an update that was not applied.
 fn fault_note(found: &FoundUpdate<'_>, outcome: &Outcome) -> Option<String> {
-    let (action, reason) = outcome.words();
+    let (action, reason) = outcome.described();
     let reason = reason.filter(|_| outcome.is_fault())?;
     Some(format!("message {}, call {:?}: the update is {action}: {reason}", found.message + 1, found.call_id))
 }

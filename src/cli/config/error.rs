@@ -9,13 +9,13 @@ use crate::cli::options::ProcessorSpec;
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigError {
+pub(crate) struct ConfigError {
     /// The file, as messages call it.
-    pub file: String,
+    pub(crate) file: String,
     /// Line and column, from 1; none if the file itself is at fault.
-    pub place: Option<(usize, usize)>,
+    pub(crate) place: Option<(usize, usize)>,
     /// What is wrong, and what would be right.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 impl fmt::Display for ConfigError {

@@ -14,28 +14,28 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-pub use error::ConfigError;
-pub use schema::schema;
-pub use table::ProcessorEntry;
-pub use value::{Origin, Value};
-pub use variables::Variables;
+pub(crate) use error::ConfigError;
+pub(crate) use schema::schema;
+pub(crate) use table::ProcessorEntry;
+pub(crate) use value::{Origin, Value};
+pub(crate) use variables::Variables;
 
 use super::options::ProcessorSpec;
-use crate::error::system_words;
+use crate::error::system_message;
 use crate::pipeline::{Chain, Levels, UnknownLevel};
 use error::{Page, Reader};
 
 /// A processor of a configuration and the level that it comes from.
-pub type Step<'c> = crate::pipeline::Step<'c, ProcessorEntry>;
+pub(crate) type Step<'c> = crate::pipeline::Step<'c, ProcessorEntry>;
 
 /// The names of a configuration in a folder; the first that exists is used.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
 
 /// What a configuration file says.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub(crate) struct Config {
     /// The file, as messages call it.
-    pub file: String,
+    pub(crate) file: String,
     text: String,
     levels: Levels<ProcessorEntry>,
 }
@@ -45,12 +45,16 @@ impl Config {
     ///
     /// # Errors
     /// The file cannot be read, or something in it is not understood.
-    pub fn read(path: &Path, specs: &'static [ProcessorSpec], variables: &Variables) -> Result<Self, ConfigError> {
+    pub(crate) fn read(
+        path: &Path,
+        specs: &'static [ProcessorSpec],
+        variables: &Variables,
+    ) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
             file: file.clone(),
             place: None,
-            what: system_words(&error),
+            what: system_message(&error),
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let levels = read::levels(Reader { page: Page { file: &file, text: &text }, folder, specs, variables })?;
@@ -60,7 +64,7 @@ impl Config {
     /// The file that applies to `folder`: its own or the closest above, up to the root of the repository, or else the
     /// user's.
     #[must_use]
-    pub fn discover(folder: &Path, variables: &Variables) -> Option<PathBuf> {
+    pub(crate) fn discover(folder: &Path, variables: &Variables) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             if let Some(found) = beside(folder) {
                 return Some(found);
@@ -76,7 +80,7 @@ impl Config {
     ///
     /// # Errors
     /// What is not understood, with its place.
-    pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
+    pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
         read::section(Page { file: &self.file, text: &self.text }, name)
     }
 }
@@ -86,7 +90,7 @@ impl Config {
     ///
     /// # Errors
     /// A name that the file does not have.
-    pub fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, ConfigError> {
+    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, ConfigError> {
         let unknown =
             |error: UnknownLevel| ConfigError { file: self.file.clone(), place: None, what: error.to_string() };
         self.levels.steps(network, agent).map_err(unknown)
@@ -94,7 +98,7 @@ impl Config {
 
     /// The processors of all levels, in the order of the file.
     #[must_use]
-    pub fn everywhere(&self) -> Vec<Step<'_>> {
+    pub(crate) fn everywhere(&self) -> Vec<Step<'_>> {
         self.levels.everywhere()
     }
 
@@ -102,7 +106,7 @@ impl Config {
     ///
     /// # Errors
     /// What a processor needs and cannot have, with the place of its table.
-    pub fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
+    pub(crate) fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
         let mut chain = Chain::default();
         for Step { level, entry } in steps {
             let processors = entry.spec.processors(&entry.flags).map_err(|error| ConfigError {
@@ -117,7 +121,7 @@ impl Config {
 
     /// An error about `name`, a string in the file: at its first place there, or without a place if it is spelled with escapes.
     #[must_use]
-    pub fn error_at(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
+    pub(crate) fn error_at(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
         let page = Page { file: &self.file, text: &self.text };
         let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
         match quoted('"').or_else(|| quoted('\'')) {

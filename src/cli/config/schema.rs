@@ -6,7 +6,7 @@ use crate::cli::options::{OptionKey, ProcessorSpec, Shape};
 
 /// The schema (draft 2020-12) of a file that may hold processors of these kinds; `check` is that of the table of `curtail check`.
 #[must_use]
-pub fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
+pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});
     let agents = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/level"}});
@@ -53,8 +53,8 @@ fn one_of_types(types: &[&str], definitions: &[Value]) -> Value {
     })
 }
 
-fn described(words: &str, definition: &str) -> Value {
-    json!({"description": words, "$ref": format!("#/$defs/{definition}")})
+fn described(description: &str, definition: &str) -> Value {
+    json!({"description": description, "$ref": format!("#/$defs/{definition}")})
 }
 
 fn processor(spec: &ProcessorSpec) -> Value {
@@ -101,7 +101,7 @@ fn property(key: &OptionKey) -> Value {
         Shape::Switch => json!({"type": "boolean"}),
         Shape::Whole => json!({"type": "integer", "minimum": key.least}),
         Shape::Tokens => json!({"type": ["integer", "string"]}),
-        Shape::Choice(words) => json!({"enum": words}),
+        Shape::Choice(choices) => json!({"enum": choices}),
         Shape::Text => json!({"type": "string"}),
         Shape::Any => json!({"type": ["string", "number"]}),
     };

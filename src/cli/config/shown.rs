@@ -1,4 +1,4 @@
-//! Values of a TOML file in words: what kind each is, and how it is written on one line.
+//! Values of a TOML file for messages: what kind each is, and how it is written on one line.
 
 use toml::de::{DeInteger, DeValue};
 

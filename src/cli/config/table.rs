@@ -19,13 +19,13 @@ use crate::suggest::{closest, unknown};
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
-pub struct ProcessorEntry {
+pub(crate) struct ProcessorEntry {
     /// Which processor.
-    pub spec: &'static ProcessorSpec,
+    pub(crate) spec: &'static ProcessorSpec,
     /// The values of all keys that have one, in the order of the command's help.
-    pub values: Vec<Value>,
+    pub(crate) values: Vec<Value>,
     /// Line and column of its table, from 1.
-    pub place: (usize, usize),
+    pub(crate) place: (usize, usize),
     /// What the keys come to.
     pub(super) flags: ArgMatches,
 }
@@ -56,9 +56,9 @@ pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<P
     for (name, said) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
         let key = key(reader, spec, &keys, name)?;
         twice(page, &given, key, name)?;
-        let words = words(page, name.get_ref(), key, said)?;
+        let values = texts(page, name.get_ref(), key, said)?;
         if !is_overridden(key, variables) {
-            flags.extend(words.iter().filter_map(|word| flag(key, word, folder)));
+            flags.extend(values.iter().filter_map(|value| flag(key, value, folder)));
         }
         let (line, _) = page.place(name.span().start);
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
@@ -119,25 +119,25 @@ fn twice(page: Page<'_>, given: &[Given], key: &OptionKey, name: &Spanned<Cow<'_
 }
 
 /// The values of a key, each as the command line takes it.
-fn words(
+fn texts(
     page: Page<'_>,
     name: &str,
     key: &OptionKey,
     value: &Spanned<DeValue<'_>>,
 ) -> Result<Vec<String>, ConfigError> {
-    let DeValue::Array(values) = value.get_ref() else { return Ok(vec![word(page, name, key, value)?]) };
+    let DeValue::Array(values) = value.get_ref() else { return Ok(vec![text(page, name, key, value)?]) };
     if !key.is_list {
-        let what = format!("`{name}` takes {}, found an array", key.shape.words());
+        let what = format!("`{name}` takes {}, found an array", key.shape.description());
         return Err(page.fault(value.span(), what));
     }
     if values.is_empty() {
         let what = format!("`{name}` is empty; name what is meant, or leave the key out");
         return Err(page.fault(value.span(), what));
     }
-    values.iter().map(|value| word(page, name, key, value)).collect()
+    values.iter().map(|value| text(page, name, key, value)).collect()
 }
 
-fn word(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
+fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
     let word = match (&key.shape, value.get_ref()) {
         (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
         (Shape::Whole | Shape::Tokens | Shape::Any, DeValue::Integer(number)) => whole(number),
@@ -147,7 +147,7 @@ fn word(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>
     };
     let listed = if key.is_list { ", or several in an array" } else { "" };
     let word = word.ok_or_else(|| {
-        let what = format!("`{name}` takes {}{listed}, found {}", key.shape.words(), found(value.get_ref()));
+        let what = format!("`{name}` takes {}{listed}, found {}", key.shape.description(), found(value.get_ref()));
         page.fault(value.span(), what)
     })?;
     if let Shape::Choice(choices) = &key.shape {
@@ -177,7 +177,7 @@ fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
     }
 }
 
-/// What the command line would refuse, in words that fit a file.
+/// What the command line would refuse, worded for a file.
 fn refused(
     page: Page<'_>,
     spec: &ProcessorSpec,
@@ -206,8 +206,8 @@ fn refused(
             format!("this `{}` needs {}", spec.name, names.join(" and "))
         }
         _ => {
-            let words = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
-            culprit.map_or_else(|| words.clone(), |culprit| format!("`{}`: {words}", culprit.name))
+            let message = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
+            culprit.map_or_else(|| message.clone(), |culprit| format!("`{}`: {message}", culprit.name))
         }
     };
     page.fault(culprit.map_or(table, |culprit| culprit.span.clone()), what)

@@ -7,18 +7,18 @@ use crate::cli::options::{OptionKey, Shape};
 
 /// What a key comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub(crate) struct Value {
     /// The key, as the file calls it.
-    pub name: String,
+    pub(crate) name: String,
     /// Its value, as it would be written in a file.
-    pub value: String,
+    pub(crate) value: String,
     /// Where it comes from.
-    pub origin: Origin,
+    pub(crate) origin: Origin,
 }
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// The line of the file, from 1.
     File(usize),
     /// The environment variable of this name.

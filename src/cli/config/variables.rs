@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 /// Environment variables by name.
 #[derive(Debug, Clone, Default)]
-pub struct Variables(HashMap<OsString, OsString>);
+pub(crate) struct Variables(HashMap<OsString, OsString>);
 
 impl Variables {
     /// Those of this process.
     #[must_use]
-    pub fn of_process() -> Self {
+    pub(crate) fn of_process() -> Self {
         Self(std::env::vars_os().collect())
     }
 

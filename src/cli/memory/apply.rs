@@ -11,7 +11,7 @@ use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::out::print;
 use crate::dialects::ReadError;
 use crate::error::Error;
-use crate::io::{Wanted, find};
+use crate::io::{Wanted, find_sources};
 use crate::memory::{Outcome, Replayed, State, Update, replay};
 use crate::processors::updates;
 use crate::store::Store;
@@ -62,9 +62,9 @@ impl Args {
     fn read(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
         let wanted =
             Wanted { paths: &self.input.paths, stdin_name: self.input.stdin_filename.as_deref(), except: None };
-        let (sources, mut failures) = find(&wanted)?;
+        let (sources, mut failures) = find_sources(&wanted)?;
         let input_options = InputOptions {
-            framing: self.input.framing.framing(),
+            framing: self.input.framing.0,
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
             messages_key: self.input.messages_key.clone(),
         };
@@ -130,17 +130,17 @@ impl Args {
 
     fn report(&self, name: &str, found: &[Found], outcomes: &[Outcome]) {
         for (Found { line, call_id, .. }, outcome) in found.iter().zip(outcomes) {
-            let (word, reason) = outcome.words();
+            let (action, reason) = outcome.described();
             let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             match self.explain {
-                Some(ExplainFlag::Text) => anstream::eprintln!("{name}:{line}: call {call_id:?}: {word}{because}"),
+                Some(ExplainFlag::Text) => anstream::eprintln!("{name}:{line}: call {call_id:?}: {action}{because}"),
                 Some(ExplainFlag::Json) => {
-                    let (call, action) = (call_id, word);
-                    let words = json!({"file": name, "line": line, "call": call, "action": action, "reason": reason});
-                    anstream::eprintln!("{words}");
+                    let call = call_id;
+                    let entry = json!({"file": name, "line": line, "call": call, "action": action, "reason": reason});
+                    anstream::eprintln!("{entry}");
                 }
                 None if outcome.is_fault() => {
-                    anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {word}{because}");
+                    anstream::eprintln!("curtail: {name}:{line}: call {call_id:?}: the update is {action}{because}");
                 }
                 None => {}
             }

@@ -148,7 +148,7 @@ pub(super) struct Spawn {
 impl Spawn {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let implied = if self.whose.resource.is_some() { Scope::Resource } else { Scope::Thread };
-        let scope = self.whose.scope.map_or(implied, Scope::from);
+        let scope = self.whose.scope.unwrap_or(implied);
         let parent = Owner { scope, ..self.whose.owner() };
         parent.key()?;
         let spawned = spawn(&mut self.whose.place.open()?, parent, &self.to, self.force)?;

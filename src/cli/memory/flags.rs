@@ -5,9 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
+use crate::cli::options::{Choice, one_of};
 use crate::cli::store::StoreFlag;
 use crate::memory::{Owner, Rules, Schema, State};
 use crate::store::Scope;
+
+/// The values of `--scope`.
+pub(super) const SCOPES: &[Choice<Scope>] = &[
+    Choice::new(Scope::Thread.name(), Scope::Thread, "The state of one thread"),
+    Choice::new(Scope::Resource.name(), Scope::Resource, "The state of a resource, shared by its threads"),
+];
 
 /// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
@@ -24,33 +31,15 @@ pub(super) struct Whose {
     pub(super) resource: Option<String>,
 
     /// Scope of the state [default: thread, or resource if only --resource is given]
-    #[arg(long, value_enum, value_name = "SCOPE", help_heading = "Store")]
-    pub(super) scope: Option<ScopeFlag>,
-}
-
-/// `--scope`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ScopeFlag {
-    /// The state of one thread
-    Thread,
-    /// The state of a resource, shared by its threads
-    Resource,
-}
-
-impl From<ScopeFlag> for Scope {
-    fn from(flag: ScopeFlag) -> Scope {
-        match flag {
-            ScopeFlag::Thread => Scope::Thread,
-            ScopeFlag::Resource => Scope::Resource,
-        }
-    }
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", help_heading = "Store")]
+    pub(super) scope: Option<Scope>,
 }
 
 impl Whose {
     pub(super) fn owner(&self) -> Owner<'_> {
         let only_resource = self.resource.is_some() && self.thread.is_none();
         let implied = if only_resource { Scope::Resource } else { Scope::Thread };
-        let scope = self.scope.map_or(implied, Scope::from);
+        let scope = self.scope.unwrap_or(implied);
         Owner { scope, thread: self.thread.as_deref(), resource: self.resource.as_deref() }
     }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::flags::{ListFormat, ScopeFlag};
+use super::flags::{ListFormat, SCOPES};
+use crate::cli::options::one_of;
 use crate::cli::out::print;
 use crate::cli::store::StoreFlag;
 use crate::store::{Filter, Scope, Shelf, StoreEntry};
@@ -57,13 +58,13 @@ struct Chosen {
     place: StoreFlag,
 
     /// Select only states of this scope
-    #[arg(long, value_enum, value_name = "SCOPE")]
-    scope: Option<ScopeFlag>,
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE")]
+    scope: Option<Scope>,
 }
 
 impl Chosen {
     fn filter(&self, older_than: Option<Duration>) -> Filter {
-        Filter { shelf: Some(Shelf::Memory), scope: self.scope.map(Scope::from), older_than }
+        Filter { shelf: Some(Shelf::Memory), scope: self.scope, older_than }
     }
 }
 

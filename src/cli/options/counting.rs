@@ -5,14 +5,21 @@ use std::str::FromStr;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
+use super::{Choice, one_of};
 use crate::processors::{Counting, Overhead};
 use crate::tokenizers;
 
+/// The values of `--overhead`.
+const OVERHEADS: &[Choice<Overhead>] = &[
+    Choice::new("none", Overhead::None, "Add nothing"),
+    Choice::new("openai", Overhead::OpenAi, "Add 3 tokens per message and 3 that start the reply"),
+];
+
 /// How tokens are counted.
 #[derive(Debug, Clone)]
-pub struct CountingOptions(Flags);
+pub(crate) struct CountingOptions(Flags);
 
 #[derive(Debug, Clone, Args)]
 struct Flags {
@@ -34,20 +41,12 @@ struct Flags {
     model: Option<String>,
 
     /// Tokens to add for the framing of messages
-    #[arg(long, value_enum, default_value = "none", help_heading = "Counting")]
-    overhead: OverheadFlag,
+    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", help_heading = "Counting")]
+    overhead: Overhead,
 
     /// Tokens to hold back for the reply
     #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
     reserve: Tokens,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OverheadFlag {
-    /// Add nothing
-    None,
-    /// Add 3 tokens per message and 3 that start the reply
-    Openai,
 }
 
 impl CountingOptions {
@@ -55,18 +54,17 @@ impl CountingOptions {
     ///
     /// # Errors
     /// An unknown tokenizer or model, or a file that is not a tokenizer.
-    pub fn counting(&self) -> anyhow::Result<Counting> {
+    pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
         let tokenizer = match &self.0.model {
             Some(model) => tokenizers::tokenizer_for_model(model)?.tokenizer,
             None => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
         };
-        let overhead = if self.0.overhead == OverheadFlag::Openai { Overhead::OpenAi } else { Overhead::None };
-        Ok(Counting { tokenizer, overhead, reserve: self.0.reserve.0 })
+        Ok(Counting { overhead: self.0.overhead, reserve: self.0.reserve.0, ..Counting::new(tokenizer) })
     }
 
     /// A note about the counts, such as that they are estimates.
     #[must_use]
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         self.0
             .model
             .as_ref()
@@ -82,8 +80,8 @@ impl FromArgMatches for CountingOptions {
         let flags = Flags::from_arg_matches(matches)?;
         let named = matches.value_source("tokenizer") == Some(ValueSource::CommandLine);
         if named && flags.model.is_some() {
-            let words = "model and tokenizer exclude each other; pass one of them";
-            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, words));
+            let message = "model and tokenizer exclude each other; pass one of them";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
         }
         Ok(Self(flags))
     }
@@ -111,7 +109,7 @@ fn grouped(command: Command) -> Command {
 
 /// A number of tokens: `8000`, `8k` or `1.5m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tokens(pub usize);
+pub(crate) struct Tokens(pub(crate) usize);
 
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

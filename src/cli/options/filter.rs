@@ -1,15 +1,31 @@
 //! The options that drop tools, roles and parts.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{Options, Processors};
+use super::{Choice, Options, Processors, one_of};
 use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
 use crate::tokenizers;
 use crate::transcript::Role;
 
+/// The values of `--role`.
+const ROLES: &[Choice<Role>] = &[
+    Choice::plain("system", Role::System),
+    Choice::plain("developer", Role::Developer),
+    Choice::plain("user", Role::User),
+    Choice::plain("assistant", Role::Assistant),
+    Choice::plain("tool", Role::Tool),
+];
+
+/// The values of `--strip`.
+const STRIP_KINDS: &[Choice<StripKind>] = &[
+    Choice::new("reasoning", StripKind::Reasoning, "Reasoning that no kept call depends on").with_alias("thinking"),
+    Choice::new("media", StripKind::Media, "Images, audio and files"),
+    Choice::new("other", StripKind::Other, "Parts of unknown type"),
+];
+
 /// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, Args)]
-pub struct FilterOptions {
+pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
     exclude_tool: Vec<String>,
@@ -23,12 +39,12 @@ pub struct FilterOptions {
     persist_results: bool,
 
     /// Keep only messages of these roles
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "ROLE")]
-    role: Vec<RoleFlag>,
+    #[arg(long, value_parser = one_of(ROLES), value_delimiter = ',', value_name = "ROLE")]
+    role: Vec<Role>,
 
     /// Strip parts of these kinds
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
-    strip: Vec<StripFlag>,
+    #[arg(long, value_parser = one_of(STRIP_KINDS), value_delimiter = ',', value_name = "KIND")]
+    strip: Vec<StripKind>,
 
     /// Clear the content of all tool results except the last N
     #[arg(long, value_name = "N")]
@@ -43,26 +59,6 @@ pub struct FilterOptions {
     exempt_tool: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RoleFlag {
-    System,
-    Developer,
-    User,
-    Assistant,
-    Tool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StripFlag {
-    /// Reasoning that no kept call depends on
-    #[value(alias = "thinking")]
-    Reasoning,
-    /// Images, audio and files
-    Media,
-    /// Parts of unknown type
-    Other,
-}
-
 impl Options for FilterOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
@@ -70,9 +66,7 @@ impl Options for FilterOptions {
             processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
-            let kinds = self.strip.iter().map(|kind| kind.kind()).collect();
-            let roles = self.role.iter().map(|role| role.role()).collect();
-            processors.push(Box::new(Strip { kinds, roles }));
+            processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone() }));
         }
         if let Some(keep) = self.keep_last_results {
             let exempt = globs(&self.exempt_tool)?;
@@ -99,26 +93,4 @@ impl FilterOptions {
 
 fn globs(patterns: &[String]) -> anyhow::Result<globset::GlobSet> {
     Ok(ToolGlobs::compile(patterns)?)
-}
-
-impl RoleFlag {
-    const fn role(self) -> Role {
-        match self {
-            Self::System => Role::System,
-            Self::Developer => Role::Developer,
-            Self::User => Role::User,
-            Self::Assistant => Role::Assistant,
-            Self::Tool => Role::Tool,
-        }
-    }
-}
-
-impl StripFlag {
-    const fn kind(self) -> StripKind {
-        match self {
-            Self::Reasoning => StripKind::Reasoning,
-            Self::Media => StripKind::Media,
-            Self::Other => StripKind::Other,
-        }
-    }
 }

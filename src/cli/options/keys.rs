@@ -10,45 +10,45 @@ use super::Tokens;
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OptionKey {
+pub(crate) struct OptionKey {
     /// The flag's long name, without dashes.
-    pub name: String,
+    pub(crate) name: String,
     /// Other names that say the same.
-    pub aliases: Vec<String>,
+    pub(crate) aliases: Vec<String>,
     /// What it is for, in a line.
-    pub help: String,
+    pub(crate) help: String,
     /// What a value is.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Whether it takes several values.
-    pub is_list: bool,
+    pub(crate) is_list: bool,
     /// What it is when nothing is said.
-    pub default: Option<String>,
+    pub(crate) default: Option<String>,
     /// Whether it must be given.
-    pub is_required: bool,
+    pub(crate) is_required: bool,
     /// The flag that says the opposite, for a switch that has one.
-    pub opposite: Option<String>,
+    pub(crate) opposite: Option<String>,
     /// Whether a value names a file, which is then resolved against the configuration file's folder.
-    pub path: Path,
+    pub(crate) path: Path,
     /// The environment variable that sets the flag.
-    pub variable: Option<String>,
+    pub(crate) variable: Option<String>,
     /// The least that a whole number may be.
-    pub least: u64,
+    pub(crate) least: u64,
     /// The keys that cannot stand beside it.
-    pub conflicts: Vec<String>,
-    /// The variables of flags that say the same in other words.
-    pub rivals: Vec<String>,
+    pub(crate) conflicts: Vec<String>,
+    /// The variables of flags that mean the same.
+    pub(crate) rivals: Vec<String>,
 }
 
 /// What a value may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// True or false.
     Switch,
     /// A whole number.
     Whole,
     /// A whole number, or a text such as `16k`.
     Tokens,
-    /// One of these words.
+    /// One of these values.
     Choice(Vec<String>),
     /// Any text.
     Text,
@@ -58,7 +58,7 @@ pub enum Shape {
 
 /// Whether a value names a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Path {
+pub(crate) enum Path {
     /// Never.
     No,
     /// If there is such a file; else it is a name.
@@ -68,14 +68,14 @@ pub enum Path {
 }
 
 impl Shape {
-    /// What is expected, in words.
+    /// What is expected, for messages.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         match self {
             Self::Switch => String::from("true or false"),
             Self::Whole => String::from("a whole number"),
             Self::Tokens => String::from("a number of tokens, such as 16000 or \"16k\""),
-            Self::Choice(words) => format!("one of \"{}\"", words.join("\", \"")),
+            Self::Choice(choices) => format!("one of \"{}\"", choices.join("\", \"")),
             Self::Text => String::from("a text"),
             Self::Any => String::from("a text or a number"),
         }
@@ -91,7 +91,7 @@ impl OptionKey {
 
     /// Whether `name` is its name or an alias.
     #[must_use]
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
 

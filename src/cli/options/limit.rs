@@ -1,13 +1,21 @@
 //! The options of a token budget.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{CountingOptions, Options, Processors, Tokens};
+use super::{Choice, CountingOptions, Options, Processors, Tokens, one_of};
 use crate::processors::{Counting, Overflow, TokenLimit};
+
+/// The values of `--on-overflow`.
+const OVERFLOWS: &[Choice<Overflow>] = &[
+    Choice::new("empty", Overflow::Empty, "Keep only preserved messages, with a warning"),
+    Choice::new("keep-newest", Overflow::KeepNewest, "Keep the newest segment anyway, with a warning"),
+    Choice::new("truncate", Overflow::Truncate, "Keep the newest segment and cut its texts in the middle"),
+    Choice::new("error", Overflow::Error, "Report an error"),
+];
 
 /// Keep the newest complete segments that fit a token budget
 #[derive(Debug, Clone, Args)]
-pub struct LimitOptions {
+pub(crate) struct LimitOptions {
     /// Token budget; `k` and `m` mean thousands and millions
     #[arg(short = 't', long, value_name = "N")]
     max_tokens: Tokens,
@@ -20,8 +28,8 @@ pub struct LimitOptions {
     counting: CountingOptions,
 
     /// What to keep when not even the newest segment fits
-    #[arg(long, value_enum, default_value = "empty")]
-    on_overflow: OverflowFlag,
+    #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "empty")]
+    on_overflow: Overflow,
 
     /// Keep system and developer messages and count them first (default)
     #[arg(long, overrides_with = "no_preserve_system")]
@@ -32,30 +40,13 @@ pub struct LimitOptions {
     no_preserve_system: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OverflowFlag {
-    /// Keep only preserved messages, with a warning
-    Empty,
-    /// Keep the newest segment anyway, with a warning
-    KeepNewest,
-    /// Keep the newest segment and cut its texts in the middle
-    Truncate,
-    /// Report an error
-    Error,
-}
-
 impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         Ok(vec![Box::new(TokenLimit {
             max_tokens: self.max_tokens.0,
             trigger: self.trigger.map(|trigger| trigger.0),
             counting: self.counting.counting()?,
-            on_overflow: match self.on_overflow {
-                OverflowFlag::Empty => Overflow::Empty,
-                OverflowFlag::KeepNewest => Overflow::KeepNewest,
-                OverflowFlag::Truncate => Overflow::Truncate,
-                OverflowFlag::Error => Overflow::Error,
-            },
+            on_overflow: self.on_overflow,
             preserve_system: !self.no_preserve_system,
         })])
     }

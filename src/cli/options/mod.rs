@@ -2,6 +2,7 @@
 //! `curtail.toml`. To add one: a file here, or beside its command if it needs the store or the network, and a line in
 //! `processor_specs.rs`.
 
+mod choice;
 mod counting;
 mod filter;
 mod keys;
@@ -14,18 +15,20 @@ use std::fmt;
 
 use clap::{ArgMatches, Args, Command};
 
-pub use counting::{CountingOptions, Tokens};
-pub use filter::FilterOptions;
-pub use keys::{OptionKey, Path, Shape};
-pub use limit::LimitOptions;
-pub use repair::{RepairHow, RepairOptions};
-pub use window::WindowOptions;
+pub(in crate::cli) use choice::{Choice, one_of};
+pub(crate) use counting::{CountingOptions, Tokens};
+pub(crate) use filter::FilterOptions;
+pub(crate) use keys::{OptionKey, Path, Shape};
+pub(crate) use limit::LimitOptions;
+pub(crate) use repair::RepairOptions;
+pub(in crate::cli) use repair::{REPAIR_MODES, repairs};
+pub(crate) use window::WindowOptions;
 
 use crate::pipeline::Processors;
 use crate::processors::Counting;
 
 /// The options of a processor.
-pub trait Options: Args + fmt::Debug {
+pub(crate) trait Options: Args + fmt::Debug {
     /// The processors that they describe, in order.
     ///
     /// # Errors
@@ -43,9 +46,9 @@ pub trait Options: Args + fmt::Debug {
 
 /// A kind of processor, by the name of its command.
 #[derive(Clone, Copy)]
-pub struct ProcessorSpec {
+pub(crate) struct ProcessorSpec {
     /// The name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     arguments: fn(Command) -> Command,
     understood: fn(&ArgMatches) -> Result<(), clap::Error>,
     processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
@@ -60,7 +63,7 @@ impl fmt::Debug for ProcessorSpec {
 impl ProcessorSpec {
     /// The kind whose options are `T`.
     #[must_use]
-    pub const fn of<T: Options>(name: &'static str) -> Self {
+    pub(crate) const fn of<T: Options>(name: &'static str) -> Self {
         Self {
             name,
             arguments: T::augment_args,
@@ -71,13 +74,13 @@ impl ProcessorSpec {
 
     /// What it does, in a line.
     #[must_use]
-    pub fn about(&self) -> String {
+    pub(crate) fn about(&self) -> String {
         self.command().get_about().map(ToString::to_string).unwrap_or_default()
     }
 
     /// The keys of its table, in the order of its command's help.
     #[must_use]
-    pub fn keys(&self) -> Vec<OptionKey> {
+    pub(crate) fn keys(&self) -> Vec<OptionKey> {
         let mut keys = OptionKey::all(&self.command());
         for key in &mut keys {
             key.least = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
@@ -95,7 +98,7 @@ impl ProcessorSpec {
     ///
     /// # Errors
     /// What the command line would say of them.
-    pub fn read(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    pub(crate) fn read(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
         let matches = self.command().try_get_matches_from(flags)?;
         (self.understood)(&matches)?;
         Ok(matches)
@@ -105,7 +108,7 @@ impl ProcessorSpec {
     ///
     /// # Errors
     /// As [`Options::processors`].
-    pub fn processors(&self, flags: &ArgMatches) -> anyhow::Result<Processors> {
+    pub(crate) fn processors(&self, flags: &ArgMatches) -> anyhow::Result<Processors> {
         (self.processors)(flags)
     }
 

@@ -2,12 +2,24 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Options, Processors};
+use super::{Choice, Options, Processors, one_of};
 use crate::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
+
+/// The values of `--unit`.
+const UNITS: &[Choice<WindowUnit>] = &[
+    Choice::new("items", WindowUnit::Items, "Items of the transcript, one by one"),
+    Choice::new("messages", WindowUnit::Messages, "Messages; consecutive assistant items count as one"),
+    Choice::new("turns", WindowUnit::Turns, "Turns, each from a user message with text to the next"),
+    Choice::new(
+        "segments",
+        WindowUnit::Segments,
+        "Segments: calls with their results, and every other message by itself",
+    ),
+];
 
 /// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
 #[derive(Debug, Clone, Args)]
-pub struct WindowOptions {
+pub(crate) struct WindowOptions {
     /// Number of units to keep
     #[arg(short = 'n', long = "size", value_name = "N", default_value_t = 40, value_parser = at_least_one)]
     size: usize,
@@ -17,8 +29,8 @@ pub struct WindowOptions {
     strategy: Strategy,
 
     /// Unit that N counts
-    #[arg(long, value_enum, default_value = "items")]
-    unit: UnitFlag,
+    #[arg(long, value_parser = one_of(UNITS), default_value = "items")]
+    unit: WindowUnit,
 
     /// Limit how far back the window may reach for an exchange, as a multiple of N
     #[arg(long, value_name = "K", value_parser = at_least_one)]
@@ -54,18 +66,6 @@ enum Strategy {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnitFlag {
-    /// Items of the transcript, one by one
-    Items,
-    /// Messages; consecutive assistant items count as one
-    Messages,
-    /// Turns, each from a user message with text to the next
-    Turns,
-    /// Segments: calls with their results, and every other message by itself
-    Segments,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StartOn {
     /// A user message with text
     User,
@@ -75,12 +75,7 @@ impl Options for WindowOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let keep =
             Keep { system: !self.no_preserve_system, first: self.keep_first, start_on_user: self.start_on.is_some() };
-        let unit = match self.unit {
-            UnitFlag::Items => WindowUnit::Items,
-            UnitFlag::Messages => WindowUnit::Messages,
-            UnitFlag::Turns => WindowUnit::Turns,
-            UnitFlag::Segments => WindowUnit::Segments,
-        };
+        let unit = self.unit;
         Ok(vec![match self.strategy {
             Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep }),
             Strategy::History => Box::new(HistoryWindow {

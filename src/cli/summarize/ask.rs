@@ -112,7 +112,7 @@ impl AskFlags {
         Ok(match self.on_summary_error {
             OnError::Fail => asked,
             OnError::Extractive => {
-                let warn = |words: &str| anstream::eprintln!("curtail: {words}");
+                let warn = |message: &str| anstream::eprintln!("curtail: {message}");
                 Box::new(Fallback { first: asked, second: Extractive, warn })
             }
         })

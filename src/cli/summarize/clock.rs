@@ -2,13 +2,25 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::super::environment::Environment;
 use crate::rolling::iso_8601;
 
-/// The current time in ISO 8601, or the one that `SOURCE_DATE_EPOCH` gives in seconds since 1970, for reproducible output
-/// (<https://reproducible-builds.org/specs/source-date-epoch/>).
-pub(super) fn now() -> String {
-    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse::<u64>().ok());
-    iso_8601(given.map_or_else(milliseconds, |seconds| seconds.saturating_mul(1000)))
+/// Returns the time of the system, or always the one that the environment gives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    fixed: Option<u64>,
+}
+
+impl Clock {
+    /// The clock of a run in `environment`.
+    pub(super) const fn new(environment: Environment) -> Self {
+        Self { fixed: environment.source_date_epoch }
+    }
+
+    /// The current time in ISO 8601.
+    pub(super) fn now(self) -> String {
+        iso_8601(self.fixed.map_or_else(milliseconds, |seconds| seconds.saturating_mul(1000)))
+    }
 }
 
 /// Milliseconds since 1970; 0 if the clock is set to an earlier time.

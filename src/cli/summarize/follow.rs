@@ -6,21 +6,32 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
-use super::clock::now;
+use super::clock::Clock;
 use super::memory::{ThreadMemory, placed, reading};
 use crate::dialects::{Framing, Reading};
 use crate::processors::RollingSummary;
 use crate::rolling::{Follow, Growth, Shown, Taken};
+
+/// How a log is followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Following {
+    /// The number of its first message in the thread.
+    pub(super) from: Option<usize>,
+    /// The time of messages without a timestamp.
+    pub(super) clock: Clock,
+    /// What is written.
+    pub(super) shown: Shown,
+}
 
 /// Writes the memory as one line whenever new lines arrive, until standard input ends or the program is stopped. Everything
 /// read by then is in the store.
 pub(super) fn run(
     input: &Input,
     memory: &mut ThreadMemory,
-    mut from: Option<usize>,
+    following: Following,
     summary: &RollingSummary,
-    shown: Shown,
 ) -> anyhow::Result<ExitCode> {
+    let Following { mut from, clock, shown } = following;
     let path = match input.paths.as_slice() {
         [] => None,
         [path] if path.as_os_str() == "-" => None,
@@ -41,7 +52,7 @@ pub(super) fn run(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         how.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &how, from, now: &now() };
+        let taken = Taken { text: &text, reading: &how, from, now: &clock.now() };
         let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
         from = from.map(|from| from + messages(&how, &text));
         let line = thread.show(summary, shown, Framing::Document)?;

@@ -53,7 +53,7 @@ impl ThreadMemory {
 /// How to read the input: as the flags say, else as detected from `text`.
 pub(super) fn reading(input: &Input, text: &str) -> Reading {
     let key = input.messages_key.as_deref();
-    let framing = input.framing.framing().unwrap_or_else(|| detect_framing(text, key));
+    let framing = input.framing.0.unwrap_or_else(|| detect_framing(text, key));
     let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::dialect_named);
     Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
 }

@@ -17,12 +17,14 @@ use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
 
 use super::cut;
-use super::input::{Cutting, Global, OnErrorFlag};
-use crate::cli::options::{Options, Tokens};
+use super::input::{Cutting, Global};
+use crate::batch::OnError;
+use crate::cli::options::{Choice, Options, Tokens, one_of};
 use crate::pipeline::Processors;
 use crate::processors::Rolling;
 use crate::processors::{Counted, RollingSummary};
 use crate::tokenizers;
+use clock::Clock;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
 ///
@@ -60,8 +62,8 @@ pub(super) struct SummarizeOptions {
     max_summaries: NonZeroUsize,
 
     /// Unit of an interaction
-    #[arg(long, value_enum, default_value = "message")]
-    unit: UnitFlag,
+    #[arg(long, value_parser = one_of(UNITS), default_value = "message")]
+    unit: Counted,
 
     /// Maximum number of tokens per summary
     #[arg(long, value_name = "N", default_value_t = Tokens(400))]
@@ -77,13 +79,11 @@ pub(super) struct SummarizeOptions {
     ask: ask::AskFlags,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnitFlag {
-    /// One user or assistant message with text
-    Message,
-    /// One user message and all answers to it
-    Exchange,
-}
+/// The values of `--unit`.
+const UNITS: &[Choice<Counted>] = &[
+    Choice::new(Counted::Message.name(), Counted::Message, "One user or assistant message with text"),
+    Choice::new(Counted::Exchange.name(), Counted::Exchange, "One user message and all answers to it"),
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Emit {
@@ -104,7 +104,7 @@ impl Args {
             return dry_run::run(&self.cutting, global, &summary);
         }
         if self.thread.is_given() || self.thread.follow {
-            return self.thread.run(self, &summary);
+            return self.thread.run(self, Clock::new(global.environment), &summary);
         }
         match self.emit {
             Emit::State => state::run(&self.cutting, global, &summary),
@@ -127,7 +127,7 @@ impl Args {
             ("--output-dir", output.output_dir.is_some()),
             ("--in-place", output.in_place.is_some()),
             ("--rejects", output.rejects.is_some()),
-            ("--on-error keep", output.on_error == OnErrorFlag::Keep),
+            ("--on-error keep", output.on_error == OnError::Keep),
         ];
         match flags.iter().find(|(_, given)| *given) {
             Some((flag, _)) => {
@@ -148,10 +148,7 @@ impl SummarizeOptions {
     fn summary(&self) -> anyhow::Result<RollingSummary> {
         Ok(RollingSummary {
             rolling: Rolling { window: self.window, max_summaries: self.max_summaries },
-            counted: match self.unit {
-                UnitFlag::Message => Counted::Message,
-                UnitFlag::Exchange => Counted::Exchange,
-            },
+            counted: self.unit,
             summarizer: Arc::from(self.ask.summarizer()?),
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,

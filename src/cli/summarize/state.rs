@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
-use super::clock::now;
+use super::clock::Clock;
 use crate::batch::{Unit, Work};
 use crate::dialects::ReadError;
 use crate::processors::{OnSummary, ProcessorError, RollingSummary};
@@ -12,7 +12,8 @@ use crate::transcript::Message;
 
 /// Writes the state of every transcript's rolling memory.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    super::lines::write(flags, global, |on_summary| States { summary, on_summary, now: now() })
+    let now = Clock::new(global.environment).now();
+    super::lines::write(flags, global, |on_summary| States { summary, on_summary, now })
 }
 
 struct States<'s> {

@@ -8,7 +8,8 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::super::input::Input;
 use super::super::out::print;
-use super::clock::now;
+use super::clock::Clock;
+use super::follow::Following;
 use super::memory::{ThreadMemory, placed, reading};
 use super::{Args, Emit};
 use crate::dialects::Framing;
@@ -41,14 +42,14 @@ impl ThreadFlags {
         self.thread.is_some()
     }
 
-    pub(super) fn run(&self, args: &Args, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, args: &Args, clock: Clock, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
         // An unknown dialect is an error before anything is read.
         args.cutting.input.input_options()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
         let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
-            return super::follow::run(&args.cutting.input, &mut memory, from, summary, shown);
+            return super::follow::run(&args.cutting.input, &mut memory, Following { from, clock, shown }, summary);
         }
         let input = &args.cutting.input;
         let Some((name, text)) = read_input(input)? else {
@@ -57,7 +58,7 @@ impl ThreadFlags {
             return Ok(ExitCode::SUCCESS);
         };
         let reading = reading(input, &text);
-        let taken = Taken { text: &text, reading: &reading, from, now: &now() };
+        let taken = Taken { text: &text, reading: &reading, from, now: &clock.now() };
         let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
         print(&thread.show(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! One planted fault at a time, in every dialect: `check` finds it, by its name and at its place, and `repair` mends it.
+//! One planted fault at a time, in every dialect: `check` finds it, by its name and at its place, and `repair` repairs it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,9 @@ use std::path::Path;
 
 use crate::spell::{Call, SPELLERS, Speller, Turn};
 use assert_cmd::Command;
-use clap::ValueEnum as _;
-use curtail::cli::options::RepairHow;
 use curtail::dialects::{Framing, Reading, dialect_named};
 use curtail::pipeline::{Chain, Cutter};
+use curtail::processors::{Repair, RepairMode};
 use curtail::transcript::ResultPlace;
 
 fn call(id: &str, name: &str) -> Call {
@@ -152,15 +151,21 @@ fn rules(findings: &[serde_json::Value]) -> BTreeSet<&str> {
 }
 
 fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
-    let how = RepairHow::from_str(mode, false).unwrap();
-    let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
-    let cutter = Cutter { chain: Chain::default().at("", how.processors(true)), explain: false, counting: None };
-    let mend = |text: &String| {
-        let mut mended = String::new();
-        cutter.cut(&reading, text, &mut mended).unwrap();
-        mended
+    let mode = match mode {
+        "drop" => RepairMode::Drop,
+        "stub" => RepairMode::Stub,
+        "move" => RepairMode::Move,
+        _ => panic!("no mode {mode}"),
     };
-    texts.iter().map(mend).collect()
+    let chain = Repair { mode, pending: true }.with_drop().into_iter().fold(Chain::default(), Chain::then);
+    let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
+    let cutter = Cutter { chain, explain: false, counting: None };
+    let repair = |text: &String| {
+        let mut repaired = String::new();
+        cutter.cut(&reading, text, &mut repaired).unwrap();
+        repaired
+    };
+    texts.iter().map(repair).collect()
 }
 
 #[test]
@@ -214,15 +219,15 @@ fn a_planted_fault_raises_its_rule_at_its_place() {
 }
 
 #[test]
-fn every_mode_mends_every_plant_once_and_for_all() {
+fn every_mode_repairs_every_plant_once_and_for_all() {
     for &speller in SPELLERS {
         let texts: Vec<String> = planted(speller).into_iter().map(|(_, text)| text).collect();
         for mode in ["drop", "stub", "move"] {
-            let mended = repaired(speller.0, mode, &texts);
-            assert_eq!(repaired(speller.0, mode, &mended), mended, "{} {mode}", speller.0);
-            let left = findings(speller.0, &mended);
+            let after_repair = repaired(speller.0, mode, &texts);
+            assert_eq!(repaired(speller.0, mode, &after_repair), after_repair, "{} {mode}", speller.0);
+            let left = findings(speller.0, &after_repair);
             for (nth, (plant, _)) in PLANTS.iter().enumerate() {
-                let (before, after) = (&texts[nth], &mended[nth]);
+                let (before, after) = (&texts[nth], &after_repair[nth]);
                 assert!(left[nth].is_empty(), "{} {plant} {mode}: {:?}\n{before}\n{after}", speller.0, left[nth]);
                 assert!(after.starts_with(before.lines().next().unwrap()), "{} {plant} {mode}: {after}", speller.0);
                 assert!(mode == "stub" || after.len() <= before.len(), "{} {plant} {mode} made it bigger", speller.0);
@@ -236,7 +241,7 @@ fn a_stub_says_that_the_call_was_interrupted() {
     for &speller in SPELLERS.iter().filter(|(dialect, _)| *dialect != "simple") {
         let mut script = clean();
         script.remove(7);
-        let mended = repaired(speller.0, "stub", &[lines(speller, &script)]);
-        assert!(mended[0].contains("[interrupted: this tool call was never answered]"), "{}: {mended:?}", speller.0);
+        let stubbed = repaired(speller.0, "stub", &[lines(speller, &script)]);
+        assert!(stubbed[0].contains("[interrupted: this tool call was never answered]"), "{}: {stubbed:?}", speller.0);
     }
 }

@@ -181,10 +181,12 @@ fn every_command_gets_a_manual_page() {
 
 #[test]
 fn flags_and_kinds_of_other_programs_are_understood() {
-    let output = curtail(&["window", "--last", "3"]);
-    assert_eq!(output.status.code(), Some(2));
-    let words = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(words.contains("-n/--size"), "{words}");
+    for flag in ["--last", "--keep-last", "--tail"] {
+        let output = curtail(&["window", flag, "3"]);
+        assert_eq!(output.status.code(), Some(2), "{flag}");
+        let message = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(message.contains("'--size'"), "{flag}: {message}");
+    }
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("chat.jsonl"), CHAT).expect("a file");
     let kind = |name: &str| shell(&format!("curtail filter --strip {name} chat.jsonl"), folder.path());

@@ -2,49 +2,64 @@
 
 use std::collections::BTreeSet;
 
-use curtail::cli::PROCESSOR_SPECS;
-use curtail::cli::config::schema;
-use curtail::cli::options::ProcessorSpec;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{folder, output, root, stdout};
+use super::{folder, output, root, stderr, stdout};
 
-/// The long flags of a command, aliases and all.
+/// The long flags of a command, aliases included, as `--help` lists them.
 fn flags(command: &str) -> BTreeSet<String> {
-    let mut program = curtail::cli::command();
-    program.build();
-    let command = command.split(' ').fold(&program, |above, name| above.find_subcommand(name).expect("a command"));
-    let own = command.get_arguments().filter(|flag| !flag.is_global_set() && flag.get_id() != "help");
-    let names = own.flat_map(|flag| flag.get_long_and_visible_aliases().into_iter().flatten());
-    names.map(str::to_owned).collect()
+    let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    let help = stdout(root(), &arguments);
+    let listed = help.lines().filter(|line| {
+        let text = line.trim_start();
+        // A flag is less indented than its description.
+        let is_flag = text.starts_with('-') && (2..=6).contains(&(line.len() - text.len()));
+        is_flag || text.starts_with("[alias")
+    });
+    let words = listed.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '-'));
+    words.filter_map(|word| word.strip_prefix("--")).map(str::to_owned).collect()
 }
 
-/// The command of a processor: its own name, but for the one that recalls what `memory` keeps.
-fn command(kind: &ProcessorSpec) -> &'static str {
-    if kind.name == "memory" { "memory recall" } else { kind.name }
+/// The schema that the program prints.
+fn schema() -> Value {
+    serde_json::from_str(&stdout(root(), &["config", "--schema"])).expect("JSON")
 }
 
-fn keys(kind: &ProcessorSpec) -> BTreeSet<String> {
-    let keys = kind.keys();
-    keys.into_iter().flat_map(|key| std::iter::once(key.name).chain(key.aliases)).collect()
+/// The types of processors in the schema.
+fn types(schema: &Value) -> Vec<&str> {
+    let types = schema["$defs"]["processor"]["properties"]["type"]["enum"].as_array().expect("a list of types");
+    types.iter().map(|name| name.as_str().expect("a name")).collect()
+}
+
+/// The keys of a type in the schema, aliases included.
+fn keys(schema: &Value, kind: &str) -> BTreeSet<String> {
+    let properties = schema["$defs"][kind]["properties"].as_object().expect("properties");
+    properties.keys().filter(|key| *key != "type").cloned().collect()
+}
+
+/// The command of a processor: its own name, except for the one that recalls what `memory` keeps.
+fn command(kind: &str) -> &str {
+    if kind == "memory" { "memory recall" } else { kind }
 }
 
 #[test]
 fn every_flag_is_a_key_and_every_key_a_flag() {
-    // What `run` takes beside its own chain is what every cutting command takes: input, output, report.
+    // What `run` takes besides its own chain is what every cutting command takes: input, output, report.
     let mut shared = flags("run");
     for own in ["network", "agent", "print", "config", "no-config"] {
         assert!(shared.remove(own), "`run --{own}` is gone");
     }
     // What `summarize` does besides cutting: other outputs, and a memory that it keeps by itself.
     shared.extend(["emit", "print-prompt", "thread", "store", "from", "follow"].map(str::to_owned));
-    for kind in PROCESSOR_SPECS {
+    let schema = schema();
+    assert_eq!(types(&schema).len(), 6, "{:?}", types(&schema));
+    for kind in types(&schema) {
         let mut shared = shared.clone();
-        if kind.name == "memory" {
+        if kind == "memory" {
             shared.retain(|own| !["thread", "store"].contains(&own.as_str()));
         }
         let own: BTreeSet<String> = flags(command(kind)).difference(&shared).cloned().collect();
-        assert_eq!(own, keys(kind), "{}", kind.name);
+        assert_eq!(own, keys(&schema, kind), "{kind}");
     }
 }
 
@@ -52,7 +67,7 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
 #[cfg(feature = "schema")]
 #[test]
 fn the_schema_and_the_program_agree() {
-    let schema: Value = serde_json::from_str(&stdout(root(), &["config", "--schema"])).expect("JSON");
+    let schema = schema();
     let schema = jsonschema::validator_for(&schema).expect("a schema");
     let cases = [
         ("type = 'window'\nsize = 3\npreserve-system = false", true),
@@ -81,14 +96,16 @@ fn the_schema_and_the_program_agree() {
 }
 
 #[test]
-fn the_schema_knows_the_keys() {
-    let schema = schema(PROCESSOR_SPECS, &json!({"type": "object"}));
-    for kind in PROCESSOR_SPECS {
-        let properties = schema["$defs"][kind.name]["properties"].as_object().expect("an object");
-        let mut known: BTreeSet<String> = properties.keys().cloned().collect();
-        assert!(known.remove("type"));
-        assert_eq!(known, keys(kind), "{}", kind.name);
-        let described = |property: &Value| property["description"].as_str().is_some_and(|words| !words.is_empty());
-        assert!(properties.iter().all(|(name, property)| name == "type" || described(property)), "{}", kind.name);
+fn the_schema_lists_the_keys_that_the_program_knows_and_describes_each() {
+    let schema = schema();
+    for kind in types(&schema) {
+        let folder = folder(&format!("[[history.processors]]\ntype = \"{kind}\"\nnot-a-key = 1\n"));
+        let message = stderr(folder.path(), &["run", "--print"]);
+        let (_, known) = message.trim_end().split_once(" known: type, ").unwrap_or_else(|| panic!("{kind}: {message}"));
+        let known: BTreeSet<String> = known.split(", ").map(str::to_owned).collect();
+        assert_eq!(keys(&schema, kind), known, "{kind}");
+        let properties = schema["$defs"][kind]["properties"].as_object().expect("properties");
+        let described = |property: &Value| property["description"].as_str().is_some_and(|text| !text.is_empty());
+        assert!(properties.iter().all(|(name, property)| name == "type" || described(property)), "{kind}");
     }
 }
