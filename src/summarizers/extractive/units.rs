@@ -152,10 +152,10 @@ fn clean(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reach, excerpt, of};
+    use super::{Reach, excerpt, units_of};
 
     fn texts(text: &str, prose: bool) -> Vec<(&str, bool)> {
-        of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
+        units_of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
     }
 
     #[test]
