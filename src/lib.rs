@@ -37,6 +37,8 @@ pub mod memory;
 pub mod pipeline;
 pub mod processors;
 #[cfg(feature = "cli")]
+pub mod replay;
+#[cfg(feature = "cli")]
 pub mod reports;
 #[cfg(feature = "store")]
 pub mod rolling;

@@ -11,7 +11,7 @@ use super::examples;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Cut", &["window", "limit", "filter", "summarize", "repair", "run"]),
     ("Check", &["check", "rule"]),
-    ("Look", &["show", "count", "dialects", "tokenizers"]),
+    ("Look", &["show", "count", "replay", "dialects", "tokenizers"]),
     ("Remember", &["memory", "store"]),
     ("Set up", &["init", "config", "completions", "man"]),
 ];
@@ -69,7 +69,7 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
         &["window", "limit", "filter", "summarize", "repair", "run", "memory recall"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["check"], &["jobs", "quiet", "progress", "color"]),
+    (&["check", "replay"], &["jobs", "quiet", "progress", "color"]),
     (&["show", "count"], &["jobs", "color"]),
 ];
 

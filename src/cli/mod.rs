@@ -24,6 +24,7 @@ pub(crate) mod options;
 mod out;
 mod processor_specs;
 mod repair;
+mod replay;
 mod report;
 mod rule;
 mod run;
@@ -63,6 +64,7 @@ enum Command {
     Init(init::Args),
     Config(config_command::Args),
     Count(count::Args),
+    Replay(Box<replay::Args>),
     Tokenizers(tokenizers::Args),
     Summarize(Box<summarize::Args>),
     Show(show::Args),
@@ -100,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::Init(args) => init::run(args),
         Command::Config(args) => config_command::run(args),
         Command::Count(args) => count::run(args, &cli.global),
+        Command::Replay(args) => replay::run(args, &cli.global),
         Command::Tokenizers(args) => tokenizers::run(args),
         Command::Summarize(args) => args.run(&cli.global),
         Command::Show(args) => show::run(args, &cli.global),

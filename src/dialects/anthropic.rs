@@ -5,7 +5,7 @@ use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, ProviderRules, ResultPlace, Role, ToolCall,
-    ToolResult, Turns, Unknown,
+    ToolResult, Turns, Unknown, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -55,6 +55,18 @@ impl Dialect for Anthropic {
         message.id = item.get_text("id");
         message.parts = blocks::content(item.get("content"), read_block);
         Item::Message(message)
+    }
+
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("id").filter(|_| item.get("usage").is_some())
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        usage(item)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model")
     }
 
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
@@ -155,5 +167,20 @@ fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
         media: blocks::count_media(content),
         family,
         same_message: family != Family::Function,
+    })
+}
+
+/// The figures of a reply; its `input_tokens` are those that no cache was asked for.
+pub(super) fn usage(reply: Value<'_>) -> Option<Usage> {
+    let figures = reply.some("usage")?;
+    let number = |key: &str| blocks::number(figures, key);
+    let (cache_read, cache_write) = (number("cache_read_input_tokens"), number("cache_creation_input_tokens"));
+    let split = figures.some("cache_creation");
+    Some(Usage {
+        input: number("input_tokens") + cache_read + cache_write,
+        cache_read,
+        cache_write,
+        cache_write_long: split.map_or(0, |split| blocks::number(split, "ephemeral_1h_input_tokens")),
+        output: number("output_tokens"),
     })
 }

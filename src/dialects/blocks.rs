@@ -40,6 +40,11 @@ fn is_iso_8601(text: &str) -> bool {
     text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
 }
 
+/// A member that is a whole number; 0 if it is missing or is none.
+pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
+    object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+}
+
 /// How many blocks of a list are media.
 pub(super) fn count_media(value: Option<Value<'_>>) -> usize {
     value.map_or(0, |value| value.items().filter(|&block| is_media(block)).count())

@@ -5,7 +5,9 @@
 
 use super::{Dialect, Fit, Item, blocks, responses};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Family, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+};
 
 /// The dialect `codex`.
 pub(super) struct Codex;
@@ -82,6 +84,23 @@ impl Dialect for Codex {
             .and_then(|item| item.get("payload"))
             .filter(|payload| payload.get("replacement_history").is_none());
         base.into_iter().chain(payload.and_then(|payload| payload.get_text("message"))).collect()
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let payload =
+            item.get("payload").filter(|payload| payload.get("type").is_some_and(|kind| kind.is("token_count")))?;
+        let figures = payload.some("info")?.some("last_token_usage")?;
+        Some(Usage {
+            input: blocks::number(figures, "input_tokens"),
+            cache_read: blocks::number(figures, "cached_input_tokens"),
+            output: blocks::number(figures, "output_tokens"),
+            ..Usage::default()
+        })
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let sets = item.get_text("type").is_some_and(|kind| kind.is("turn_context"));
+        item.get("payload").filter(|_| sets)?.get_text("model")
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

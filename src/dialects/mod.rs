@@ -37,7 +37,7 @@ pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, Unknown};
+use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, Unknown, Usage};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[
@@ -121,6 +121,26 @@ pub trait Dialect: Sync {
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
         blocks::time(item)
+    }
+
+    /// The provider's id of the reply that `item` is part of. Items that share it are one reply.
+    fn reply_id<'a>(&self, _item: Value<'a>) -> Option<Text<'a>> {
+        None
+    }
+
+    /// What the provider counted for a request, if `item` says it: for its reply, or for the reply nearest to it.
+    fn usage(&self, _item: Value<'_>) -> Option<Usage> {
+        None
+    }
+
+    /// The model that wrote `item`, or that is used from `item` on, if it says so.
+    fn model<'a>(&self, _item: Value<'a>) -> Option<Text<'a>> {
+        None
+    }
+
+    /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
+    fn replaces_past(&self, _item: Value<'_>) -> bool {
+        false
     }
 
     /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.

@@ -6,7 +6,7 @@ use super::{Dialect, Fit, Item, Patch, Remaining, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ResultPlace, Role, SlotKind,
-    ToolCall, ToolResult, Unknown,
+    ToolCall, ToolResult, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -61,6 +61,22 @@ impl Dialect for Pi {
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => Item::Unknown(Unknown::kind(kind)),
         }
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.get("message")?.some("usage")?;
+        let number = |key: &str| blocks::number(figures, key);
+        let (cache_read, cache_write) = (number("cacheRead"), number("cacheWrite"));
+        let input = number("input") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("message")?.get_text("model")
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        item.get_text("type").is_some_and(|kind| kind.is("compaction"))
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

@@ -42,6 +42,11 @@ pub trait Processor: Send + Sync {
         1
     }
 
+    /// How it counts tokens, if it does: whoever applies it again and again may make it count faster.
+    fn counting_mut(&mut self) -> Option<&mut Counting> {
+        None
+    }
+
     /// Decides about every message of `view`, in order.
     ///
     /// # Errors

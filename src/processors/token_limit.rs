@@ -60,6 +60,10 @@ impl Processor for TokenLimit {
         "limit"
     }
 
+    fn counting_mut(&mut self) -> Option<&mut Counting> {
+        Some(&mut self.counting)
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let trigger = self.trigger.filter(|trigger| *trigger > self.max_tokens);
         if self.counting.surely_fits(view, trigger.unwrap_or(self.max_tokens))

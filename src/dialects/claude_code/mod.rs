@@ -8,8 +8,10 @@ mod writing;
 
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks};
-use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use crate::json::{Text, Value};
+use crate::transcript::{
+    Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+};
 
 /// The dialect `claude-code`.
 pub(super) struct ClaudeCode;
@@ -110,6 +112,23 @@ impl Dialect for ClaudeCode {
         threads::number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
         read
+    }
+
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let is_reply = item.get_text("type").is_some_and(|kind| kind.is("assistant"));
+        item.get("message").filter(|_| is_reply)?.get_text("id")
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        anthropic::usage(item.get("message")?)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("message")?.get_text("model").filter(|name| !name.is("<synthetic>"))
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        is_boundary(item) || is_set(item, "isCompactSummary")
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

@@ -1,0 +1,209 @@
+//! `curtail replay`: what a policy would have cost, and what it would have lost.
+
+mod policies;
+mod print;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+
+use super::input::{Global, Input};
+use super::interrupt::Interrupt;
+use super::{out, report};
+use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::cli::options::CountingOptions;
+use crate::dialects::{Framing, ReadError};
+use crate::io::Progress;
+use crate::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
+use crate::suggest::unknown;
+
+/// Replay recorded sessions under other policies: tokens, cache, cost and lost references
+///
+/// Before each reply of the model stands one request. Every policy is applied at every request, and what it would have sent
+/// is measured: tokens, what the provider would have read from its cache, the cost of the input, and how many of the
+/// references that the reply used would still have been there. Nothing is sent and nothing is written.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Policy: a preset, or a command with its flags, such as 'limit -t 60k' [default: every preset]
+    ///
+    /// Presets: keep-40 (window -n 40), limit-50% (limit -t 50%), clear-results-3 (filter --keep-last-results 3) and
+    /// rolling-21 (summarize -n 21). N% of tokens is a share of the largest recorded request of each session.
+    #[arg(short, long = "policy", value_name = "COMMAND")]
+    policies: Vec<String>,
+
+    /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
+    #[arg(long = "sweep", value_name = "COMMAND")]
+    sweeps: Vec<String>,
+
+    /// Policy: the processors of a configuration file
+    #[arg(short = 'c', long = "config", value_name = "FILE", help_heading = "Configuration")]
+    configs: Vec<PathBuf>,
+
+    /// What a policy is applied to at each request
+    #[arg(long, value_enum, default_value = "view")]
+    apply: ApplyFlag,
+
+    /// Show policies only what is behind the log's last compaction
+    #[arg(long)]
+    live: bool,
+
+    /// Cache rules, by name; detected from the model and the dialect by default
+    #[arg(long, value_name = "NAME")]
+    cache: Option<String>,
+
+    /// Price table in TOML, or the model whose price applies to every request
+    #[arg(long, value_name = "FILE|MODEL")]
+    price: Option<String>,
+
+    /// List the references that a reply used and that would not have been sent
+    #[arg(long)]
+    missing: bool,
+
+    /// Format of the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+/// `--apply`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ApplyFlag {
+    /// The whole recorded history
+    View,
+    /// Its own last output and the messages since, as compaction does
+    Rewrite,
+}
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table of all sessions together
+    Text,
+    /// One JSON object with every request
+    Json,
+    /// CSV with a row for every request
+    Csv,
+}
+
+struct Replaying(Replay);
+
+impl Work for Replaying {
+    type Out = Vec<SessionReport>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<SessionReport>) -> Result<(), ReadError> {
+        let document = unit.read()?;
+        let file = &unit.opened.source.name;
+        let mut reports = Vec::new();
+        for (dialect, transcript) in unit.transcripts(&document)? {
+            let offset = transcript.span.start as usize;
+            let name = match unit.opened.reading.framing {
+                Framing::Records => format!("{file}:{}", unit.place(offset).line),
+                Framing::Lines | Framing::Document => file.clone(),
+            };
+            let replayed = self.0.transcript(&name, dialect, &transcript);
+            reports.extend(replayed.map_err(|what| ReadError { offset, what })?);
+        }
+        out.append(&mut reports);
+        Ok(())
+    }
+
+    fn reset(&self, out: &mut Vec<SessionReport>) {
+        out.clear();
+    }
+}
+
+/// Replays the input and prints the report.
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let replay = args.replay()?;
+    let (sources, missing) = args.input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let interrupt = Interrupt::watch(false)?;
+    let progress = Arc::new(Progress::new(global.show(args.output_format != Format::Text), &sources));
+    let batch = Batch {
+        jobs: global.jobs,
+        input_options: args.input.input_options()?,
+        on_error: OnError::Skip,
+        stop: interrupt.flag(),
+        progress: Arc::clone(&progress),
+    };
+    let work = Replaying(replay);
+    let mut printer = print::Printer::new(args.output_format, &work.0);
+    let mut broken = printer.begin();
+    batch.run(sources, &work, |event| {
+        match event {
+            Event::Done { out, .. } => {
+                for session in out.iter() {
+                    broken = std::mem::replace(&mut broken, Ok(())).and_then(|()| printer.session(session));
+                }
+            }
+            Event::Failed(failure) => {
+                progress.aside(|| report::error(&failure.error));
+                status = ExitCode::from(2);
+            }
+            Event::Opened(_) | Event::Closed { .. } => {}
+        }
+        if broken.is_err() { Flow::Stop } else { Flow::Continue }
+    });
+    progress.finish();
+    broken?;
+    printer.finish()?;
+    Ok(interrupt.status().map_or(status, ExitCode::from))
+}
+
+impl Args {
+    fn replay(&self) -> anyhow::Result<Replay> {
+        let (prices, model) = self.prices()?;
+        if let Some(name) = self.cache.as_ref().filter(|name| !prices.cache.contains_key(*name)) {
+            let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
+            bail!(unknown("there are no cache rules called", name, &names));
+        }
+        let mut counting = self.counting.counting()?;
+        counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
+        Ok(Replay {
+            policies: policies::all(&self.policies, &self.sweeps, &self.configs, &counting)?,
+            apply: match self.apply {
+                ApplyFlag::View => replay::Apply::View,
+                ApplyFlag::Rewrite => replay::Apply::Rewrite,
+            },
+            live: self.live,
+            counting,
+            prices,
+            model,
+            cache: self.cache.clone(),
+            missing: self.missing,
+        })
+    }
+
+    /// The table of prices, and the model whose price applies to all.
+    fn prices(&self) -> anyhow::Result<(Prices, Option<String>)> {
+        let built_in = Prices::built_in()?;
+        let Some(price) = &self.price else { return Ok((built_in, None)) };
+        if built_in.model(price).is_some() {
+            return Ok((built_in, Some(price.clone())));
+        }
+        if !PathBuf::from(price).exists() {
+            let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
+            bail!(
+                "--price: no file and no model of the table is called `{price}`; the models are {}",
+                names.join(", ")
+            );
+        }
+        let text = std::fs::read_to_string(price).with_context(|| price.clone())?;
+        let prices = Prices::parse(&text).with_context(|| price.clone())?;
+        Ok((prices, None))
+    }
+}
+
+/// Prints what does not fit another writer.
+fn print(text: &str) -> anyhow::Result<()> {
+    out::print(text)
+}

@@ -1,0 +1,34 @@
+//! What a policy would have cost, and what it would have lost: recorded sessions are run again, request by request.
+//!
+//! It reads transcripts and applies chains. It writes no transcript and sends nothing.
+
+mod cache;
+mod calls;
+mod history;
+mod needs;
+mod policies;
+mod prefixes;
+mod prices;
+mod references;
+mod remembered;
+mod report;
+mod requests;
+mod run;
+mod scores;
+mod thoughts;
+mod time;
+mod totals;
+mod truth;
+
+pub use cache::{CacheRules, CacheUse};
+pub use policies::{AS_RECORDED, Apply, PRESETS, Policy, PolicyChain, Preset, ScaledChain};
+pub use prices::{ModelPrice, PriceError, Prices};
+pub use references::references;
+pub use remembered::Remembered;
+pub use report::{
+    CalibrationReport, Missing, NamedTotal, PolicyReport, PolicyTotal, Recorded, RequestReport, SessionReport,
+    TotalReport, Truth,
+};
+pub use requests::{Request, Session, sessions};
+pub use run::Replay;
+pub use truth::{Calibration, Observed, calibrate, percentile};

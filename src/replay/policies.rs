@@ -1,0 +1,140 @@
+//! What is sent instead of what was recorded: a chain of processors, applied before every request.
+
+use std::fmt;
+
+use super::history::{History, without_slots};
+use super::requests::Request;
+use crate::pipeline::Chain;
+use crate::transcript::{Layout, Message, Transcript};
+
+/// The name of the first policy: what the log says was sent.
+pub const AS_RECORDED: &str = "as recorded";
+
+/// A policy that people argue about, under a name of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// The command that it stands for.
+    pub command: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+}
+
+/// Every preset.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "keep-40", command: "window -n 40", about: "the last 40 messages" },
+    Preset { name: "limit-50%", command: "limit -t 50%", about: "half of the tokens of the largest recorded request" },
+    Preset { name: "clear-results-3", command: "filter --keep-last-results 3", about: "only the last 3 tool results" },
+    Preset { name: "rolling-21", command: "summarize -n 21", about: "the last 21 messages and 3 summaries" },
+];
+
+/// How a policy is applied from request to request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Apply {
+    /// It sees the whole recorded history each time.
+    #[default]
+    View,
+    /// Its output is the history that the next messages are added to.
+    Rewrite,
+}
+
+/// A named policy.
+#[derive(Debug)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub chain: PolicyChain,
+    /// Whether a sweep made it.
+    pub swept: bool,
+}
+
+/// Makes the chain of a policy for a session, from our count of its largest recorded request.
+pub type ScaledChain = Box<dyn Fn(u64) -> Result<Chain, String> + Send + Sync>;
+
+/// What a policy does.
+pub enum PolicyChain {
+    /// What was recorded.
+    Recorded,
+    /// The same chain for all sessions.
+    Fixed(Chain),
+    /// A chain for each session.
+    Scaled(ScaledChain),
+}
+
+impl fmt::Debug for PolicyChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Recorded => "Recorded",
+            Self::Fixed(_) => "Fixed",
+            Self::Scaled(_) => "Scaled",
+        })
+    }
+}
+
+impl Policy {
+    /// What the log says was sent.
+    #[must_use]
+    pub fn recorded() -> Self {
+        Self { name: AS_RECORDED.to_owned(), chain: PolicyChain::Recorded, swept: false }
+    }
+}
+
+/// A policy at work on one session.
+pub(super) struct Projection<'h, 'a> {
+    chain: &'h Chain,
+    apply: Apply,
+    /// Whether the policy sees only what is behind the last compaction.
+    live: bool,
+    history: &'h History<'a>,
+    scratch: Transcript<'a>,
+    /// The output for the request before, with [`Apply::Rewrite`].
+    rewritten: Vec<Message<'a>>,
+    /// Where the messages begin that are not in it yet.
+    next: usize,
+    /// Where the history of the request before began.
+    live_from: usize,
+}
+
+impl<'h, 'a> Projection<'h, 'a> {
+    /// `chain` on the session of `history`.
+    pub(super) fn new(
+        chain: &'h Chain,
+        apply: Apply,
+        live: bool,
+        history: &'h History<'a>,
+        layout: &Layout<'a>,
+    ) -> Self {
+        let scratch = Transcript { layout: without_slots(layout), messages: Vec::new() };
+        Self { chain, apply, live, history, scratch, rewritten: Vec::new(), next: 0, live_from: 0 }
+    }
+
+    /// The messages that are sent with `request`.
+    ///
+    /// # Errors
+    /// The error of the processor that cannot decide.
+    pub(super) fn messages(&mut self, request: &Request) -> Result<Vec<Message<'a>>, String> {
+        let history = self.history;
+        let (source, from, to) = if self.live {
+            (&history.messages, request.live_from, request.at)
+        } else {
+            (&history.said, 0, history.said_before(request.at))
+        };
+        if self.apply == Apply::Rewrite {
+            if from > self.live_from {
+                (self.rewritten, self.next, self.live_from) = (Vec::new(), from, from);
+            }
+            self.rewritten.extend_from_slice(&source[self.next.min(to)..to]);
+            self.next = to;
+            self.scratch.messages = std::mem::take(&mut self.rewritten);
+        } else {
+            self.scratch.messages = source[from..to].to_vec();
+        }
+        let run = self.chain.run(&mut self.scratch, |_, _, _| {}).map_err(|error| error.to_string())?;
+        if self.apply == Apply::Rewrite {
+            self.rewritten.clone_from(&run.messages);
+        }
+        Ok(run.messages)
+    }
+}

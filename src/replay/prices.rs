@@ -1,0 +1,144 @@
+//! Prices and cache rules as data: a dated table that ships with the program and that a file replaces.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::cache::{CacheRules, CacheUse};
+
+/// A table of prices.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// When it was written, as ISO 8601.
+    pub date: String,
+    /// Cache rules by name.
+    pub cache: BTreeMap<String, CacheRules>,
+    /// The name of the cache rules of each provider.
+    #[serde(default)]
+    pub providers: BTreeMap<String, String>,
+    /// The prices of models.
+    #[serde(default, rename = "model")]
+    pub models: Vec<ModelPrice>,
+}
+
+/// The price of a model.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelPrice {
+    /// Its name, without a date or another suffix.
+    pub name: String,
+    /// US dollars for a million tokens of input.
+    pub input: f64,
+    /// The name of its cache rules.
+    pub cache: String,
+    /// Price of reading a token from the cache, as a multiple of the input price, if it differs from the rules.
+    #[serde(default)]
+    pub read: Option<f64>,
+}
+
+/// What is wrong with a table of prices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceError(String);
+
+impl fmt::Display for PriceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PriceError {}
+
+impl Prices {
+    /// The table that ships with the program.
+    ///
+    /// # Errors
+    /// None: a test reads the table.
+    pub fn built_in() -> Result<Self, PriceError> {
+        Self::parse(include_str!("prices.toml"))
+    }
+
+    /// Reads a table in TOML.
+    ///
+    /// # Errors
+    /// It is not TOML of this form, or a model or a provider names cache rules that it does not contain.
+    pub fn parse(text: &str) -> Result<Self, PriceError> {
+        let prices: Self = toml::from_str(text).map_err(|error| PriceError(error.to_string()))?;
+        let rules = prices.models.iter().map(|model| &model.cache).chain(prices.providers.values());
+        let longer = prices.cache.values().filter_map(|rules| rules.long.as_ref());
+        match rules.chain(longer).find(|name| !prices.cache.contains_key(*name)) {
+            Some(name) => Err(PriceError(format!("there is no table [cache.{name}]"))),
+            None => Ok(prices),
+        }
+    }
+
+    /// The price of the model with this name, which may have a provider before it and a date after it.
+    #[must_use]
+    pub fn model(&self, name: &str) -> Option<&ModelPrice> {
+        let fits = |model: &&ModelPrice| is_called(name, &model.name);
+        self.models.iter().filter(fits).max_by_key(|model| model.name.len())
+    }
+}
+
+/// Whether `name` is `model`, with nothing after it but a date, a revision or a variant of the context.
+fn is_called(name: &str, model: &str) -> bool {
+    name.match_indices(model).any(|(at, _)| {
+        let before = name[..at].chars().next_back();
+        let after = &name[at + model.len()..];
+        let dated = after.strip_prefix('-').is_some_and(|rest| {
+            rest == "latest" || rest.len() >= 4 && rest.bytes().take(4).all(|byte| byte.is_ascii_digit())
+        });
+        before.is_none_or(|c| matches!(c, '/' | '.' | ':'))
+            && (after.is_empty() || after.starts_with(['@', ':', '[']) || dated)
+    })
+}
+
+impl ModelPrice {
+    /// US dollars for the input of a request.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+    pub fn cost(&self, rules: &CacheRules, billed: CacheUse) -> f64 {
+        let read = self.read.unwrap_or(rules.read) * billed.read as f64;
+        let written = rules.write * billed.write as f64;
+        (read + written + billed.uncached as f64) * self.input / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CacheUse, Prices, is_called};
+
+    #[test]
+    fn the_table_that_ships_can_be_read() {
+        let prices = Prices::built_in().unwrap_or_else(|error| panic!("{error}"));
+        let model = prices.model("us.anthropic.claude-sonnet-4-5-20250929-v1:0").map(|model| model.name.as_str());
+        assert_eq!(model, Some("claude-sonnet-4-5"));
+        let sonnet = prices.model("claude-sonnet-4-5").map(|model| {
+            model.cost(&prices.cache[&model.cache], CacheUse { read: 1_000_000, write: 1_000_000, uncached: 1_000_000 })
+        });
+        assert!(sonnet.is_some_and(|cost| (cost - (0.3 + 3.75 + 3.0)).abs() < 1e-9), "{sonnet:?}");
+    }
+
+    #[test]
+    fn a_model_is_not_taken_for_another_version() {
+        for (name, model, same) in [
+            ("claude-opus-4-20250514", "claude-opus-4", true),
+            ("claude-opus-4-5-20251101", "claude-opus-4", false),
+            ("claude-opus-4-9", "claude-opus-4", false),
+            ("gpt-5.9", "gpt-5", false),
+            ("gpt-5-mini", "gpt-5", false),
+            ("openai/gpt-4o-2024-08-06", "gpt-4o", true),
+            ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5", true),
+        ] {
+            assert_eq!(is_called(name, model), same, "{name} {model}");
+        }
+    }
+
+    #[test]
+    fn cache_rules_must_exist() {
+        let error = Prices::parse("date = \"2026-01-01\"\n[cache]\n[providers]\nx = \"y\"\n")
+            .map_err(|error| error.to_string());
+        assert_eq!(error, Err(String::from("there is no table [cache.y]")));
+    }
+}

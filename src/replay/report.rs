@@ -1,0 +1,210 @@
+//! The figures of a replay as data: per request, per policy, per session and in all. It serializes as the JSON report.
+
+use serde::Serialize;
+
+/// A session and every policy that was applied to it.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionReport {
+    /// The file, with the line of a record and the number of a side conversation.
+    pub name: String,
+    /// Dialect of the file.
+    pub dialect: &'static str,
+    /// The model that most requests name.
+    pub model: Option<String>,
+    /// The cache rules that were applied.
+    pub cache: String,
+    /// Whether every request has a time; without, the lifetime of the cache is not applied.
+    pub times: bool,
+    /// Number of requests.
+    pub requests: usize,
+    /// The requests, from 1, before which the log was compacted.
+    pub compacted_before: Vec<usize>,
+    /// How the provider's count follows from ours, by stretch between compactions; empty without figures in the log.
+    pub calibration: Vec<CalibrationReport>,
+    /// The policies, `as recorded` first.
+    pub policies: Vec<PolicyReport>,
+    /// How well `as recorded` predicts what the provider counted; `None` without enough figures in the log.
+    pub truth: Option<Truth>,
+}
+
+/// The calibration from a request on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CalibrationReport {
+    /// The first request, from 1.
+    pub from_request: usize,
+    /// Tokens of every request that the log does not hold.
+    pub hidden_tokens: u64,
+    /// Tokens of the provider for each of ours.
+    pub factor: f64,
+}
+
+/// What one policy does to a session.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct PolicyReport {
+    /// Its name.
+    pub name: String,
+    /// The sums over all requests.
+    #[serde(flatten)]
+    pub total: PolicyTotal,
+    /// Every request, in order.
+    pub requests: Vec<RequestReport>,
+    /// References that the model used and would not have been sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+}
+
+/// Sums over requests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PolicyTotal {
+    /// Tokens of all requests, in the provider's count where the log calibrates it.
+    pub tokens_sent: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+    /// Tokens neither read nor written.
+    pub uncached: u64,
+    /// Price of the input in US dollars; `None` if the price of a request is not known.
+    pub cost: Option<f64>,
+    /// Requests that do not begin with all of the request before.
+    pub prefix_breaks: usize,
+    /// References that the model used and that were sent.
+    pub kept_references: usize,
+    /// References that the model used and that stood earlier in the session.
+    pub needed_references: usize,
+    /// Signed thoughts that were sent behind a beginning that differs from the one they were made for.
+    pub thoughts_invalidated: usize,
+    /// Recorded calls that repeat a call whose result was not sent.
+    pub repeated_calls: usize,
+    /// Recorded reads of a file whose earlier content was not sent.
+    pub files_read_again: usize,
+    /// Tokens of the largest request.
+    pub largest_request: u64,
+    /// Breaks that later requests paid back until the next break or the end.
+    pub breaks_paid_back: usize,
+    /// Requests after which a break is paid back, in the median of the breaks that can be; `None` without any.
+    pub pays_back_after: Option<u64>,
+    /// The same for every break that can be, to merge sessions.
+    #[serde(skip)]
+    pub pay_backs: Vec<u64>,
+}
+
+/// One request under one policy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RequestReport {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Number of the first message of the reply, from 1, in the file.
+    pub message: usize,
+    /// Time of the reply as the log writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// Messages that were sent.
+    pub messages_sent: usize,
+    /// Tokens that were sent.
+    pub tokens_sent: u64,
+    /// Tokens in common with the beginning of the request before.
+    pub common_prefix: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+    /// Tokens neither read nor written.
+    pub uncached: u64,
+    /// Price of the input in US dollars.
+    pub cost: Option<f64>,
+    /// Whether the request does not begin with all of the request before.
+    pub prefix_break: bool,
+    /// References that the reply used and that were sent.
+    pub kept_references: usize,
+    /// References that the reply used and that stood earlier in the session.
+    pub needed_references: usize,
+    /// Thoughts that became invalid with this request.
+    pub thoughts_invalidated: usize,
+    /// Calls of the reply that repeat a call whose result was not sent.
+    pub repeated_calls: usize,
+    /// Reads of a file whose earlier content was not sent.
+    pub files_read_again: usize,
+    /// Requests after which the break pays back: later reads save what writing anew cost. `None` without a break, or if
+    /// it never does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pays_back_after: Option<u64>,
+    /// What the provider counted, in `as recorded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+}
+
+/// What the provider counted for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Recorded {
+    /// Tokens of the input, cached ones included.
+    pub tokens_sent: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+}
+
+/// A reference that the model used and that would not have been sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// The reference.
+    pub reference: String,
+    /// The request whose reply used it, from 1.
+    pub request: usize,
+    /// The last message before it that contained it, from 1, in the file.
+    pub message: usize,
+    /// The role of that message.
+    pub role: &'static str,
+    /// The first request, from 1, that was sent without the message.
+    pub dropped_at: usize,
+}
+
+/// How well `as recorded` predicts the provider's figures, on requests that no calibration saw.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Truth {
+    /// Requests that were judged.
+    pub requests: usize,
+    /// Median of the relative error of the input tokens of a request.
+    pub median_error: f64,
+    /// The relative error that 90 % of the requests do not exceed.
+    pub p90_error: f64,
+    /// Share of the input that is predicted to be read from the cache.
+    pub cache_read_predicted: f64,
+    /// Share of the input that the provider read from the cache.
+    pub cache_read_recorded: f64,
+    /// The first less the second.
+    pub cache_read_error: f64,
+    /// The relative error of every judged request, to merge sessions.
+    #[serde(skip)]
+    pub errors: Vec<f64>,
+    /// Tokens and cache reads as predicted, then as recorded, to merge sessions.
+    #[serde(skip)]
+    pub sums: [u64; 4],
+}
+
+/// All sessions together.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct TotalReport {
+    /// Number of sessions.
+    pub sessions: usize,
+    /// Number of requests.
+    pub requests: usize,
+    /// The policies, `as recorded` first; without their requests.
+    pub policies: Vec<NamedTotal>,
+    /// The truth of all sessions that have figures.
+    pub truth: Option<Truth>,
+}
+
+/// The sums of a policy over all sessions.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NamedTotal {
+    /// Name of the policy.
+    pub name: String,
+    /// The sums.
+    #[serde(flatten)]
+    pub total: PolicyTotal,
+    /// Whether no other policy costs less and keeps at least as many references; only with a sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pareto: Option<bool>,
+}

@@ -1,0 +1,228 @@
+//! Runs the requests of a session again under every policy.
+
+use std::fmt;
+
+use super::cache::CacheRules;
+use super::history::{History, WrittenMessages};
+use super::needs::{Needs, needs};
+use super::policies::{Apply, Policy, PolicyChain, Projection};
+use super::prices::{ModelPrice, Prices};
+use super::report::{CalibrationReport, PolicyReport, SessionReport};
+use super::requests::{Session, sessions};
+use super::scores::{Scored, Scores};
+use super::truth::{Calibration, Judged, Observed, calibrate, judge};
+use crate::dialects::Dialect;
+use crate::pipeline::Chain;
+use crate::processors::Counting;
+use crate::transcript::Transcript;
+
+/// Policies, and how what they send is measured.
+pub struct Replay {
+    /// The policies, `as recorded` first.
+    pub policies: Vec<Policy>,
+    /// How they are applied from request to request.
+    pub apply: Apply,
+    /// Whether they see only what is behind the log's last compaction.
+    pub live: bool,
+    /// How tokens are counted where the log has no figures.
+    pub counting: Counting,
+    /// Prices and cache rules.
+    pub prices: Prices,
+    /// The model whose price applies to every request; by default the one that the log names.
+    pub model: Option<String>,
+    /// The name of the cache rules; by default those of the model or of the dialect's provider.
+    pub cache: Option<String>,
+    /// Whether missing references are listed.
+    pub missing: bool,
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").field("policies", &self.policies).field("apply", &self.apply).finish_non_exhaustive()
+    }
+}
+
+/// What all policies of a session share.
+pub(super) struct Scene<'s, 'a> {
+    pub(super) session: &'s Session,
+    pub(super) history: &'s History<'a>,
+    pub(super) needs: &'s [Needs],
+    /// For each request, the calibration and whether the request was held apart from the fit.
+    pub(super) calibrated: &'s [(Calibration, bool)],
+    pub(super) rules: &'s CacheRules,
+    /// The price of each request's model.
+    pub(super) prices: Vec<Option<&'s ModelPrice>>,
+    /// Members that sign a thought.
+    pub(super) signatures: &'static [&'static str],
+    pub(super) missing: bool,
+}
+
+impl Replay {
+    /// Replays the conversations of `transcript` that have a request. `name` names it in the report.
+    ///
+    /// # Errors
+    /// The error of a policy that cannot decide.
+    pub fn transcript(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+    ) -> Result<Vec<SessionReport>, String> {
+        let sessions = sessions(dialect, transcript);
+        let with_requests = sessions.iter().filter(|session| !session.requests.is_empty());
+        with_requests.map(|session| self.session(name, dialect, transcript, session)).collect()
+    }
+
+    fn session(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+        session: &Session,
+    ) -> Result<SessionReport, String> {
+        let history = History::new(transcript, session, &self.counting);
+        let needs = needs(&history, session, &transcript.preamble);
+        let observed: Vec<Observed> = session
+            .requests
+            .iter()
+            .map(|request| Observed {
+                stretch: request.live_from,
+                tokens: history.recorded(request.live_from..request.at).tokens,
+                input: request.usage.map(|usage| usage.input),
+            })
+            .collect();
+        let calibrated = calibrate(&observed);
+        let rules_name = self.rules(dialect, session);
+        let Some(rules) = self.prices.cache.get(&rules_name) else {
+            return Err(format!("the price table has no cache rules called `{rules_name}`"));
+        };
+        let scene = Scene {
+            session,
+            history: &history,
+            needs: &needs,
+            calibrated: &calibrated,
+            rules,
+            prices: self.prices_of(session),
+            signatures: dialect.provider_rules().signatures,
+            missing: self.missing,
+        };
+        let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
+        let mut policies = Vec::with_capacity(self.policies.len());
+        let mut held = Vec::new();
+        for policy in &self.policies {
+            let scored =
+                self.policy(policy, &scene, transcript, largest).map_err(|what| format!("{}: {what}", policy.name))?;
+            held.extend(scored.held);
+            policies.push(scored.report);
+        }
+        Ok(report(Named { name, dialect, rules_name }, &scene, policies, &held))
+    }
+
+    fn policy(
+        &self,
+        policy: &Policy,
+        scene: &Scene<'_, '_>,
+        transcript: &Transcript<'_>,
+        largest: u64,
+    ) -> Result<Scored, String> {
+        let mut scores = Scores::new(scene, policy);
+        let scaled;
+        let chain: &Chain = match &policy.chain {
+            PolicyChain::Recorded => {
+                for request in &scene.session.requests {
+                    scores.request(scene.history.recorded(request.live_from..request.at), &[]);
+                }
+                return Ok(scores.finish());
+            }
+            PolicyChain::Fixed(chain) => chain,
+            PolicyChain::Scaled(make) => {
+                scaled = make(largest)?;
+                &scaled
+            }
+        };
+        let mut projection = Projection::new(chain, self.apply, self.live, scene.history, &transcript.layout);
+        let mut written = WrittenMessages::default();
+        for request in &scene.session.requests {
+            let messages = projection.messages(request)?;
+            let (sent, references) = written.sent(scene.history, &self.counting, &messages);
+            scores.request(sent, &references);
+        }
+        Ok(scores.finish())
+    }
+
+    /// The name of the cache rules of `session`.
+    fn rules(&self, dialect: &dyn Dialect, session: &Session) -> String {
+        if let Some(name) = &self.cache {
+            return name.clone();
+        }
+        let model = self.model.as_deref().or_else(|| main_model(session));
+        let by_model = model.and_then(|name| self.prices.model(name)).map(|model| &model.cache);
+        let by_provider = || self.prices.providers.get(dialect.provider_rules().provider);
+        let name = by_model.or_else(by_provider).map_or("none", String::as_str);
+        let usages = session.requests.iter().filter_map(|request| request.usage);
+        let (written, long) =
+            usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long));
+        let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
+        longer.filter(|_| 2 * long > written).map_or(name, String::as_str).to_owned()
+    }
+
+    fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
+        let name = |request: &'_ super::Request| self.model.clone().or_else(|| request.model.clone());
+        session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
+    }
+}
+
+/// The model that most requests name, the first of several.
+fn main_model(session: &Session) -> Option<&str> {
+    let names: Vec<&str> = session.requests.iter().filter_map(|request| request.model.as_deref()).collect();
+    let count = |name: &str| names.iter().filter(|other| **other == name).count();
+    let mut distinct: Vec<&str> = Vec::new();
+    names.iter().for_each(|name| {
+        if !distinct.contains(name) {
+            distinct.push(name)
+        }
+    });
+    distinct.into_iter().rev().max_by_key(|name| count(name))
+}
+
+/// How a report calls its session.
+struct Named<'n> {
+    name: &'n str,
+    dialect: &'static dyn Dialect,
+    rules_name: String,
+}
+
+fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
+    let session = scene.session;
+    let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
+    let requests = &session.requests;
+    let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
+    SessionReport {
+        name: format!("{}{side}", named.name),
+        dialect: named.dialect.name(),
+        model: main_model(session).map(str::to_owned),
+        cache: named.rules_name,
+        times: requests.iter().all(|request| request.seconds.is_some()),
+        requests: requests.len(),
+        compacted_before: compacted.map(|nth| nth + 1).collect(),
+        calibration: calibrations(scene),
+        policies,
+        truth: judge(held),
+    }
+}
+
+fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
+    let mut reports: Vec<CalibrationReport> = Vec::new();
+    if scene.session.requests.iter().all(|request| request.usage.is_none()) {
+        return reports;
+    }
+    for (nth, (calibration, _)) in scene.calibrated.iter().enumerate() {
+        let factor = (calibration.factor * 1e4).round() / 1e4;
+        let hidden_tokens = calibration.apply(0);
+        if reports.last().is_none_or(|last| last.hidden_tokens != hidden_tokens || (last.factor - factor).abs() > 1e-9)
+        {
+            reports.push(CalibrationReport { from_request: nth + 1, hidden_tokens, factor });
+        }
+    }
+    reports
+}

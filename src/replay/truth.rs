@@ -1,0 +1,169 @@
+//! What the log's own figures say: they calibrate what a log does not hold, and they test what is predicted.
+//!
+//! A log holds neither the instructions and tool definitions of most programs nor the provider's tokenizer. Both are
+//! fitted on the first third of each stretch between compactions; the rest of the stretch is the test.
+
+use super::report::Truth;
+
+/// How the provider's count follows from ours: a hidden part, and a factor for the tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// Tokens of every request that the log does not hold, such as instructions and tool definitions.
+    pub hidden: f64,
+    /// Tokens of the provider for each of ours.
+    pub factor: f64,
+}
+
+impl Default for Calibration {
+    /// Nothing hidden, and our own count.
+    fn default() -> Self {
+        Self { hidden: 0.0, factor: 1.0 }
+    }
+}
+
+/// The factors that a fit may have: a public tokenizer is rarely further from a provider's own.
+const FACTORS: std::ops::RangeInclusive<f64> = 0.25..=4.0;
+
+impl Calibration {
+    /// The provider's count for `tokens` of ours.
+    #[must_use]
+    pub fn apply(&self, tokens: u64) -> u64 {
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let predicted = (self.hidden + self.factor * tokens as f64).round().max(0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and far below 2^52")]
+        let whole = predicted as u64;
+        whole
+    }
+
+    /// Fits requests, each as our count and the provider's; `None` without any.
+    ///
+    /// The factor is the median of the slopes between all pairs of requests (Theil and Sen): a request in which the program
+    /// added something that the log does not hold moves it little. The hidden part is the median of what then remains.
+    #[must_use]
+    pub fn fit(requests: &[(u64, u64)]) -> Option<Self> {
+        if requests.is_empty() {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let points: Vec<(f64, f64)> = requests.iter().map(|&(ours, theirs)| (ours as f64, theirs as f64)).collect();
+        let mut slopes = Vec::new();
+        for (nth, later) in points.iter().enumerate() {
+            // At most 64 partners each, so that a long stretch is not quadratic.
+            let step = (nth / 64).max(1);
+            let slopes_to = points[..nth].iter().step_by(step).filter(|earlier| (later.0 - earlier.0).abs() >= 1.0);
+            slopes.extend(slopes_to.map(|earlier| (later.1 - earlier.1) / (later.0 - earlier.0)));
+        }
+        let factor = percentile(&mut slopes, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
+        let mut rest: Vec<f64> = points.iter().map(|(ours, theirs)| theirs - factor * ours).collect();
+        let hidden = percentile(&mut rest, 50).unwrap_or(0.0).max(0.0);
+        Some(Self { hidden, factor })
+    }
+}
+
+/// The value that `percent` of the values do not exceed (nearest rank); `None` without values.
+#[must_use]
+pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
+    let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
+    if values.is_empty() {
+        return None;
+    }
+    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
+}
+
+/// A request that is fitted: its stretch, our count, and what the provider counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed {
+    /// What distinguishes the stretches between compactions.
+    pub stretch: usize,
+    /// Our count of what was sent.
+    pub tokens: u64,
+    /// The provider's count of the input, if the log has it.
+    pub input: Option<u64>,
+}
+
+/// Calibrates each request: `(calibration, whether the request was held apart from the fit)`.
+///
+/// A stretch with fewer than nine counted requests takes the calibration of the stretch before it, or of all requests.
+#[must_use]
+pub fn calibrate(requests: &[Observed]) -> Vec<(Calibration, bool)> {
+    let pairs = |requests: &[Observed]| -> Vec<(u64, u64)> {
+        requests.iter().filter_map(|request| Some((request.tokens, request.input?))).collect()
+    };
+    let mut calibrated = Vec::with_capacity(requests.len());
+    let mut before: Option<Calibration> = None;
+    for stretch in requests.chunk_by(|a, b| a.stretch == b.stretch) {
+        let counted = pairs(stretch);
+        let third = counted.len().div_ceil(3);
+        let own = if third >= 3 { Calibration::fit(&counted[..third]) } else { None };
+        let fitted = own.or(before).or_else(|| Calibration::fit(&pairs(requests)));
+        before = fitted.or(before);
+        let mut seen = 0;
+        for request in stretch {
+            seen += usize::from(request.input.is_some());
+            calibrated.push((fitted.unwrap_or_default(), own.is_some() && seen > third && request.input.is_some()));
+        }
+    }
+    calibrated
+}
+
+/// A request that was held apart: what was predicted, and what the provider counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Judged {
+    /// Predicted tokens of the input.
+    pub(super) tokens: u64,
+    /// Predicted tokens from the cache.
+    pub(super) read: u64,
+    /// Tokens of the input as the provider counted them.
+    pub(super) input: u64,
+    /// Tokens from the cache as the provider counted them.
+    pub(super) recorded_read: u64,
+}
+
+/// The errors of the requests that were held apart; `None` without any.
+pub(super) fn judge(held: &[Judged]) -> Option<Truth> {
+    #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+    let error = |one: &Judged| (one.tokens as f64 - one.input as f64).abs() / (one.input as f64).max(1.0);
+    let sum = |part: fn(&Judged) -> u64| held.iter().map(part).sum::<u64>();
+    let mut truth = Truth {
+        requests: held.len(),
+        errors: held.iter().map(error).collect(),
+        sums: [sum(|one| one.tokens), sum(|one| one.read), sum(|one| one.input), sum(|one| one.recorded_read)],
+        ..Truth::default()
+    };
+    truth.set();
+    (!held.is_empty()).then_some(truth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calibration, Observed, calibrate};
+
+    #[test]
+    fn a_hidden_part_and_a_factor_are_found() {
+        let requests: Vec<(u64, u64)> = (1..20).map(|nth| (nth * 100, 40_000 + nth * 120)).collect();
+        let fitted = Calibration::fit(&requests).unwrap_or_default();
+        assert!((fitted.factor - 1.2).abs() < 1e-9 && (fitted.hidden - 40_000.0).abs() < 1e-6, "{fitted:?}");
+        assert_eq!(fitted.apply(50), 40_060);
+    }
+
+    #[test]
+    fn one_request_in_five_that_does_not_fit_moves_little() {
+        let wild = |nth: u64| if nth % 5 == 4 { 9_000 } else { 0 };
+        let requests: Vec<(u64, u64)> = (1..30).map(|nth| (nth * 100, 40_000 + nth * 120 + wild(nth))).collect();
+        let fitted = Calibration::fit(&requests).unwrap_or_default();
+        assert!((fitted.apply(1_500) as f64 - 41_800.0).abs() < 400.0, "{fitted:?}");
+    }
+
+    #[test]
+    fn the_first_third_of_a_stretch_is_fitted_and_the_rest_held_apart() {
+        let request = |nth: u64, stretch| Observed { stretch, tokens: nth * 10, input: Some(nth * 10 + 500) };
+        let requests: Vec<Observed> =
+            (0..9).map(|nth| request(nth, 0)).chain((9..11).map(|nth| request(nth, 1))).collect();
+        let calibrated = calibrate(&requests);
+        assert_eq!(
+            calibrated.iter().map(|one| one.1).collect::<Vec<_>>(),
+            [[false; 3].to_vec(), [true; 6].to_vec(), vec![false; 2]].concat()
+        );
+        assert!(calibrated.iter().all(|one| (one.0.hidden - 500.0).abs() < 1e-6));
+    }
+}
