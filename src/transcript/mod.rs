@@ -11,18 +11,17 @@ mod pairing;
 mod provider_rules;
 mod segment;
 mod usage;
+mod tool;
 
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
-pub use message::{
-    ArgumentFault, Binding, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall,
-    ToolResult,
-};
+pub use message::{Binding, Content, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
 pub use usage::Usage;
+pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
 
 use crate::json::{Span, Text, Value};
 
