@@ -10,8 +10,8 @@ mod outline;
 mod pairing;
 mod provider_rules;
 mod segment;
-mod usage;
 mod tool;
+mod usage;
 
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
@@ -20,8 +20,8 @@ pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrig
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
-pub use usage::Usage;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
+pub use usage::Usage;
 
 use crate::json::{Span, Text, Value};
 
