@@ -33,6 +33,8 @@ impl TextPlace {
 pub enum ErrorKind {
     /// The command line is invalid: conflicting outputs, an unknown name, no inputs.
     Usage,
+    /// An output exists already.
+    Exists,
     /// The system refused to read or write.
     System,
     /// A compressed stream is corrupt or ends early.

@@ -139,7 +139,7 @@ impl Cutting {
             return Ok(());
         }
         let copy = if changed { None } else { self.targets.copy(&opened.source, opened.packing)? };
-        self.targets.commit(copy.unwrap_or(sink))
+        self.targets.commit(copy.unwrap_or(sink), opened.stamp.as_ref())
     }
 
     fn write_explained(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {

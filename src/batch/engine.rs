@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::feed::{Feed, Task, What, open, read_whole};
+use super::feed::{Feed, Task, What, next_lines, open, read_whole};
 use super::{Batch, Event, Failure, Flow, OnError, Opened, Unit, Work};
 use crate::dialects::{Framing, ReadError};
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Blocks, Buffer, Progress, Source};
+use crate::io::{Blocks, Buffer, Limits, Progress, Source, too_long};
 
 /// What came of a task.
 struct Done<Out> {
@@ -26,7 +26,7 @@ struct Done<Out> {
 impl Batch {
     /// Works on all `sources` and passes the events to `fold`, in the order of the input.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow) {
-        let mut feed = Feed::new(&self.input_options, sources);
+        let mut feed = Feed::new(&self.input_options, sources, &self.stop);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
@@ -253,7 +253,9 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
-        let (opened, mut blocks) = match open(&self.batch.input_options, source, number, &mut self.buffer) {
+        let (options, stop) = (&self.batch.input_options, Arc::clone(&self.batch.stop));
+        let limits = Limits { max_record: options.max_record, stop };
+        let (opened, mut blocks) = match open(options, source, (number, &limits), &mut self.buffer) {
             Ok(opened) => opened,
             Err(error) => return done.failures.push(Failure { error, record: None }),
         };
@@ -264,7 +266,7 @@ impl<W: Work> Worker<'_, W> {
         while !blocks.is_done() && !done.broken {
             line += memchr::memchr_iter(b'\n', &self.buffer).count();
             offset += self.buffer.len();
-            match blocks.next_lines(&mut self.buffer) {
+            match next_lines(&mut blocks, &mut self.buffer, (&source.name, line)) {
                 Ok(()) => units += self.records(&opened, (line, offset), done),
                 Err(error) => {
                     done.broken = true;
@@ -278,9 +280,10 @@ impl<W: Work> Worker<'_, W> {
 
     fn whole(&mut self, opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
         self.batch.progress.begin(opened.number, &opened.source);
-        match read_whole(blocks, opened.reading.framing, &mut self.buffer) {
+        match read_whole(blocks, &opened, &mut self.buffer) {
             Ok(()) if self.buffer.is_empty() => {}
             Ok(()) => self.unit(&opened, &self.buffer, (1, 0), done),
+            Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => {
                 done.broken = true;
                 done.failures.push(Failure { error, record: None });
@@ -312,6 +315,10 @@ impl<W: Work> Worker<'_, W> {
 
     fn unit(&self, opened: &Opened, record: &[u8], (line, offset): (usize, usize), done: &mut Done<W::Out>) {
         let unit = |text| Unit { text, line, offset, opened };
+        if let Some(most) = self.batch.input_options.max_record.filter(|&most| record.len() > most) {
+            let error = too_long(&opened.source.name, most).at(TextPlace { line, column: 1 });
+            return self.fail(opened, record, error, done);
+        }
         let tried = if let Ok(text) = simdutf8::basic::from_utf8(record) {
             self.work.unit(&unit(text), &mut done.out)
         } else {
@@ -322,6 +329,10 @@ impl<W: Work> Worker<'_, W> {
         let Err(read_error) = tried else { return };
         let place = TextPlace::of(record, read_error.offset, line);
         let error = Error::new(ErrorKind::Content, &opened.source.name, read_error.what).at(place);
+        self.fail(opened, record, error, done);
+    }
+
+    fn fail(&self, opened: &Opened, record: &[u8], error: Error, done: &mut Done<W::Out>) {
         done.failures.push(Failure { error, record: Some(record.to_vec()) });
         match self.batch.on_error {
             OnError::Fail => {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{InputOptions, Opened};
-use crate::dialects::{Framing, detect_framing};
-use crate::error::Error;
-use crate::io::{Blocks, Buffer, Source};
-use crate::json::Document;
+use crate::dialects::{Framing, ReadError, detect_framing, framing_of_first};
+use crate::error::{Error, ErrorKind, TextPlace};
+use crate::io::{Blocks, Buffer, Limits, Source};
+use crate::json::{Document, ParseErrorKind};
 
 /// Files up to this length are worked on whole, each by one worker.
 const SMALL: u64 = 1024 * 1024;
@@ -44,6 +44,7 @@ pub(super) enum What {
 /// Hands out the tasks of a batch, one at a time.
 pub(super) struct Feed<'w> {
     input_options: &'w InputOptions,
+    limits: Limits,
     sources: VecDeque<Source>,
     tasks: usize,
     files: usize,
@@ -62,8 +63,10 @@ struct Current {
 }
 
 impl<'w> Feed<'w> {
-    pub(super) fn new(input_options: &'w InputOptions, sources: Vec<Source>) -> Self {
-        Self { input_options, sources: sources.into(), tasks: 0, files: 0, current: None }
+    /// Hands out `sources` until `stop` is set.
+    pub(super) fn new(input_options: &'w InputOptions, sources: Vec<Source>, stop: &Arc<AtomicBool>) -> Self {
+        let limits = Limits { max_record: input_options.max_record, stop: Arc::clone(stop) };
+        Self { input_options, limits, sources: sources.into(), tasks: 0, files: 0, current: None }
     }
 
     /// Whether nothing is left to hand out.
@@ -80,6 +83,10 @@ impl<'w> Feed<'w> {
             Some(current) => self.block(current, buffer, false),
             None => self.open(buffer)?,
         };
+        // An input that was waited for when the user ended the batch has not failed.
+        if matches!(what, What::Broken(..)) && self.limits.stop.load(Ordering::Relaxed) {
+            return None;
+        }
         self.tasks += 1;
         Some(Task { number: self.tasks - 1, what })
     }
@@ -91,7 +98,7 @@ impl<'w> Feed<'w> {
         if !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= SMALL) {
             return Some(What::File(source, number));
         }
-        Some(match open(self.input_options, &source, number, buffer) {
+        Some(match open(self.input_options, &source, (number, &self.limits), buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok((opened, blocks)) if opened.reading.framing == Framing::Records => {
                 self.block(Current { opened, blocks, line: 1, offset: 0, taken: 0 }, buffer, true)
@@ -101,14 +108,17 @@ impl<'w> Feed<'w> {
     }
 
     fn block(&mut self, mut current: Current, buffer: &mut Buffer, first: bool) -> What {
-        if !first && let Err(error) = current.blocks.next_lines(buffer) {
+        let (line, offset) = (current.line, current.offset);
+        if !first && let Err(error) = next_lines(&mut current.blocks, buffer, (&current.opened.source.name, line)) {
             return What::Broken(Ok(current.opened), error);
         }
-        let (line, offset) = (current.line, current.offset);
         current.offset += buffer.len();
         current.line += memchr::memchr_iter(b'\n', buffer).count();
         let taken = current.blocks.taken() - current.taken;
         current.taken += taken;
+        if !first && current.blocks.is_live() && current.opened.reading.dialect.is_none() {
+            current.opened = Arc::new(current.opened.sniffed(valid_prefix(buffer)));
+        }
         let opened = Arc::clone(&current.opened);
         let last = current.blocks.is_done();
         self.current = (!last).then_some(current);
@@ -120,28 +130,65 @@ impl<'w> Feed<'w> {
 pub(super) fn open(
     input_options: &InputOptions,
     source: &Source,
-    number: usize,
+    (number, limits): (usize, &Limits),
     buffer: &mut Buffer,
 ) -> Result<(Arc<Opened>, Box<Blocks>), Error> {
-    let mut blocks = Box::new(Blocks::open(source)?);
-    blocks.next_lines(buffer)?;
+    let mut blocks = Box::new(Blocks::open(source, limits)?);
+    next_lines(&mut blocks, buffer, (&source.name, 1))?;
     let head = valid_prefix(buffer);
-    let framing = input_options.framing.unwrap_or_else(|| detect_framing(head, input_options.messages_key.as_deref()));
+    let key = input_options.messages_key.as_deref();
+    let framing = input_options.framing.unwrap_or_else(|| match blocks.is_live() && !blocks.is_done() {
+        true => framing_of_first(head, key),
+        false => detect_framing(head, key),
+    });
     let mut reading = input_options.reading(framing)?;
     if reading.dialect.is_none() {
         reading.dialect = reading.dialect_of_head(head);
     }
-    let packing = blocks.packing();
-    Ok((Arc::new(Opened { source: source.clone(), number, packing, reading, left: AtomicBool::new(false) }), blocks))
+    let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());
+    Ok((Arc::new(Opened { source, number, packing, stamp, reading, left: Arc::default() }), blocks))
 }
 
 /// Reads on to the end of a file that is one unit, unless its first lines show already that it never will be, all of them:
 /// an endless stream of what is no JSON must end.
-pub(super) fn read_whole(blocks: &mut Blocks, framing: Framing, buffer: &mut Buffer) -> Result<(), Error> {
+pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), Error> {
+    let (name, framing) = (opened.source.name.as_str(), opened.reading.framing);
     let hopeless = framing == Framing::Lines
         && !buffer.is_empty()
         && valid_prefix(buffer).lines().take(16).all(|line| Document::read_all(line).is_err());
-    if hopeless || blocks.is_done() { Ok(()) } else { blocks.rest(buffer) }
+    if hopeless || blocks.is_done() {
+        return Ok(());
+    }
+    // A broken line of a log may be a finding, and not the end of it.
+    let doubt = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
+    blocks.rest(buffer, &doubt).map_err(|error| at_line(error, 1))
+}
+
+/// Reads the next whole lines, the first of which is `line`.
+pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, (name, line): (&str, usize)) -> Result<(), Error> {
+    blocks.next_lines(buffer, &|head| fault_of_head(head, name, line)).map_err(|error| at_line(error, line))
+}
+
+/// What is wrong with a value that begins with `head`, if no end of it can be right: a bomb of gigabytes need not be unpacked.
+fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
+    let text = valid_prefix(head);
+    let broken = match Document::read_all(text) {
+        _ if text.len() + 4 <= head.len() => {
+            ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") }
+        }
+        // A literal or an escape may be cut in two.
+        Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
+        _ => return None,
+    };
+    let place = TextPlace::of(head, broken.offset, line);
+    Some(Error::new(ErrorKind::Content, name, broken.what).at(place))
+}
+
+fn at_line(error: Error, line: usize) -> Error {
+    match error.place {
+        None if error.kind == ErrorKind::Content => error.at(TextPlace { line, column: 1 }),
+        _ => error,
+    }
 }
 
 /// What of `bytes` is text.

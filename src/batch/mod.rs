@@ -57,7 +57,7 @@ pub use cutting::{CutOutput, Cutting, ExplainFormat};
 
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Packing, Progress, Source};
+use crate::io::{Packing, Progress, Source, Stamp};
 use crate::json::Document;
 use crate::transcript::Transcript;
 
@@ -85,6 +85,8 @@ pub struct InputOptions {
     pub dialect: Option<String>,
     /// Where records keep their messages, if not at a usual place.
     pub messages_key: Option<String>,
+    /// The most bytes of a record, a log or a document, unpacked; `None` for no limit.
+    pub max_record: Option<usize>,
 }
 
 impl InputOptions {
@@ -120,13 +122,23 @@ pub struct Opened {
     pub number: usize,
     /// How it is packed.
     pub packing: Packing,
+    /// Its size, time and identity when it was opened, if it is a regular file.
+    pub stamp: Option<Stamp>,
     /// How transcripts lie in it, and their dialect as far as it is known.
     pub reading: Reading,
     /// Whether the rest of it is no longer wanted.
-    left: AtomicBool,
+    left: Arc<AtomicBool>,
 }
 
 impl Opened {
+    /// The same input, in the dialect that `text` decides. Nobody waits for the records of an input that stalls, so the first
+    /// ones that arrive may leave it open.
+    fn sniffed(&self, text: &str) -> Self {
+        let reading = Reading { dialect: self.reading.dialect_of_head(text), ..self.reading.clone() };
+        let (source, stamp) = (self.source.clone(), self.stamp.clone());
+        Self { source, stamp, reading, left: Arc::clone(&self.left), ..*self }
+    }
+
     fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ use super::report;
 use crate::batch::{Checked, Event, Flow, Opened};
 use crate::checks::{Finding, Level};
 use crate::error::Error;
-use crate::io::{FileSink, Progress, Replace};
+use crate::io::{FileSink, Progress, Replace, Scratch};
 use crate::reports::{Format, Outcome};
 
 /// Collects the results of a batch of checks.
@@ -31,6 +31,7 @@ pub(super) struct CheckReporter {
     changed: bool,
     /// The current repaired file.
     sink: Option<FileSink>,
+    scratch: Scratch,
     hunks: bool,
     differs: bool,
 }
@@ -47,6 +48,7 @@ impl CheckReporter {
             grown: 0,
             changed: false,
             sink: None,
+            scratch: Scratch::default(),
             hunks: false,
             differs: false,
         }
@@ -66,9 +68,9 @@ impl CheckReporter {
                 // A record that cannot be read cannot be written either.
                 if failure.record.is_some() && !self.write { Flow::Continue } else { self.drop_sink() }
             }
-            Event::Closed { complete, .. } => {
+            Event::Closed { opened, complete } => {
                 if let Some(sink) = self.sink.take().filter(|_| complete && self.changed)
-                    && let Err(error) = sink.commit(Replace::Yes)
+                    && let Err(error) = sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch)
                 {
                     self.fail(&error);
                 }
@@ -118,7 +120,7 @@ impl CheckReporter {
         let Some(path) = &opened.source.path else { return Flow::Continue };
         let wrote = match &mut self.sink {
             Some(sink) => sink.write(text.as_bytes()),
-            None => FileSink::create(path, opened.packing, Some(path)).and_then(|mut sink| {
+            None => FileSink::create(path, opened.packing, Some(path), &self.scratch).and_then(|mut sink| {
                 sink.write(text.as_bytes())?;
                 self.sink = Some(sink);
                 Ok(())

@@ -13,7 +13,7 @@ use super::report;
 use crate::batch::{self, Batch, ExplainFormat};
 use crate::cli::options::Options;
 use crate::error::{Error, ErrorKind};
-use crate::io::{Destination, MANIFEST, Manifest, Progress, Source, Targets};
+use crate::io::{self, Claims, Destination, Existing, MANIFEST, Manifest, Progress, Scratch, Source, Targets};
 use crate::pipeline::{Chain, Cutter};
 use crate::processors::{Counting, OnSummary};
 use crate::tokenizers;
@@ -39,14 +39,14 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     let Job { chain, counting, options } = job;
     let begun = Instant::now();
     let input_options = flags.input.input_options()?;
+    flags.refuse_detached_suffix()?;
     let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
     let manifest = flags.manifest(&options)?;
-    let finished_before = leave_out_finished(flags, manifest.as_ref(), &mut sources);
-    let overwrite = flags.output.force || manifest.as_ref().is_some_and(Manifest::is_resumed);
-    let targets = match Targets::plan(flags.destination(), overwrite, &sources) {
+    let targets = match flags.targets(manifest.as_ref(), &sources) {
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
     };
+    let finished_before = leave_out_finished(&targets, flags, manifest.as_ref(), &mut sources);
     let counting = match (flags.stats, counting) {
         (None, _) => None,
         (Some(_), Some(counting)) => Some(counting),
@@ -62,7 +62,8 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move || counted.summary()));
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
-    let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len())?;
+    let mut reporter =
+        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len() + finished_before)?;
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
@@ -75,8 +76,10 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
 }
 
 fn refuse(errors: &[Error]) -> ExitCode {
-    for error in errors {
-        report::error(error);
+    const SHOWN: usize = 10;
+    errors.iter().take(SHOWN).for_each(report::error);
+    if errors.len() > SHOWN {
+        report::error(&format!("{} more outputs cannot be written for reasons such as these", errors.len() - SHOWN));
     }
     ExitCode::from(2)
 }
@@ -86,10 +89,13 @@ fn default_counting() -> anyhow::Result<Counting> {
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.
-fn leave_out_finished(flags: &Cutting, manifest: Option<&Manifest>, sources: &mut Vec<Source>) -> usize {
-    let Some(manifest) = manifest else { return 0 };
-    // This plan only maps inputs to outputs; it accepts existing files.
-    let Ok(targets) = Targets::plan(flags.destination(), true, &[]) else { return 0 };
+fn leave_out_finished(
+    targets: &Targets,
+    flags: &Cutting,
+    manifest: Option<&Manifest>,
+    sources: &mut Vec<Source>,
+) -> usize {
+    let Some(manifest) = manifest.filter(|_| flags.output.resume.is_some()) else { return 0 };
     let before = sources.len();
     sources.retain(|source| match (&source.path, targets.path(source)) {
         (Some(input), Some(output)) => !manifest.is_done(input, &output),
@@ -103,6 +109,7 @@ impl Cutting {
         let output = &self.output;
         match (&output.output, &output.output_dir, &output.in_place) {
             _ if self.dry_run => Destination::Nothing,
+            (Some(file), ..) if file.as_os_str() == "-" => Destination::Stdout,
             (Some(file), ..) => Destination::File(file.clone()),
             (_, Some(directory), _) => Destination::Directory(directory.clone()),
             (.., Some(suffix)) => Destination::InPlace(Some(suffix.clone()).filter(|suffix| !suffix.is_empty())),
@@ -133,8 +140,46 @@ impl Cutting {
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        let manifest = Manifest::open(&path, &identity(self, options), resume.is_some());
-        manifest.map(Some).map_err(|error| Error::system(path.to_string_lossy(), &error))
+        Manifest::read(&path, &identity(self, options)).map(Some)
+    }
+
+    /// Plans the outputs. No file that a flag names is an input or another output.
+    fn targets(&self, manifest: Option<&Manifest>, sources: &[Source]) -> Result<Targets, Vec<Error>> {
+        let output = &self.output;
+        let existing = match manifest {
+            _ if output.force => Existing::Overwrite,
+            Some(manifest) if output.resume.is_some() => Existing::Resume(manifest),
+            _ => Existing::Refuse,
+        };
+        let mut claims = Claims::of_inputs(sources);
+        let scratch = Scratch::new(!output.no_sync);
+        let targets = Targets::plan(self.destination(), existing, sources, &mut claims, scratch)?;
+        let rejects = output.rejects.iter().map(|path| (path.as_path(), "--rejects"));
+        let record = manifest.iter().map(|manifest| (manifest.path(), "--resume"));
+        let errors: Vec<Error> =
+            rejects.chain(record).filter_map(|(path, flag)| claims.flag(path, flag).err()).collect();
+        if errors.is_empty() { Ok(targets) } else { Err(errors) }
+    }
+
+    /// Refuses `-i .bak FILE`, which is how the sed of BSD is told a suffix. Here `.bak` would be an input that is missing, and
+    /// FILE would be replaced without a backup.
+    fn refuse_detached_suffix(&self) -> Result<(), Error> {
+        if self.output.in_place.is_none() {
+            return Ok(());
+        }
+        match self.input.paths.iter().find(|path| io::is_like_suffix(path)) {
+            Some(path) => {
+                let suffix = path.to_string_lossy();
+                let what = match suffix.is_empty() {
+                    true => "an empty name is no input; pass -i alone to keep no backup".to_owned(),
+                    false => {
+                        format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}")
+                    }
+                };
+                Err(Error::new(ErrorKind::Usage, suffix, what))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -142,8 +187,9 @@ impl Cutting {
 /// own options are `chain`. Every flag is named here, so that a new one cannot be forgotten.
 fn identity(flags: &Cutting, chain: &str) -> String {
     let Cutting { input, repair, repair_pending, output, explain: _, dry_run: _, stats: _, fail_on_change: _ } = flags;
-    let Input { paths: _, framing, dialect, messages_key, stdin_filename: _ } = input;
-    let Output { output: _, output_dir: _, in_place: _, force: _, resume: _, on_error, rejects: _ } = output;
+    let Input { paths: _, framing, dialect, messages_key, max_record: _, stdin_filename: _ } = input;
+    let Output { output: _, output_dir: _, in_place: _, force: _, resume: _, no_sync: _, on_error, rejects: _ } =
+        output;
     let options = (chain, framing, dialect, messages_key, repair, repair_pending, on_error);
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);

@@ -39,6 +39,9 @@ pub(super) struct CutReporter<'f> {
     described: bool,
     /// Number of notes.
     notes: usize,
+    /// Number of outputs that exist already and do not belong to the batch.
+    existing: usize,
+    inputs: usize,
     failed: bool,
     pub(super) sums: Sums,
 }
@@ -85,6 +88,8 @@ impl<'f> CutReporter<'f> {
             standing: false,
             described: false,
             notes: 0,
+            existing: 0,
+            inputs,
             failed: false,
             sums: Sums::default(),
         })
@@ -242,6 +247,12 @@ impl<'f> CutReporter<'f> {
 
     fn fail(&mut self, error: &Error) {
         self.failed = true;
+        if error.kind == ErrorKind::Exists {
+            self.existing += 1;
+            if self.existing > 1 {
+                return;
+            }
+        }
         self.progress.aside(|| report::error(error));
     }
 
@@ -260,7 +271,15 @@ impl<'f> CutReporter<'f> {
         if self.notes > NOTES && !self.global.verbose && !self.global.quiet {
             report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - NOTES));
         }
+        if self.existing > 1 {
+            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
+        }
+        self.cutting.targets.settle();
         self.print_sums(begun);
+        let complete = self.sums.finished_before + self.cutting.targets.same();
+        if complete > 0 && complete == self.inputs && !self.failed && !self.global.quiet && self.flags.stats.is_none() {
+            report::note(&format!("nothing left to do: all {complete} outputs are complete"));
+        }
         let all_done = !self.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;

@@ -78,7 +78,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("curtail show chat.jsonl", "list messages, parts and pairs"),
             ("curtail show --output-format json data/", "write one JSON object per transcript"),
-            ("curtail show --framing records chat.jsonl", "read a transcript per line"),
+            ("curtail show --framing lines chat.jsonl", "read a message per line"),
         ],
     ),
     (
@@ -163,7 +163,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "completions",
         &[
             ("curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),
-            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh"),
+            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh, with ~/.zfunc in fpath"),
             ("curtail completions fish > ~/.config/fish/completions/curtail.fish", "fish"),
         ],
     ),

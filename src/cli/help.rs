@@ -17,18 +17,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The headings of flags that several commands share: `-h` shows only the flags of [`SHORT`] below them.
-const SHARED: &[&str] = &[
-    "Input",
-    "Repair",
-    "Output",
-    "Report",
-    "Counting",
-    "Configuration",
-    "Store",
-    "Summaries",
-    "Rolling memory",
-    "Global",
-];
+const SHARED: &[&str] = &["Input", "Repair", "Output", "Report", "Counting", "Configuration", "Store", "Global"];
 
 /// Shared flags that `-h` shows.
 const SHORT: &[&str] = &[
@@ -43,7 +32,6 @@ const SHORT: &[&str] = &[
     "repair",
     "resource",
     "stats",
-    "summarizer",
     "thread",
     "tokenizer",
 ];
@@ -59,11 +47,9 @@ const LONG: &[&str] = &[
     "exit_zero",
     "extra_body",
     "from",
-    "max_expansion",
     "max_findings",
     "on_summary_error",
     "placeholder",
-    "preserve_system",
     "print_prompt",
     "profile",
     "prompt",

@@ -45,7 +45,7 @@ pub(super) struct Input {
     #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", help_heading = "Input")]
     pub(super) framing: RequestedFraming,
 
-    /// Dialect, detected by default; see `curtail dialects`
+    /// Dialect of the messages, detected by default; `curtail dialects` lists the names
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Input")]
     pub(super) dialect: String,
 
@@ -53,9 +53,37 @@ pub(super) struct Input {
     #[arg(long, value_name = "KEY", help_heading = "Input")]
     pub(super) messages_key: Option<String>,
 
+    /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
+    #[arg(long, value_name = "SIZE", default_value = "1g", help_heading = "Input")]
+    pub(super) max_record: Size,
+
     /// Name for standard input in messages [default: stdin]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub(super) stdin_filename: Option<String>,
+}
+
+/// A number of bytes; 0 is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size(usize);
+
+impl Size {
+    /// The limit; `None` for 0.
+    pub(super) fn limit(self) -> Option<usize> {
+        Some(self.0).filter(|&size| size > 0)
+    }
+}
+
+impl std::str::FromStr for Size {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let lower = text.to_ascii_lowercase();
+        let units = [("k", 10), ("m", 20), ("g", 30)];
+        let unit = units.iter().find_map(|(unit, bits)| Some((lower.strip_suffix(unit)?, *bits)));
+        let (digits, bits) = unit.unwrap_or((&lower, 0));
+        let size = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(1 << bits));
+        size.map(Self).ok_or("expected a number of bytes, such as 500000, 64k, 16m or 2g")
+    }
 }
 
 /// The flags of every command that cuts.
@@ -75,15 +103,15 @@ pub(super) struct Cutting {
     #[command(flatten)]
     pub(super) output: Output,
 
-    /// Report every change and its reason on standard error
+    /// Report every dropped or changed message and the reason on standard error
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<ExplainFlag>,
 
-    /// Write no transcript; report what would change on standard error
+    /// Write no transcript; report what would be dropped or changed on standard error
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
-    /// Report totals before and after, and the time
+    /// Report totals on standard error at the end: files, messages and tokens before and after, time
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) stats: Option<StatsFlag>,
 
@@ -157,7 +185,7 @@ pub(super) enum When {
 /// Where the output is written.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
-    /// Write to FILE atomically; `.gz` and `.zst` are compressed
+    /// Write to FILE, completely or not at all; `.gz` and `.zst` are compressed
     #[arg(short, long, value_name = "FILE", group = "place", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
 
@@ -165,7 +193,7 @@ pub(super) struct Output {
     #[arg(short = 'O', long, value_name = "DIR", group = "place", help_heading = "Output")]
     pub(super) output_dir: Option<PathBuf>,
 
-    /// Replace inputs atomically; SUFFIX keeps a backup as NAME+SUFFIX
+    /// Replace each input, completely or not at all; with SUFFIX, keep a backup as NAME+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) in_place: Option<OsString>,
 
@@ -178,6 +206,10 @@ pub(super) struct Output {
     /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
     #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) resume: Option<OsString>,
+
+    /// Do not wait until outputs are on the disk; after a power failure, some may be empty or missing
+    #[arg(long, help_heading = "Output")]
+    pub(super) no_sync: bool,
 
     /// How to handle records that fail
     #[arg(
@@ -199,7 +231,12 @@ impl Input {
     /// How inputs are read.
     pub(super) fn input_options(&self) -> Result<InputOptions, Error> {
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
-        let input_options = InputOptions { framing: self.framing.0, dialect, messages_key: self.messages_key.clone() };
+        let input_options = InputOptions {
+            framing: self.framing.0,
+            dialect,
+            messages_key: self.messages_key.clone(),
+            max_record: self.max_record.limit(),
+        };
         // An unknown name is an error before any input is read.
         input_options.reading(Framing::Lines)?;
         Ok(input_options)

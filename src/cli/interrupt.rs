@@ -1,39 +1,66 @@
-//! Ctrl-C: the first ends a batch after the current units, the second at once.
+//! Signals that end the program: the first ends a batch after the current units, the second at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::SIGINT;
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::flag;
 
-/// The exit status after Ctrl-C: 128 plus the signal's number.
-const STATUS: u8 = 130;
+/// Ctrl-C, a polite `kill`, and the end of the terminal.
+#[cfg(unix)]
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: &[i32] = &[SIGINT];
 
-/// Whether Ctrl-C was pressed.
-pub(super) struct Interrupt(Arc<AtomicBool>);
+/// Whether a signal came that ends the program.
+pub(super) struct Interrupt {
+    came: Arc<AtomicBool>,
+    /// Its number.
+    signal: Arc<AtomicUsize>,
+}
 
 impl Interrupt {
-    /// Watches for Ctrl-C if `gently`; otherwise it ends the program at once, as in any filter.
+    /// Watches for signals if `gently`; otherwise they end the program at once, as in any filter.
     pub(super) fn watch(gently: bool) -> std::io::Result<Self> {
-        let came = Arc::new(AtomicBool::new(false));
+        let interrupt = Self { came: Arc::default(), signal: Arc::default() };
         // A file that exceeds `ulimit -f` is an error like a full disk, not the end of the process.
         #[cfg(unix)]
         flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-        if gently {
-            // In this order: the first Ctrl-C finds the flag unset and sets it, the second finds it set.
-            flag::register_conditional_shutdown(SIGINT, i32::from(STATUS), Arc::clone(&came))?;
-            flag::register(SIGINT, Arc::clone(&came))?;
+        for &signal in SIGNALS.iter().filter(|_| gently) {
+            // A program that `nohup` started outlives its terminal.
+            if SIGNALS[0] == signal || !is_ignored(signal) {
+                interrupt.register(signal)?;
+            }
         }
-        Ok(Self(came))
+        Ok(interrupt)
     }
 
-    /// The flag that Ctrl-C sets.
+    fn register(&self, signal: i32) -> std::io::Result<()> {
+        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.came))?;
+        flag::register_usize(signal, Arc::clone(&self.signal), usize::try_from(signal).unwrap_or_default())?;
+        flag::register(signal, Arc::clone(&self.came))?;
+        Ok(())
+    }
+
+    /// The flag that a signal sets.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.came)
     }
 
-    /// The exit status after Ctrl-C; `None` without it.
+    /// The exit status after a signal, 128 plus its number; `None` without one.
     pub(super) fn status(&self) -> Option<u8> {
-        self.0.load(Ordering::Relaxed).then_some(STATUS)
+        let signal = u8::try_from(self.signal.load(Ordering::Relaxed)).unwrap_or_default();
+        self.came.load(Ordering::Relaxed).then_some(128 + signal)
     }
+}
+
+/// Whether whoever started the program made it ignore `signal`.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    mask >> (signal - 1) & 1 == 1
 }

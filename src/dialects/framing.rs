@@ -50,16 +50,39 @@ const RECORD_KEYS: &[&str] = &["eval_cases"];
 /// Detects the framing of a text from its first values. `head` is the text, or a beginning of it that ends with a line.
 #[must_use]
 pub fn detect_framing(head: &str, messages_key: Option<&str>) -> Framing {
+    by_head(head, messages_key).unwrap_or(Framing::Lines)
+}
+
+/// Detects the framing of a stream that may never end from its first lines alone: `head` ends with a line, and nobody waits
+/// for the next. A list of messages, which may be a document, is taken for the first of many records. Both are read alike.
+#[must_use]
+pub fn framing_of_first(head: &str, messages_key: Option<&str>) -> Framing {
+    match by_head(head, messages_key) {
+        Some(Framing::Document) => {
+            let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
+            let document = first.and_then(|first| Document::read_all(first).ok());
+            let list = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_array());
+            let alone = list.is_some_and(|list| held_records(list, messages_key).is_none());
+            if alone { Framing::Records } else { Framing::Document }
+        }
+        // Only broken lines: each is an error of its own.
+        None => Framing::Records,
+        Some(framing) => framing,
+    }
+}
+
+/// The framing of the first line that is JSON; `None` if there is none.
+fn by_head(head: &str, messages_key: Option<&str>) -> Option<Framing> {
     let mut lines = head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
-    let Some(first) = lines.next() else { return Framing::Lines };
+    let Some(first) = lines.next() else { return Some(Framing::Lines) };
     match Document::read_all(first) {
-        Ok(document) => by_value(&document, lines.next().is_some(), messages_key),
-        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue => Framing::Document,
+        Ok(document) => Some(by_value(&document, lines.next().is_some(), messages_key)),
+        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue => Some(Framing::Document),
         // A torn or broken first line: the lines after it decide.
         Err(_) => lines
             .take(16)
             .find_map(|line| Document::read_all(line).ok())
-            .map_or(Framing::Lines, |document| by_value(&document, true, messages_key)),
+            .map(|document| by_value(&document, true, messages_key)),
     }
 }
 

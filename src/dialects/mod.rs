@@ -32,7 +32,7 @@ mod sniff;
 mod tree;
 
 pub use assemble::{Row, assemble};
-pub use framing::{Framing, NoMessages, detect_framing, rows};
+pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
 pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};
 

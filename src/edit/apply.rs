@@ -175,10 +175,10 @@ impl Writer<'_, '_> {
     }
 
     fn frame(&mut self, span: Span, style: Style, fresh: bool) {
-        // A row of lines without elements is written without its empty line.
+        // A row of lines without elements is written without its empty line, and without a torn one: a log of nothing else
+        // could not be read again.
         let last = !fresh && self.next == self.layout.slots.len();
-        let blank = span.of(self.layout.source).trim().is_empty();
-        let empty_lines = last && blank && self.fresh && self.style == Style::Lines;
+        let empty_lines = last && self.fresh && self.style == Style::Lines;
         if !empty_lines {
             self.copy(span);
         }

@@ -3,20 +3,41 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Buffer, Packing, Source};
+use super::buffer::Filled;
+use super::live::{Live, Patience};
+use super::{Buffer, Packing, Source, Stamp};
 use crate::error::{Error, ErrorKind};
 
 /// Bytes that are read at a time. Smaller blocks stay in a core's second cache, but their hand-over between threads costs more
 /// than that gains: on two cores 512 KiB take a fifth less time than 128 KiB, on one as long.
 pub const BLOCK: usize = 512 * 1024;
 
+/// The length from which on a line is worth a look at what it begins with, before the rest of it is read.
+const LONG: usize = 4 * 1024 * 1024;
+
+/// When the reading of an input ends before its end.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// The most bytes of a line, or of a text that is read whole, unpacked; `None` for no limit.
+    pub max_record: Option<usize>,
+    /// Set from outside to end waiting for an input that stalls.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Looks at the beginning of a long line or text, and returns an error if it can become no transcript.
+pub type Doubt<'d> = &'d dyn Fn(&[u8]) -> Option<Error>;
+
 /// An open input.
 pub struct Blocks {
     name: String,
     packing: Packing,
     stream: Box<dyn Read + Send>,
+    /// Size, time and identity when it was opened, of a regular file.
+    stamp: Option<Stamp>,
+    /// For an input that may stall: whether to wait for it.
+    patience: Option<Arc<Patience>>,
     /// Bytes taken from the file so far, packed as they are.
     taken: Arc<AtomicU64>,
     /// Bytes that were read past the end of the last block.
@@ -24,6 +45,7 @@ pub struct Blocks {
     /// Bytes handed out so far.
     given: u64,
     ended: bool,
+    max_record: Option<usize>,
 }
 
 impl Blocks {
@@ -31,21 +53,26 @@ impl Blocks {
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(source: &Source) -> Result<Self, Error> {
+    pub fn open(source: &Source, limits: &Limits) -> Result<Self, Error> {
         let opened = match &source.path {
-            Some(path) => {
-                File::open(path).and_then(refuse_directory).map(|file| Box::new(file) as Box<dyn Read + Send>)
-            }
-            None => Ok(Box::new(io::stdin()) as Box<dyn Read + Send>),
+            Some(path) => File::open(path).and_then(refuse_directory),
+            None => stdin(),
         };
-        opened.and_then(|stream| Self::over(stream, &source.name)).map_err(|error| Error::system(&source.name, &error))
+        opened
+            .and_then(|file| Self::over(file, &source.name, limits))
+            .map_err(|error| Error::system(&source.name, &error))
     }
 
-    fn over(stream: Box<dyn Read + Send>, name: &str) -> io::Result<Self> {
+    fn over(file: File, name: &str, limits: &Limits) -> io::Result<Self> {
+        let stamp = Stamp::of(&file.metadata()?);
+        let patience = stamp.is_none().then(|| Patience::until(&limits.stop));
+        let stream: Box<dyn Read + Send> = match &patience {
+            Some(patience) => Box::new(Live::new(file, Arc::clone(patience))),
+            None => Box::new(file),
+        };
         let taken = Arc::new(AtomicU64::new(0));
         let mut counted = Counted { stream, taken: Arc::clone(&taken) };
-        let mut head = Vec::with_capacity(4);
-        counted.by_ref().take(4).read_to_end(&mut head)?;
+        let head = head(&mut counted, patience.as_deref())?;
         let packing = Packing::of_head(&head);
         let (stream, carry) = match packing {
             // What was looked at is the first block's beginning.
@@ -55,13 +82,20 @@ impl Blocks {
                 (packed.unpack(again)?, Vec::new())
             }
         };
-        Ok(Self { name: name.to_owned(), packing, stream, taken, carry, given: 0, ended: false })
+        let (name, max_record) = (name.to_owned(), limits.max_record);
+        Ok(Self { name, packing, stream, stamp, patience, taken, carry, given: 0, ended: false, max_record })
     }
 
     /// How the input is packed.
     #[must_use]
     pub const fn packing(&self) -> Packing {
         self.packing
+    }
+
+    /// Size, time and identity when it was opened, of a regular file.
+    #[must_use]
+    pub const fn stamp(&self) -> Option<&Stamp> {
+        self.stamp.as_ref()
     }
 
     /// Bytes taken from the file so far, as they lie there.
@@ -76,22 +110,27 @@ impl Blocks {
         self.ended && self.carry.is_empty()
     }
 
+    /// Whether the input is a pipe or a device, which may stall.
+    #[must_use]
+    pub const fn is_live(&self) -> bool {
+        self.patience.is_some()
+    }
+
     /// Fills `block` with the next whole lines, about [`BLOCK`] bytes, or with one line that is longer, or with what is left.
+    /// If the input stalls, these are the lines that have arrived, at least one that is not blank.
     ///
     /// # Errors
-    /// What the system or the unpacker says; what was read so far is lost.
-    pub fn next_lines(&mut self, block: &mut Buffer) -> Result<(), Error> {
-        block.clear();
-        block.append(&self.carry);
-        self.carry.clear();
+    /// What the system or the unpacker says, a line past the limit, the doubt; what was read so far is lost.
+    pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), Error> {
+        self.begin(block)?;
         let mut searched = 0;
         while !self.ended {
-            // A line longer than a block: read as much again, so that long lines cost no more than twice their length.
-            let wanted = if block.len() < BLOCK { BLOCK - block.len() } else { block.len() };
-            self.read(block, wanted)?;
-            if let Some(newline) = memchr::memrchr(b'\n', &block[searched..]).filter(|_| !self.ended) {
-                self.carry.extend_from_slice(&block[searched + newline + 1..]);
-                block.truncate(searched + newline + 1);
+            let filled = self.read_on(block, doubt)?;
+            let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);
+            let enough = |end: &usize| filled == Filled::Full || !block[..*end].trim_ascii().is_empty();
+            if let Some(end) = newline.filter(enough).filter(|_| !self.ended) {
+                self.carry.extend_from_slice(&block[end..]);
+                block.truncate(end);
                 break;
             }
             searched = block.len();
@@ -104,24 +143,57 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
-    pub fn rest(&mut self, text: &mut Buffer) -> Result<(), Error> {
-        text.append(&self.carry);
-        self.carry.clear();
+    pub fn rest(&mut self, text: &mut Buffer, doubt: Doubt<'_>) -> Result<(), Error> {
+        let carry = std::mem::take(&mut self.carry);
+        text.append(&carry).map_err(|error| self.broken(&error, 0))?;
         while !self.ended {
-            self.read(text, BLOCK.max(text.len() / 4))?;
+            self.read_on(text, doubt)?;
         }
         Ok(())
     }
 
-    fn read(&mut self, into: &mut Buffer, wanted: usize) -> Result<(), Error> {
-        let read = into.read(&mut self.stream, wanted);
-        let got = read.map_err(|error| self.broken(&error, into.len()))?;
-        self.ended = got < wanted;
+    /// Reads on, at least to the end of a block: long lines and texts cost a quarter more than their length.
+    fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>) -> Result<Filled, Error> {
+        let before = into.len();
+        let wanted = if before < BLOCK { BLOCK - before } else { BLOCK.max(before / 4) };
+        let most = self.max_record.map_or(usize::MAX, |most| most.saturating_add(1).max(BLOCK));
+        let filled = self.read(into, wanted.min(most - before))?;
+        if before < LONG
+            && into.len() >= LONG
+            && let Some(error) = doubt(&into[..LONG / 4])
+        {
+            return Err(error);
+        }
+        match self.max_record {
+            // Within a block there may be many lines.
+            Some(most) if into.len() > most.max(BLOCK) => Err(too_long(&self.name, most)),
+            _ => Ok(filled),
+        }
+    }
+
+    /// Begins a block with what was read past the end of the last.
+    fn begin(&mut self, block: &mut Buffer) -> Result<(), Error> {
+        block.clear();
+        block.append(&self.carry).map_err(|error| self.broken(&error, 0))?;
+        self.carry.clear();
         Ok(())
     }
 
+    /// Reads on. If nothing has arrived, waits until something does.
+    fn read(&mut self, into: &mut Buffer, wanted: usize) -> Result<Filled, Error> {
+        let before = into.len();
+        loop {
+            let filled = into.read(&mut self.stream, wanted).map_err(|error| self.broken(&error, into.len()))?;
+            self.ended = filled == Filled::Ended;
+            match &self.patience {
+                Some(patience) if filled == Filled::Stalled && into.len() == before => patience.wait(),
+                _ => return Ok(filled),
+            }
+        }
+    }
+
     fn broken(&self, error: &io::Error, unpacked: usize) -> Error {
-        if self.packing == Packing::Plain {
+        if self.packing == Packing::Plain || error.kind() == io::ErrorKind::OutOfMemory {
             return Error::system(&self.name, error);
         }
         let what = format!(
@@ -133,6 +205,41 @@ impl Blocks {
         );
         Error::new(ErrorKind::Compression, &self.name, what)
     }
+}
+
+/// An error for a line, or a text that is read whole, of more than `most` bytes.
+#[must_use]
+pub fn too_long(name: &str, most: usize) -> Error {
+    let what = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
+    Error::new(ErrorKind::Content, name, what)
+}
+
+/// The first four bytes, which tell how a stream is packed, or all of a shorter one.
+fn head(stream: &mut impl Read, patience: Option<&Patience>) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(4);
+    loop {
+        let missing = 4 - head.len() as u64;
+        match stream.take(missing).read_to_end(&mut head) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            read => return read.map(|_| head),
+        }
+        if let Some(patience) = patience {
+            patience.wait();
+        }
+    }
+}
+
+/// Standard input without a buffer, which would only copy the blocks once more.
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd as _;
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+#[cfg(windows)]
+fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle as _;
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 fn refuse_directory(file: File) -> io::Result<File> {

@@ -3,6 +3,17 @@
 use std::io::{self, ErrorKind, Read};
 use std::ops::Deref;
 
+/// How a read ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// With as many bytes as were wanted.
+    Full,
+    /// With the last bytes of the stream.
+    Ended,
+    /// With the bytes that have arrived so far.
+    Stalled,
+}
+
 /// A buffer that holds a block and keeps its memory for the next.
 #[derive(Debug, Default)]
 pub struct Buffer {
@@ -17,9 +28,10 @@ impl Buffer {
     }
 
     /// Appends `bytes`.
-    pub(super) fn append(&mut self, bytes: &[u8]) {
-        self.spare(bytes.len()).copy_from_slice(bytes);
+    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.spare(bytes.len())?.copy_from_slice(bytes);
         self.len += bytes.len();
+        Ok(())
     }
 
     /// Keeps the first `len` bytes.
@@ -27,29 +39,32 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// Reads up to `wanted` more bytes; fewer only where `stream` ends. Says how many.
-    pub(super) fn read(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<usize> {
+    /// Reads up to `wanted` more bytes; fewer only where `stream` ends or stalls.
+    pub(super) fn read(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<Filled> {
         let mut got = 0;
         while got < wanted {
-            match stream.read(self.spare(wanted - got)) {
-                Ok(0) => break,
+            match stream.read(self.spare(wanted - got)?) {
+                Ok(0) => return Ok(Filled::Ended),
                 Ok(more) => {
                     got += more;
                     self.len += more;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Filled::Stalled),
                 Err(error) => return Err(error),
             }
         }
-        Ok(got)
+        Ok(Filled::Full)
     }
 
-    fn spare(&mut self, wanted: usize) -> &mut [u8] {
+    /// The `wanted` bytes behind the last. What no memory is left for is an error and not the end of the program.
+    fn spare(&mut self, wanted: usize) -> io::Result<&mut [u8]> {
         let end = self.len + wanted;
         if self.bytes.len() < end {
+            self.bytes.try_reserve_exact(end - self.bytes.len()).map_err(|_| ErrorKind::OutOfMemory)?;
             self.bytes.resize(end, 0);
         }
-        &mut self.bytes[self.len..end]
+        Ok(&mut self.bytes[self.len..end])
     }
 }
 

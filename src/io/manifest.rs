@@ -8,72 +8,101 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind};
+
 /// Its name in an output directory. It begins with a dot, and no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";
 
-/// The record of one set of options. A line is added when an output is complete; a torn last line is not read.
+/// The record of finished outputs. A line is added when an output is complete; a torn last line is not read. Nothing is ever
+/// taken out of it: a run with other options begins a new part.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
-    file: File,
-    done: HashMap<String, u128>,
-    /// Whether there was a record of an earlier run.
-    resumed: bool,
+    options: String,
+    /// Opened when the first output is complete, so that a run without any leaves no record.
+    file: Option<File>,
+    /// The last entry of each output.
+    entries: HashMap<String, (ManifestEntry, bool)>,
+    /// Whether the last part of the record has our options.
+    continues: bool,
+    /// Whether the record ends inside a line.
+    torn: bool,
 }
 
-/// The first line.
+/// The first line of a part.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
 struct Head {
     options: String,
 }
 
 /// Every other line.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct ManifestEntry {
     input: String,
     output: String,
     /// When the output was written, in nanoseconds since 1970.
     written: u128,
+    /// Its length in bytes.
+    len: u64,
 }
 
 impl Manifest {
-    /// Opens the record at `path`, made with `options`. What an earlier run with other options did, or any if not `resume`,
-    /// does not count and is forgotten.
+    /// Reads the record at `path` for a run with `options`; nothing is written yet.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn open(path: &Path, options: &str, resume: bool) -> io::Result<Self> {
-        let before = if resume { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-        let head = Head { options: options.to_owned() };
-        let mut lines = before.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        let same =
-            lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()).is_some_and(|first| first == head);
-        let entries = lines.filter_map(|line| serde_json::from_str::<ManifestEntry>(line).ok()).filter(|_| same);
-        let done = entries.map(|entry| (key(&entry.input, &entry.output), entry.written)).collect();
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
+    /// What the system says; a file that is not empty and no record.
+    pub fn read(path: &Path, options: &str) -> Result<Self, Error> {
+        let mut manifest = Self {
+            path: path.to_owned(),
+            options: options.to_owned(),
+            file: None,
+            entries: HashMap::new(),
+            continues: false,
+            torn: false,
+        };
+        let before = match std::fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(manifest),
+            Err(error) => return Err(Error::system(path.to_string_lossy(), &error)),
+            Ok(there) if !there.is_file() => return Err(foreign(path)),
+            Ok(_) => std::fs::read(path).map_err(|error| Error::system(path.to_string_lossy(), &error))?,
+        };
+        let text = String::from_utf8(before).map_err(|_| foreign(path))?;
+        if !text.is_empty() && !text.starts_with(SIGNATURE) && !is_torn_signature(&text) {
+            return Err(foreign(path));
         }
-        let mut file = File::options().create(true).append(true).open(path)?;
-        if !same {
-            file.set_len(0)?;
-            line(&mut file, &head)?;
-        } else if !before.ends_with('\n') {
-            file.write_all(b"\n")?;
+        manifest.torn = !text.is_empty() && !text.ends_with('\n');
+        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            manifest.line(line);
         }
-        Ok(Self { path: path.to_owned(), file, done, resumed: !before.is_empty() })
+        Ok(manifest)
     }
 
-    /// Whether there was a record of an earlier run: then the outputs are ours to overwrite.
+    fn line(&mut self, line: &str) {
+        if let Ok(head) = serde_json::from_str::<Head>(line) {
+            self.continues = head.options == self.options;
+        } else if let Ok(entry) = serde_json::from_str::<ManifestEntry>(line) {
+            self.entries.insert(entry.output.clone(), (entry, self.continues));
+        }
+    }
+
+    /// Where the record is.
     #[must_use]
-    pub const fn is_resumed(&self) -> bool {
-        self.resumed
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    /// Whether `output` was made from `input`, and neither has changed since.
+    /// Whether an earlier run wrote `output`, and nobody changed it since.
+    #[must_use]
+    pub fn is_ours(&self, output: &Path) -> bool {
+        self.entries.get(&name(output)).is_some_and(|(entry, _)| is_unchanged(entry, output))
+    }
+
+    /// Whether `output` was made from `input` with the same options, and neither has changed since.
     #[must_use]
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
-        let Some(&recorded) = self.done.get(&key(&name(input), &name(output))) else { return false };
-        written(output) == Some(recorded) && written(input).is_some_and(|input| input <= recorded)
+        let Some((entry, true)) = self.entries.get(&name(output)) else { return false };
+        let newer = written(input).is_none_or(|(time, _)| time > entry.written);
+        entry.input == name(input) && is_unchanged(entry, output) && !newer
     }
 
     /// Records that `output` was made from `input`.
@@ -81,8 +110,26 @@ impl Manifest {
     /// # Errors
     /// What the system says.
     pub fn record(&mut self, input: &Path, output: &Path) -> io::Result<()> {
-        let written = written(output).unwrap_or_default();
-        line(&mut self.file, &ManifestEntry { input: name(input), output: name(output), written })
+        let (written, len) = written(output).unwrap_or_default();
+        if self.file.is_none() {
+            self.file = Some(self.open()?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        line(file, &ManifestEntry { input: name(input), output: name(output), written, len })
+    }
+
+    fn open(&self) -> io::Result<File> {
+        if let Some(parent) = self.path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        if self.torn {
+            file.write_all(b"\n")?;
+        }
+        if !self.continues {
+            line(&mut file, &Head { options: self.options.clone() })?;
+        }
+        Ok(file)
     }
 
     /// Takes the record away: all is done, there is nothing to go on with.
@@ -90,8 +137,24 @@ impl Manifest {
     /// # Errors
     /// What the system says.
     pub fn remove(self) -> io::Result<()> {
-        std::fs::remove_file(&self.path)
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
+}
+
+/// How every record begins.
+const SIGNATURE: &str = concat!("{\"options\":\"", env!("CARGO_PKG_NAME"), " ");
+
+/// Whether `text` is what a kill left of a first line.
+fn is_torn_signature(text: &str) -> bool {
+    SIGNATURE.starts_with(text)
+}
+
+fn foreign(path: &Path) -> Error {
+    let what = "not overwritten: the file is not empty and no record of --resume; name another file";
+    Error::new(ErrorKind::Usage, path.to_string_lossy(), what)
 }
 
 fn line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
@@ -106,11 +169,13 @@ fn name(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
-fn key(input: &str, output: &str) -> String {
-    format!("{input} {output}")
+fn is_unchanged(entry: &ManifestEntry, output: &Path) -> bool {
+    written(output) == Some((entry.written, entry.len))
 }
 
-fn written(path: &Path) -> Option<u128> {
-    let modified = std::fs::metadata(path).ok()?.modified().ok()?;
-    modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
+/// When a file was written, and its length.
+fn written(path: &Path) -> Option<(u128, u64)> {
+    let there = std::fs::metadata(path).ok()?;
+    let since = there.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((since.as_nanos(), there.len()))
 }

@@ -5,17 +5,22 @@
 mod blocks;
 mod buffer;
 mod compression;
+mod identity;
+mod live;
 mod manifest;
 mod progress;
+mod scratch;
 mod sink;
 mod source;
 mod target;
 
-pub use blocks::{BLOCK, Blocks};
+pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
 pub use compression::Packing;
+pub use identity::{Claims, Stamp};
 pub use manifest::{MANIFEST, Manifest};
 pub use progress::{Progress, Show};
-pub use sink::{FileSink, Replace};
-pub use source::{Source, Wanted, find_sources};
-pub use target::{Destination, Targets};
+pub use scratch::Scratch;
+pub use sink::{FileSink, Put, Replace};
+pub use source::{Source, Wanted, find_sources, is_like_suffix};
+pub use target::{Destination, Existing, Targets};

@@ -2,13 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::Packing;
 use super::compression::Packer;
+use super::{BLOCK, Packing, Scratch, Stamp};
 use crate::error::{Error, ErrorKind};
 
 /// An output that nobody sees before [`FileSink::commit`]. Dropped before that, it leaves nothing behind.
@@ -32,10 +32,22 @@ enum SinkPlace {
 pub enum Replace<'r> {
     /// It is an error.
     No,
+    /// It is an error, unless it contains the same bytes.
+    IfSame,
     /// It is replaced.
     Yes,
-    /// It is replaced, with a backup under its name and this suffix.
-    Backup(&'r OsStr),
+    /// It is the input, and is replaced if it still has this stamp. With a suffix, a backup is kept under its name and this
+    /// suffix.
+    Input(Option<&'r Stamp>, Option<&'r OsStr>),
+}
+
+/// What [`FileSink::commit`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// The file is new.
+    Written,
+    /// A file with the same bytes was there.
+    Same,
 }
 
 impl FileSink {
@@ -43,11 +55,11 @@ impl FileSink {
     ///
     /// # Errors
     /// What the system says.
-    pub fn create(path: &Path, packing: Packing, like: Option<&Path>) -> Result<Self, Error> {
-        Self::begin(path, packing, like).map_err(|error| Error::system(path.to_string_lossy(), &error))
+    pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, Error> {
+        Self::begin(path, packing, like, scratch).map_err(|error| Error::system(path.to_string_lossy(), &error))
     }
 
-    fn begin(path: &Path, packing: Packing, like: Option<&Path>) -> io::Result<Self> {
+    fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
         // A link is not replaced by a file: what it leads to is.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let there = std::fs::metadata(&path).ok();
@@ -58,10 +70,15 @@ impl FileSink {
             _ => {
                 let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 std::fs::create_dir_all(beside)?;
-                SinkPlace::Beside(tempfile(beside)?)
+                SinkPlace::Beside(scratch.file_in(beside)?)
             }
         };
         Ok(Self { path, packer: packing.pack(place)?, like })
+    }
+
+    /// The full path where the file will be.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Appends `bytes`.
@@ -72,17 +89,19 @@ impl FileSink {
         self.packer.write_all(bytes).map_err(|error| self.broken(&error))
     }
 
-    /// Puts the file where it belongs, with all that was written safely on the disk.
+    /// Puts the file where it belongs, after all that was written is safely on the disk.
     ///
     /// # Errors
-    /// The system refused, or the path exists; everything is unchanged then.
-    pub fn commit(self, replace: Replace<'_>) -> Result<(), Error> {
+    /// The system refused, the path exists, or the input changed; everything is unchanged then.
+    pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, Error> {
         let name = self.path.to_string_lossy().into_owned();
         let path = self.path.clone();
         let place = self.packer.finish().map_err(|error| full(&name, &error))?;
-        let settled = settle(place, &path, self.like.as_ref(), replace);
+        let settled = settle(place, &path, self.like.as_ref(), replace, scratch);
         settled.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
             io::ErrorKind::AlreadyExists => exists(&name),
+            io::ErrorKind::StaleNetworkFileHandle => changed(&name),
             _ => full(&name, &error),
         })
     }
@@ -94,7 +113,17 @@ impl FileSink {
 
 /// An error for an output that exists.
 pub(super) fn exists(name: &str) -> Error {
-    Error::new(ErrorKind::Usage, name, "the output exists already; --force overwrites it")
+    Error::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
+}
+
+fn differs(name: &str) -> Error {
+    let what = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
+                batch; --force overwrites it";
+    Error::new(ErrorKind::Exists, name, what)
+}
+
+fn changed(name: &str) -> Error {
+    Error::new(ErrorKind::System, name, "changed while it was read; left as it was")
 }
 
 /// What the system says about an output that cannot be written on; what lay there before is as it was.
@@ -121,40 +150,87 @@ impl Write for SinkPlace {
     }
 }
 
-/// Its name begins with a dot and ends in `.tmp`, so that no walk of ours takes one that a kill left behind for an input.
-fn tempfile(beside: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".curtail-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any program would create it: the user's mask decides.
-        builder.permissions(Permissions::from_mode(0o666));
+fn settle(
+    place: SinkPlace,
+    path: &Path,
+    like: Option<&Metadata>,
+    replace: Replace<'_>,
+    scratch: &Scratch,
+) -> io::Result<Put> {
+    let SinkPlace::Beside(file) = place else { return Ok(Put::Written) };
+    if replace == Replace::IfSame && path.exists() {
+        return if same_bytes(file.path(), path)? { Ok(Put::Same) } else { Err(io::ErrorKind::AlreadyExists.into()) };
     }
-    builder.tempfile_in(beside)
-}
-
-fn settle(place: SinkPlace, path: &Path, like: Option<&Metadata>, replace: Replace<'_>) -> io::Result<()> {
-    let SinkPlace::Beside(file) = place else { return Ok(()) };
     if let Some(like) = like {
         let permissions: Permissions = like.permissions();
         file.as_file().set_permissions(permissions)?;
         keep_owner(file.as_file(), like);
     }
-    file.as_file().sync_all()?;
-    let put = match replace {
-        Replace::No => file.persist_noclobber(path),
-        Replace::Yes => file.persist(path),
-        Replace::Backup(suffix) => {
-            let mut backup = path.as_os_str().to_owned();
-            backup.push(suffix);
-            back_up(path, Path::new(&backup))?;
-            file.persist(path)
-        }
-    };
-    put.map(drop).map_err(|failed| failed.error)?;
-    sync_directory(path);
+    scratch.sync(file.as_file())?;
+    match replace {
+        Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
+        Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
+        Replace::Input(stamp, suffix) => replace_input(file, path, stamp, suffix, scratch)?,
+    }
+    scratch.renamed(path);
+    Ok(Put::Written)
+}
+
+/// Replaces the input at `path`, if nobody changed it since it was opened. The old file takes the temporary name for a moment:
+/// if somebody wrote to it until then, it is put back.
+fn replace_input(
+    file: NamedTempFile,
+    path: &Path,
+    stamp: Option<&Stamp>,
+    suffix: Option<&OsStr>,
+    scratch: &Scratch,
+) -> io::Result<()> {
+    let unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
+    if !unchanged(path)? {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+    }
+    if let Some(suffix) = suffix {
+        let mut backup = path.as_os_str().to_owned();
+        backup.push(suffix);
+        back_up(path, Path::new(&backup), scratch)?;
+    }
+    if !exchange(file.path(), path) {
+        return file.persist(path).map(drop).map_err(|failed| failed.error);
+    }
+    if !unchanged(file.path())? && exchange(file.path(), path) {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+    }
     Ok(())
+}
+
+/// Exchanges two files in one step; `false` where the system cannot.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
+fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (vec![0; BLOCK], vec![0; BLOCK]);
+    loop {
+        let got = one.read(&mut left)?;
+        if got == 0 {
+            return Ok(true);
+        }
+        match other.read_exact(&mut right[..got]) {
+            Ok(()) if left[..got] == right[..got] => {}
+            _ => return Ok(false),
+        }
+    }
 }
 
 /// Gives a file to the owner of the one it replaces, where we may.
@@ -172,19 +248,16 @@ fn keep_owner(file: &File, like: &Metadata) {
 fn keep_owner(_file: &File, _like: &Metadata) {}
 
 /// Leaves what lies at `path` under the name `backup` as well: a second link, or a copy where the file system has none.
-fn back_up(path: &Path, backup: &Path) -> io::Result<()> {
-    let beside = backup.parent().unwrap_or(Path::new("."));
-    let spare = tempfile(beside)?.into_temp_path();
+fn back_up(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
+    let beside = backup.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let spare = scratch.file_in(beside)?.into_temp_path();
     std::fs::remove_file(&spare)?;
     if std::fs::hard_link(path, &spare).is_err() {
         std::fs::copy(path, &spare)?;
     }
-    std::fs::rename(&spare, backup)
-}
-
-/// A rename is safe on the disk when its directory is; where directories cannot be synced the file system sees to it.
-fn sync_directory(path: &Path) {
-    if let Some(directory) = path.parent().and_then(|parent| File::open(parent).ok()) {
-        drop(directory.sync_all());
+    match std::fs::rename(&spare, backup) {
+        // Another run that begins in this folder may take the unlocked name for a file that was left behind.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::copy(path, backup).map(drop),
+        renamed => renamed,
     }
 }

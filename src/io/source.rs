@@ -189,6 +189,14 @@ fn is_transcript(path: &Path) -> bool {
     ENDINGS.iter().any(|ending| name.strip_suffix(ending.as_bytes()).is_some_and(|stem| stem.ends_with(b".")))
 }
 
+/// Whether `path` is no file, and looks more like the suffix of a backup: `.bak`, `~`, `orig`, or nothing.
+#[must_use]
+pub fn is_like_suffix(path: &Path) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    let plain = name != "-" && !name.contains(['/', '\\', '*', '?', '[', '{']) && !is_transcript(path);
+    plain && name.len() <= 8 && !path.exists()
+}
+
 /// A path that is a glob, as the directory before its first wild step and the pattern below that.
 fn globbed(path: &Path) -> Option<(PathBuf, String)> {
     let is_wild = |step: &Component<'_>| step.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);

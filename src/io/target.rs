@@ -1,13 +1,15 @@
 //! Which output belongs to which input, and whether it may be written.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::identity::FileId;
 use super::sink::exists;
-use super::{BLOCK, FileSink, Packing, Replace, Source};
+use super::{BLOCK, Claims, FileSink, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::error::{Error, ErrorKind};
 
 /// Where outputs go.
@@ -25,34 +27,70 @@ pub enum Destination {
     InPlace(Option<OsString>),
 }
 
+/// How to handle outputs that exist.
+#[derive(Debug, Clone, Copy)]
+pub enum Existing<'m> {
+    /// None is overwritten.
+    Refuse,
+    /// All are overwritten.
+    Overwrite,
+    /// Those that the record lists, and nobody changed since, are overwritten; others must have the right content already.
+    Resume(&'m Manifest),
+}
+
 /// The outputs of a batch.
 #[derive(Debug)]
 pub struct Targets {
     destination: Destination,
     /// Whether outputs that exist are overwritten.
     overwrite: bool,
+    /// With `--resume`: the outputs of earlier runs.
+    ours: Option<HashSet<PathBuf>>,
+    scratch: Scratch,
+    /// How many outputs existed with the right content.
+    same: AtomicUsize,
 }
 
 impl Targets {
-    /// Plans the outputs of `sources`, before any is written.
+    /// Plans the outputs of `sources`, before any is written, and claims them.
     ///
     /// # Errors
-    /// Every output that exists (unless `overwrite`), is an input, or belongs to two inputs; an input that cannot be
-    /// replaced.
-    pub fn plan(destination: Destination, overwrite: bool, sources: &[Source]) -> Result<Self, Vec<Error>> {
-        let targets = Self { destination, overwrite };
-        let mut owners: HashMap<PathBuf, &Source> = HashMap::new();
-        let mut errors = Vec::new();
+    /// Every output that is an input or belongs to two inputs, every input that cannot be replaced, and one error for all
+    /// outputs that exist.
+    pub fn plan(
+        destination: Destination,
+        existing: Existing<'_>,
+        sources: &[Source],
+        claims: &mut Claims,
+        scratch: Scratch,
+    ) -> Result<Self, Vec<Error>> {
+        let ours = matches!(existing, Existing::Resume(_)).then(HashSet::new);
+        let overwrite = matches!(existing, Existing::Overwrite);
+        let mut targets = Self { destination, overwrite, ours, scratch, same: AtomicUsize::new(0) };
+        let (mut errors, mut there) = (Vec::new(), Vec::new());
         for source in sources {
-            errors.extend(targets.refuse(source));
-            if let Some(path) = targets.path(source)
-                && let Some(other) = owners.insert(path, source)
-            {
-                let what = format!("this output belongs to both {} and {}", other.name, source.name);
-                errors.push(Error::new(ErrorKind::Usage, targets.name(source), what));
+            if let Err(error) = targets.check(source, existing, claims) {
+                if error.kind == ErrorKind::Exists { there.push(error) } else { errors.push(error) }
             }
         }
+        let more = there.len().saturating_sub(1);
+        errors.extend(there.into_iter().next().map(|first| match more {
+            0 => first,
+            1 => Error { what: format!("{} (so does one other output)", first.what), ..first },
+            _ => Error { what: format!("{} (so do {more} other outputs)", first.what), ..first },
+        }));
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
+    }
+
+    /// Flushes all outputs to the disk.
+    pub fn settle(&self) {
+        self.scratch.settle();
+    }
+
+    /// How many outputs existed with the right content.
+    #[must_use]
+    pub fn same(&self) -> usize {
+        self.same.load(Ordering::Relaxed)
     }
 
     /// The path of the output of `source`, if it is a file of its own.
@@ -92,7 +130,7 @@ impl Targets {
         let Some(path) = self.path(source) else { return Ok(None) };
         let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
-        FileSink::create(&path, packing, like).map(Some)
+        FileSink::create(&path, packing, like, &self.scratch).map(Some)
     }
 
     /// Begins the output of `source` as a copy of it, byte for byte as it is packed; `None` if its output is packed otherwise.
@@ -104,7 +142,7 @@ impl Targets {
         if packing == Packing::Plain || Packing::of_name(&path) != packing {
             return Ok(None);
         }
-        let mut sink = FileSink::create(&path, Packing::Plain, Some(input))?;
+        let mut sink = FileSink::create(&path, Packing::Plain, Some(input), &self.scratch)?;
         let mut original = File::open(input).map_err(|error| Error::system(&source.name, &error))?;
         let mut block = vec![0; BLOCK];
         loop {
@@ -115,81 +153,73 @@ impl Targets {
         }
     }
 
-    /// Puts a finished output in its place.
+    /// Puts a finished output in its place. An input is replaced only if it still has its `stamp`.
     ///
     /// # Errors
     /// As [`FileSink::commit`].
-    pub fn commit(&self, sink: FileSink) -> Result<(), Error> {
-        sink.commit(match &self.destination {
-            Destination::InPlace(Some(suffix)) => Replace::Backup(suffix),
-            Destination::InPlace(None) => Replace::Yes,
+    pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), Error> {
+        let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
+        let replace = match (&self.destination, ours) {
+            (Destination::InPlace(suffix), _) => Replace::Input(stamp, suffix.as_deref()),
+            (_, Some(true)) => Replace::Yes,
+            (_, Some(false)) => Replace::IfSame,
             _ if self.overwrite => Replace::Yes,
             _ => Replace::No,
-        })
+        };
+        let put = sink.commit(replace, &self.scratch)?;
+        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
+        Ok(())
     }
 
-    fn name(&self, source: &Source) -> String {
-        self.path(source).map_or_else(String::new, |path| path.to_string_lossy().into_owned())
-    }
-
-    /// Why the output of `source` may not be written.
-    fn refuse(&self, source: &Source) -> Option<Error> {
-        let path = self.path(source);
-        match (&self.destination, &source.path) {
-            (Destination::Nothing | Destination::Stdout, _) => None,
-            (Destination::InPlace(_), None) => Some(Error::new(
-                ErrorKind::Usage,
-                "",
-                "standard input cannot be replaced; name the files with --in-place",
-            )),
-            (Destination::InPlace(suffix), Some(path)) => self.refuse_backup(path, suffix.as_deref()?),
-            _ => {
-                let path = path?;
-                let special = std::fs::metadata(&path).ok().is_some_and(|there| !there.is_file() && !there.is_dir());
-                if special {
-                    return None;
+    /// Why the output of `source` may not be written. Claims it otherwise.
+    fn check(&mut self, source: &Source, existing: Existing<'_>, claims: &mut Claims) -> Result<(), Error> {
+        let usage = |name: &Path, what| Err(Error::new(ErrorKind::Usage, name.to_string_lossy(), what));
+        let Some(path) = self.path(source) else {
+            let what = "standard input cannot be replaced; name the files with --in-place";
+            return if self.is_in_place() { usage(Path::new(""), what) } else { Ok(()) };
+        };
+        let there = std::fs::metadata(&path).ok();
+        if let Destination::InPlace(suffix) = &self.destination {
+            if there.is_some_and(|there| !there.is_file()) {
+                return usage(&path, "is not a regular file and cannot be replaced");
+            }
+            return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, claims));
+        }
+        let Some(there) = there else { return claims.output(&path, source) };
+        if there.is_dir() {
+            return usage(&path, "the output is a directory; --output-dir writes into one");
+        }
+        if !there.is_file() {
+            return Ok(());
+        }
+        claims.output(&path, source)?;
+        match existing {
+            Existing::Overwrite => Ok(()),
+            Existing::Refuse => Err(exists(&path.to_string_lossy())),
+            Existing::Resume(manifest) => {
+                if manifest.is_ours(&path)
+                    && let Some(ours) = &mut self.ours
+                {
+                    ours.extend(path.canonicalize());
                 }
-                let name = self.name(source);
-                if path.is_dir() {
-                    return Some(Error::new(
-                        ErrorKind::Usage,
-                        name,
-                        "the output is a directory; --output-dir writes into one",
-                    ));
-                }
-                if source.path.as_ref().is_some_and(|input| is_same(input, &path)) {
-                    return Some(Error::new(
-                        ErrorKind::Usage,
-                        name,
-                        "the output is the input; --in-place replaces inputs",
-                    ));
-                }
-                (path.exists() && !self.overwrite).then(|| exists(&name))
+                Ok(())
             }
         }
     }
 
-    fn refuse_backup(&self, path: &Path, suffix: &OsStr) -> Option<Error> {
+    fn check_backup(&self, source: &Source, path: &Path, suffix: &OsStr, claims: &mut Claims) -> Result<(), Error> {
         let mut backup = path.as_os_str().to_owned();
         backup.push(suffix);
         let backup = PathBuf::from(backup);
         // After a kill between backing up and replacing both names lead to one file.
-        let blocked = backup.exists() && !self.overwrite && !is_same(path, &backup);
-        blocked.then(|| {
-            Error::new(ErrorKind::Usage, backup.to_string_lossy(), "the backup exists already; --force overwrites it")
-        })
+        if FileId::of(path) == FileId::of(&backup) {
+            return Ok(());
+        }
+        claims.output(&backup, source)?;
+        if backup.exists() && !self.overwrite {
+            let what = "the backup exists already; --force overwrites it";
+            return Err(Error::new(ErrorKind::Exists, backup.to_string_lossy(), what));
+        }
+        Ok(())
     }
-}
-
-/// Whether two names lead to one file.
-#[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let id = |path: &Path| std::fs::metadata(path).map(|there| (there.dev(), there.ino())).ok();
-    id(one).is_some_and(|one| Some(one) == id(other))
-}
-
-#[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
-    one.canonicalize().ok().is_some_and(|one| other.canonicalize().ok() == Some(one))
 }

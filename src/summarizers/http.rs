@@ -2,9 +2,8 @@
 //! It knows statuses and headers, not what a body means.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::Read as _;
 use std::thread::sleep;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::Failure;
 use super::failure::quote;
@@ -79,6 +78,7 @@ impl Http {
     }
 
     fn attempt(&self, url: &str, headers: &[(&str, String)], body: &str) -> Result<Answer, NoAnswer> {
+        let deadline = Instant::now() + self.patience.total;
         let mut request = self.agent.post(url).header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, value);
@@ -90,14 +90,7 @@ impl Http {
             .get("retry-after")
             .and_then(|value| value.to_str().ok())
             .and_then(|value| asked_wait(value, SystemTime::now()));
-        let mut body = Vec::new();
-        response
-            .body_mut()
-            .with_config()
-            .limit(LARGEST_ANSWER)
-            .reader()
-            .read_to_end(&mut body)
-            .map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error)))?;
+        let body = read_bounded(response.body_mut().with_config().limit(LARGEST_ANSWER).reader(), deadline)?;
         Ok(Answer { status, retry_after, body })
     }
 
@@ -140,6 +133,28 @@ struct Answer {
     status: u16,
     retry_after: Option<Duration>,
     body: Vec<u8>,
+}
+
+/// The text of an answer. The client's own limits hold for what is sent, and a few compressed bytes can become gigabytes: so
+/// size and time are checked once more, after decompression.
+fn read_bounded(mut reader: impl std::io::Read, deadline: Instant) -> Result<Vec<u8>, NoAnswer> {
+    let (mut body, mut block) = (Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        let got = reader.read(&mut block).map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error)))?;
+        if got == 0 {
+            return Ok(body);
+        }
+        if body.len() as u64 + got as u64 > LARGEST_ANSWER {
+            return Err(NoAnswer {
+                why: format!("the answer is longer than {LARGEST_ANSWER} bytes"),
+                retryable: false,
+            });
+        }
+        if Instant::now() > deadline {
+            return Err(NoAnswer { why: "no answer in time".to_owned(), retryable: false });
+        }
+        body.extend_from_slice(&block[..got]);
+    }
 }
 
 /// Why no answer came, and whether a retry may help.

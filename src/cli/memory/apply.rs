@@ -67,6 +67,7 @@ impl Args {
             framing: self.input.framing.0,
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
             messages_key: self.input.messages_key.clone(),
+            max_record: self.input.max_record.limit(),
         };
         let mut done = Ok(());
         Batch { input_options, ..Batch::default() }.run(sources, &Search, |event| match event {

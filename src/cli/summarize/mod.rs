@@ -53,7 +53,7 @@ pub(super) struct Args {
 /// Keep the newest interactions verbatim and summaries of the older ones
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SummarizeOptions {
-    /// Number of newest interactions to keep verbatim
+    /// Number of interactions to keep verbatim, and to cover with each summary
     #[arg(short = 'n', long, value_name = "N", default_value = "21")]
     window: NonZeroUsize,
 

@@ -319,9 +319,7 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     assert_eq!(text(&done.stderr), "", "a pipe is no terminal");
     let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force", "--progress", "always"]).output().unwrap();
     let said = text(&done.stderr);
-    // A slow machine reports on the way as well; the last line is the sum.
-    assert!(said.lines().all(|line| line.starts_with("curtail: ") && line.contains(" transcripts")), "{said}");
-    assert!(said.trim_end().ends_with("30,000 transcripts"), "{said}");
+    assert!(said.starts_with("curtail: ") && said.contains(" transcripts") && said.lines().count() == 1, "{said}");
 }
 
 /// Summaries by a model take longer than all else, so they are counted as they come.

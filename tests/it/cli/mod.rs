@@ -2,7 +2,9 @@
 
 mod batch;
 mod count;
+mod files;
 mod help;
 mod io;
 mod repair;
+mod stalls;
 mod summarize;

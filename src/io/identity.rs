@@ -1,0 +1,135 @@
+//! Which file a name leads to, whatever its names, and whether a file has changed.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::Source;
+use crate::error::{Error, ErrorKind};
+
+/// A file: two names that lead to the same one are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum FileId {
+    /// A file that exists: its device and its number there.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "other systems tell files apart by their full path"))]
+    Existing(u64, u64),
+    /// A file that does not exist yet: its full path.
+    Path(PathBuf),
+}
+
+impl FileId {
+    pub(super) fn of(path: &Path) -> Self {
+        #[cfg(unix)]
+        if let Ok(there) = std::fs::metadata(path) {
+            return Self::of_metadata(&there);
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let full = path.canonicalize().ok();
+        let full = full.or_else(|| Some(parent.canonicalize().ok()?.join(path.file_name()?)));
+        Self::Path(full.unwrap_or_else(|| path.to_owned()))
+    }
+
+    #[cfg(unix)]
+    fn of_metadata(there: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self::Existing(there.dev(), there.ino())
+    }
+}
+
+/// Size, time of the last change and identity of a file: if all are the same, its content is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    #[cfg(unix)]
+    id: FileId,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// The stamp of a regular file; `None` for pipes and devices.
+    #[must_use]
+    pub fn of(there: &Metadata) -> Option<Self> {
+        there.is_file().then(|| Self {
+            #[cfg(unix)]
+            id: FileId::of_metadata(there),
+            len: there.len(),
+            modified: there.modified().ok(),
+        })
+    }
+
+    /// Whether the file at `path` still has this stamp.
+    pub(super) fn holds(&self, path: &Path) -> io::Result<bool> {
+        Ok(Self::of(&std::fs::metadata(path)?).as_ref() == Some(self))
+    }
+}
+
+/// The files of a run, each with its one purpose: no output may be an input or another output.
+#[derive(Debug, Default)]
+pub struct Claims(HashMap<FileId, Claim>);
+
+#[derive(Debug)]
+enum Claim {
+    Input(String),
+    /// The output of the input with this name.
+    Output(String),
+    /// What a flag names.
+    Flag(&'static str),
+}
+
+impl Claims {
+    /// The claims of `sources`.
+    #[must_use]
+    pub fn of_inputs(sources: &[Source]) -> Self {
+        let inputs = sources.iter().filter_map(|source| Some((source.path.as_ref()?, &source.name)));
+        Self(inputs.map(|(path, name)| (FileId::of(path), Claim::Input(name.clone()))).collect())
+    }
+
+    /// Claims `path` for the output of `source`.
+    ///
+    /// # Errors
+    /// The file is an input or another output.
+    pub(super) fn output(&mut self, path: &Path, source: &Source) -> Result<(), Error> {
+        self.claim(path, Claim::Output(source.name.clone()), |other| match other {
+            Claim::Input(name) if *name == source.name => {
+                "the output is the input; --in-place replaces inputs".to_owned()
+            }
+            Claim::Input(name) => {
+                format!("the output of {} is an input{}; name another output", source.name, named(path, name))
+            }
+            Claim::Output(name) => format!("this output belongs to both {name} and {}", source.name),
+            Claim::Flag(flag) => format!("the output of {} is also named by {flag}; name another file", source.name),
+        })
+    }
+
+    /// Claims `path` for what `flag` writes.
+    ///
+    /// # Errors
+    /// The file is an input or another output.
+    pub fn flag(&mut self, path: &Path, flag: &'static str) -> Result<(), Error> {
+        self.claim(path, Claim::Flag(flag), |other| match other {
+            Claim::Input(name) => format!("{flag} names an input{}; name another file", named(path, name)),
+            Claim::Output(name) => format!("{flag} names the output of {name}; name another file"),
+            Claim::Flag(other) => format!("{flag} and {other} name the same file"),
+        })
+    }
+
+    fn claim(&mut self, path: &Path, claim: Claim, wrong: impl FnOnce(&Claim) -> String) -> Result<(), Error> {
+        // What is written to a pipe or a device replaces nothing.
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Ok(());
+        }
+        let id = FileId::of(path);
+        if let Some(other) = self.0.get(&id) {
+            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
+        }
+        self.0.insert(id, claim);
+        Ok(())
+    }
+}
+
+/// ` (NAME)` if the input was named in another way.
+fn named(path: &Path, name: &str) -> String {
+    if path.as_os_str() == name { String::new() } else { format!(" ({name})") }
+}

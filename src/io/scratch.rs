@@ -1,0 +1,127 @@
+//! The temporary files of a run: each is locked while it is written, so that a later run can tell which ones a killed run
+//! left behind, and removes those.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
+
+/// Renames after which directories are flushed to the disk.
+const RENAMES: usize = 256;
+
+/// Makes temporary files, and flushes what they become to the disk.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Whether nothing is flushed: the data can be made again.
+    unsynced: bool,
+    /// Directories that were swept.
+    swept: Mutex<HashSet<PathBuf>>,
+    /// Directories with renames that may not be on the disk yet, and the number of the renames.
+    renamed: Mutex<(HashSet<PathBuf>, usize)>,
+}
+
+impl Scratch {
+    /// Temporary files of a run that flushes to the disk, if `sync`.
+    #[must_use]
+    pub fn new(sync: bool) -> Self {
+        Self { unsynced: !sync, swept: Mutex::default(), renamed: Mutex::default() }
+    }
+
+    /// A new locked file in `directory`. The first time, what killed runs left there is removed.
+    pub(super) fn file_in(&self, directory: &Path) -> io::Result<NamedTempFile> {
+        if lock(&self.swept).insert(directory.to_owned()) {
+            sweep(directory);
+        }
+        loop {
+            let file = builder().tempfile_in(directory)?;
+            // Where files cannot be locked, nothing is swept either.
+            let locked = file.as_file().lock();
+            // Another run may have found the file before it was locked.
+            if locked.is_err() || file.path().exists() {
+                return Ok(file);
+            }
+        }
+    }
+
+    /// Flushes `file` to the disk.
+    pub(super) fn sync(&self, file: &File) -> io::Result<()> {
+        if self.unsynced { Ok(()) } else { file.sync_all() }
+    }
+
+    /// Notes that a file was renamed to `path`, to be flushed together with others.
+    pub(super) fn renamed(&self, path: &Path) {
+        let Some(directory) = path.parent().filter(|_| !self.unsynced) else { return };
+        let mut renamed = lock(&self.renamed);
+        renamed.0.insert(directory.to_owned());
+        renamed.1 += 1;
+        if renamed.1 >= RENAMES {
+            let directories = std::mem::take(&mut *renamed).0;
+            drop(renamed);
+            sync_directories(&directories);
+        }
+    }
+
+    /// Flushes all renames to the disk.
+    pub fn settle(&self) {
+        sync_directories(&std::mem::take(&mut *lock(&self.renamed)).0);
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
+/// The names begin with a dot and end in `.tmp`, so that no walk of ours takes one for an input.
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any program would create it: the user's mask decides.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+const PREFIX: &str = ".curtail-";
+const RANDOM: usize = 10;
+const SUFFIX: &str = ".tmp";
+
+/// Removes the temporary files in `directory` that no running program has locked. What cannot be removed stays.
+fn sweep(directory: &Path) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_ours(&entry.file_name().to_string_lossy())) {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            drop(remove_abandoned(&entry.path()));
+        }
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    random.is_some_and(|random| random.len() >= 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Removes the file at `path` unless it is locked, or cannot be: only a lock that was obtained proves that nobody has it.
+fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.try_lock()?;
+    std::fs::remove_file(path)
+}
+
+/// A rename is safe on the disk when its directory is; where directories cannot be synced the file system sees to it.
+fn sync_directories(directories: &HashSet<PathBuf>) {
+    for directory in directories.iter().filter_map(|directory| File::open(directory).ok()) {
+        drop(directory.sync_all());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,257 @@
+//! No file is lost, overwritten unasked or left behind, whatever the flags name and whenever a run ends.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use crate::program::{Place, chat, chats, program, text};
+
+/// Five inputs in `data`.
+fn filled() -> Place {
+    let place = Place::new();
+    (0..5).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), chats(3).as_bytes()));
+    place
+}
+
+/// The status, and the words on standard error.
+fn run(place: &Place, arguments: &[&str]) -> (i32, String) {
+    let done = place.curtail(&["window", "-n", "2"]).args(arguments).output().unwrap();
+    (done.status.code().unwrap(), text(&done.stderr))
+}
+
+#[test]
+fn a_record_for_resume_never_replaces_another_file() {
+    for (name, content) in [
+        ("notes.txt", "my notes"),
+        ("notes.json", "{\"options\":\"of another program\"}\n"),
+        ("data/0.jsonl", ""),
+        ("out/0.jsonl", ""),
+    ] {
+        let place = filled();
+        if !content.is_empty() {
+            place.write(name, content.as_bytes());
+        }
+        let before = place.path(name).exists().then(|| place.read(name));
+        let (status, said) = run(&place, &["data", "-O", "out", &format!("--resume={name}")]);
+        assert_eq!(status, 2, "{name}: {said}");
+        assert!(said.contains(name) && said.lines().count() == 1, "{said}");
+        assert_eq!(place.path(name).exists().then(|| place.read(name)), before, "{name}");
+    }
+}
+
+#[test]
+fn resume_overwrites_only_outputs_of_its_own() {
+    let place = filled();
+    place.write("out/3.jsonl", b"mine");
+    let (status, said) = run(&place, &["data", "-O", "out", "--resume"]);
+    assert!(status == 2 && said.contains("out/3.jsonl: the output exists already"), "{said}");
+    assert_eq!(place.read("out/3.jsonl"), b"mine");
+    // One that was an output, and that somebody changed since.
+    place.write("out/1.jsonl", b"changed");
+    place.write("out/2.jsonl", b"changed");
+    let (status, said) = run(&place, &["data", "-O", "out", "--resume"]);
+    assert_eq!((status, said.lines().count()), (2, 2), "one line for the first, one for the others: {said}");
+    assert!(said.contains("2 more outputs exist already"), "{said}");
+    assert_eq!((place.read("out/1.jsonl"), place.read("out/3.jsonl")), (b"changed".to_vec(), b"mine".to_vec()));
+    // Other options make other outputs of its own.
+    let (status, _) = run(&place, &["data/0.jsonl", "-O", "other", "--resume=record"]);
+    let first = place.read("other/data/0.jsonl");
+    assert_eq!(
+        (status, run(&place, &["--repair", "drop", "data/0.jsonl", "-O", "other", "--resume=record"]).0),
+        (2, 0)
+    );
+    assert!(!first.is_empty());
+}
+
+#[test]
+fn resume_after_a_run_that_finished_has_nothing_to_do() {
+    let place = filled();
+    assert_eq!(run(&place, &["data", "-O", "out"]), (0, String::new()));
+    for _ in 0..2 {
+        let said = "curtail: nothing left to do: all 5 outputs are complete\n";
+        assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, said.to_owned()));
+    }
+}
+
+#[test]
+fn no_flag_names_an_input_or_another_output() {
+    let place = filled();
+    place.write("0.jsonl", chats(2).as_bytes());
+    #[cfg(unix)]
+    fs::hard_link(place.path("data/0.jsonl"), place.path("link.jsonl")).unwrap();
+    #[cfg(not(unix))]
+    fs::copy(place.path("data/0.jsonl"), place.path("link.jsonl")).unwrap();
+    for (arguments, said) in [
+        (&["data/0.jsonl", "--rejects", "data/0.jsonl"][..], "--rejects names an input"),
+        (&["data/0.jsonl", "--rejects", "./data/../data/0.jsonl"], "--rejects names an input (data/0.jsonl)"),
+        (&["data/0.jsonl", "--rejects", "link.jsonl"], "--rejects names an input"),
+        (&["data/0.jsonl", "-o", "link.jsonl"], "link.jsonl: the output is the input"),
+        (&["data/0.jsonl", "-o", "x", "--rejects", "x"], "x: --rejects names the output of data/0.jsonl"),
+        (&["data", "-O", "out", "--rejects", "out/3.jsonl"], "--rejects names the output of data/3.jsonl"),
+        (&["data", "-i", "--resume=x", "--rejects", "x"], "--resume and --rejects name the same file"),
+        (&["data/0.jsonl", "data/1.jsonl", "0.jsonl", "-O", "."], "the output is the input"),
+    ] {
+        let (status, words) = run(&place, &[arguments, &["--force"]].concat());
+        assert!(status == 2 && words.contains(said), "{arguments:?}: {words}");
+        assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes(), "{arguments:?}");
+        assert!(!place.path("x").exists() && !place.path("out").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_refused_run_writes_nothing_and_says_so_once() {
+    let place = Place::new();
+    (0..1000).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), b"{\"messages\":[]}\n"));
+    (0..1000).for_each(|nth| place.write(&format!("out/{nth}.jsonl"), b"old"));
+    let (status, said) = run(&place, &["data", "-O", "out"]);
+    assert_eq!((status, said.lines().count()), (2, 1), "{said}");
+    assert!(said.contains("--force overwrites it (so do 999 other outputs)"), "{said}");
+    assert!(!place.path("out/.curtail-resume").exists());
+    let (status, said) = run(&place, &["data", "-O", "data"]);
+    assert!(status == 2 && said.lines().count() <= 11, "{said}");
+}
+
+#[test]
+fn a_suffix_apart_from_its_flag_replaces_nothing() {
+    let place = filled();
+    for suffix in [".bak", "bak", "~", ".orig"] {
+        let (status, said) = run(&place, &["-i", suffix, "data/0.jsonl"]);
+        assert!(status == 2 && said.contains(&format!("pass -i={suffix}")), "{suffix}: {said}");
+        assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes());
+    }
+    assert_eq!(run(&place, &["-i=.bak", "data/0.jsonl"]).0, 0);
+    assert_eq!(place.read("data/0.jsonl.bak"), chats(3).as_bytes());
+}
+
+#[test]
+fn a_dash_as_output_is_standard_output() {
+    let place = filled();
+    let done = place.curtail(&["window", "data/0.jsonl", "-o", "-"]).output().unwrap();
+    assert_eq!(text(&done.stdout), chats(3));
+    assert_eq!(place.list(), ["data"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_replaced() {
+    let place = filled();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let (status, said) = run(&place, &["-i", "pipe"]);
+    assert!(status == 2 && said.contains("pipe: is not a regular file"), "{said}");
+}
+
+#[test]
+fn temporary_files_of_killed_runs_are_swept_and_others_are_not() {
+    let place = filled();
+    let stale = ["data/.curtail-AbC123.tmp", "data/.curtail-AbCdEf1234.tmp"];
+    let others = ["data/.curtail-notes.tmp", "data/.curtail-AbC123", "data/curtail-AbC123.tmp"];
+    stale.iter().chain(&others).for_each(|name| place.write(name, b"x"));
+    // One that another run is writing.
+    place.write("data/.curtail-aaaaaaaaaa.tmp", b"x");
+    let live = fs::File::open(place.path("data/.curtail-aaaaaaaaaa.tmp")).unwrap();
+    live.lock().unwrap();
+    assert_eq!(run(&place, &["-i", "data"]).0, 0);
+    assert!(stale.iter().all(|name| !place.path(name).exists()));
+    assert!(others.iter().all(|name| place.path(name).exists()));
+    assert!(place.path("data/.curtail-aaaaaaaaaa.tmp").exists());
+    drop(live);
+}
+
+/// A file that somebody writes to between opening and replacing: a slow summarizer keeps the run busy meanwhile.
+#[cfg(unix)]
+#[test]
+fn a_file_that_changes_while_it_is_read_stays() {
+    let place = Place::new();
+    let old = chat("a", 6);
+    place.write("slow.sh", b"touch started\nsleep 0.5\necho done\n");
+    let changes: [(&str, fn(&Place)); 3] = [
+        ("appended", |place| {
+            let mut log = fs::File::options().append(true).open(place.path("a.jsonl")).unwrap();
+            log.write_all(chat("b", 1).as_bytes()).unwrap();
+        }),
+        ("replaced", |place| {
+            place.write("new", chat("n", 6).as_bytes());
+            fs::rename(place.path("new"), place.path("a.jsonl")).unwrap();
+        }),
+        ("rewritten", |place| place.write("a.jsonl", chat("c", 6).as_bytes())),
+    ];
+    for (how, change) in changes {
+        drop(fs::remove_file(place.path("started")));
+        place.write("a.jsonl", old.as_bytes());
+        let mut child = Command::new(program());
+        child.args(["summarize", "-n", "2", "-i=.bak", "a.jsonl", "--summarizer-cmd", "sh slow.sh"]);
+        let child = child.current_dir(place.path("")).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let begun = SystemTime::now();
+        while !place.path("started").exists() {
+            assert!(begun.elapsed().unwrap() < Duration::from_secs(20), "the summarizer was not started");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        change(&place);
+        let changed = place.read("a.jsonl");
+        let done = child.wait_with_output().unwrap();
+        assert!(text(&done.stderr).contains("a.jsonl: changed while it was read; left as it was"), "{how}");
+        assert_eq!(done.status.code(), Some(2), "{how}");
+        assert_eq!(text(&place.read("a.jsonl")), text(&changed), "{how}");
+        assert!(place.list().iter().all(|name| !name.ends_with(".tmp") && !name.ends_with(".bak")), "{how}");
+    }
+}
+
+#[test]
+fn a_torn_line_alone_is_no_output() {
+    let place = Place::new();
+    let line = |role: &str| {
+        format!(
+            "{{\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"hello there\"}},\"uuid\":\"{role}\",\"parentUuid\":null,\"sessionId\":\"s\"}}\n"
+        )
+    };
+    place.write("torn.jsonl", format!("{}{}{{\"type\":\"user\",\"mess", line("user"), line("assistant")).as_bytes());
+    let done = place.curtail(&["limit", "-t", "1", "-q", "torn.jsonl"]).output().unwrap();
+    assert_eq!(text(&done.stdout), "");
+    place.curtail(&["window", "-q"]).write_stdin(done.stdout).assert().success();
+    let done = place.curtail(&["window", "-n", "1000", "-q", "torn.jsonl"]).output().unwrap();
+    assert_eq!(done.stdout, place.read("torn.jsonl"), "a torn line stays as long as a message does");
+}
+
+#[test]
+fn records_past_the_limit_are_errors_with_a_place() {
+    let place = Place::new();
+    let long = chat("long", 1).replace("question 1", &"x".repeat(100_000));
+    place.write("a.jsonl", format!("{}{long}{}", chat("a", 1), chat("b", 1)).as_bytes());
+    let (status, said) = run(&place, &["a.jsonl", "--max-record", "64k"]);
+    assert!(status == 2 && said.contains("a.jsonl:2:1: longer than 65536 bytes"), "{said}");
+    let (status, said) = run(&place, &["a.jsonl", "--max-record", "64k", "--on-error", "skip"]);
+    assert!(status == 0 && said.contains("(dropped)"), "{said}");
+    for size in ["0", "1g", "200000"] {
+        assert_eq!(run(&place, &["a.jsonl", "--max-record", size]), (0, String::new()), "{size}");
+    }
+    assert_eq!(run(&place, &["a.jsonl", "--max-record", "much"]).0, 2);
+}
+
+/// A few kilobytes that become gigabytes: the beginning, or the limit, ends it.
+#[cfg(target_os = "linux")]
+#[test]
+fn bombs_are_refused_in_bounded_memory() {
+    let place = Place::new();
+    let bomb = |unit: &[u8]| {
+        let mut packer = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        let megabyte = unit.repeat((1 << 20) / unit.len());
+        (0..600).for_each(|_| packer.write_all(&megabyte).unwrap());
+        packer.finish().unwrap()
+    };
+    for (unit, said) in [
+        (&b" "[..], "a.jsonl.zst:1:1: longer than 67108864 bytes"),
+        (b"\n", "a.jsonl.zst:1:1: longer than 67108864 bytes"),
+        (b"\0", "a.jsonl.zst:1:1: expected a JSON value"),
+        (b"[", "a.jsonl.zst:1:10001: nesting deeper"),
+        (b"{\"a\":", "nesting deeper"),
+        (b"[\n", "nesting deeper"),
+    ] {
+        place.write("a.jsonl.zst", &bomb(unit));
+        // An eighth of the address space that all of it needs, and what threads and tables take.
+        let line = format!("ulimit -v 400000; exec {} window -j 1 --max-record 64m a.jsonl.zst", program());
+        let done = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        assert!(text(&done.stderr).contains(said), "{:?}: {}", text(unit), text(&done.stderr));
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{:?}", text(unit));
+    }
+}

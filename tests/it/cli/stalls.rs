@@ -1,0 +1,135 @@
+//! Standard input that stalls: whoever waits for an answer gets it, and nothing waits for what never comes.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use crate::program::{chat, program, text};
+
+/// Far longer than an answer takes, far shorter than anybody waits.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn start(arguments: &[&str]) -> Child {
+    let mut child = Command::new(program());
+    child.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The lines of a stream, as they arrive.
+fn lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        while stream.read_line(&mut line).unwrap_or(0) > 0 && sender.send(std::mem::take(&mut line)).is_ok() {}
+    });
+    receiver
+}
+
+/// What `pack` makes of each record, sent one at a time; the next only after the answer to the one before.
+fn answers(arguments: &[&str], records: &[String], mut pack: impl FnMut(&str) -> Vec<u8>) {
+    let mut child = start(arguments);
+    let mut input = child.stdin.take().unwrap();
+    let output = lines(child.stdout.take().unwrap());
+    for record in records {
+        input.write_all(&pack(record)).unwrap();
+        input.flush().unwrap();
+        let answer = output.recv_timeout(PATIENCE);
+        if answer.is_err() {
+            child.kill().unwrap();
+        }
+        assert_eq!(answer.as_deref().unwrap_or("no answer"), record, "{arguments:?}");
+    }
+    drop(input);
+    assert!(output.recv_timeout(PATIENCE).is_err(), "{arguments:?} wrote more");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn every_record_is_answered_before_the_next_arrives() {
+    let records: Vec<String> = (0..9).map(|nth| chat(&format!("chat-{nth}"), 1)).collect();
+    let lists: Vec<String> = (0..9).map(|nth| format!("[{{\"role\":\"user\",\"content\":\"{nth}\"}}]\n")).collect();
+    for jobs in ["1", "2", "8"] {
+        for records in [&records, &lists] {
+            let arguments = ["window", "-n", "40", "-j", jobs];
+            answers(&arguments, records, |record| record.as_bytes().to_vec());
+            let mut packer = flate2::Compress::new(flate2::Compression::fast(), false);
+            // A header without a name (RFC 1952, section 2.3), then one block of deflate for each record.
+            let mut head = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+            let mut child = start(&arguments);
+            let mut input = child.stdin.take().unwrap();
+            let output = lines(child.stdout.take().unwrap());
+            for record in records {
+                let mut packed = Vec::with_capacity(4096);
+                packer.compress_vec(record.as_bytes(), &mut packed, flate2::FlushCompress::Sync).unwrap();
+                input.write_all(&[std::mem::take(&mut head), packed].concat()).unwrap();
+                input.flush().unwrap();
+                let answer = output.recv_timeout(PATIENCE);
+                assert_eq!(answer.as_deref().unwrap_or("no answer"), record, "gzip with {jobs} jobs");
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_broken_record_is_reported_before_the_next_arrives() {
+    let mut child = start(&["window", "--on-error", "skip"]);
+    let mut input = child.stdin.take().unwrap();
+    let (output, said) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
+    input.write_all(b"{\"messages\": [}\n").unwrap();
+    let warning = said.recv_timeout(PATIENCE).unwrap_or_default();
+    assert!(warning.contains("stdin:1:15: expected a JSON value (dropped)"), "{warning}");
+    input.write_all(chat("a", 1).as_bytes()).unwrap();
+    assert_eq!(output.recv_timeout(PATIENCE).unwrap_or_default(), chat("a", 1));
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_needs_its_end_waits_for_it() {
+    // A log, a document over several lines, and blank lines before a record.
+    for pieces in [
+        ["{\"role\":\"user\",\"content\":\"a\"}\n", "{\"role\":\"assistant\",\"content\":\"b\"}\n"],
+        ["[\n", "{\"role\":\"user\",\"content\":\"a\"}\n]\n"],
+        ["[[{\"role\":\"user\",\"content\":\"a\"}],[{\"role\":\"user\",\"content\":\"b\"}]]\n", "\n"],
+        ["\n \n", "{\"messages\": []}\n"],
+        ["{\"messages\"", ": []}\n"],
+    ] {
+        let mut child = start(&["window"]);
+        let mut input = child.stdin.take().unwrap();
+        for piece in pieces {
+            input.write_all(piece.as_bytes()).unwrap();
+            input.flush().unwrap();
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        drop(input);
+        let done = child.wait_with_output().unwrap();
+        assert_eq!(text(&done.stderr), "", "{pieces:?}");
+        assert_eq!(text(&done.stdout), pieces.concat());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_wait_for_an_input() {
+    let place = crate::program::Place::new();
+    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        for first in ["", "{\"messages\": []}\n", "{\"role\": \"user\", \"content\": \"a\"}\n"] {
+            let mut child = Command::new(program());
+            child.args(["window", "-o", "out"]).current_dir(place.path("")).stdin(Stdio::piped());
+            let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            input.write_all(first.as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(status), "{signal} after {first:?}: {said}");
+            assert!(said.starts_with("curtail: interrupted after 0 files"), "{said}");
+            assert_eq!(place.list(), [""; 0], "{signal} after {first:?}");
+            drop(input);
+        }
+    }
+}
