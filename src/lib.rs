@@ -20,6 +20,16 @@
 //! assert_eq!(shorter, "{\"role\": \"user\", \"content\": \"And the last one?\"}\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Features
+//!
+//! All are on by default. Without any, the crate reads, cuts, checks and counts transcripts.
+//!
+//! - `cli`: the program; implies `http` and `store`
+//! - `hf`: counts with a `tokenizer.json` of Hugging Face
+//! - `http`: asks models over HTTP for summaries
+//! - `schema`: validates working memory against a JSON Schema
+//! - `store`: keeps working memory and rolling memory in an `SQLite` file
 
 #[cfg(feature = "cli")]
 pub mod batch;

@@ -162,6 +162,6 @@ fn reasoning(value: Value<'_>) -> Text<'_> {
 }
 
 fn cited(value: Value<'_>) -> Text<'_> {
-    let pieces = value.get("content").into_iter().flat_map(Value::items).filter_map(|piece| piece.get_text("text"));
-    Text::Owned(pieces.map(|text| text.decode().into_owned()).collect())
+    let texts = value.get("content").into_iter().flat_map(Value::items).filter_map(|block| block.get_text("text"));
+    Text::Owned(texts.map(|text| text.decode().into_owned()).collect())
 }

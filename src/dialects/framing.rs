@@ -162,12 +162,11 @@ impl NoMessages {
 
 impl std::fmt::Display for NoMessages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.messages_key {
-            Some(key) => write!(f, "no list of messages under `{key}`; check --messages-key"),
-            None => {
-                let keys = LIST_KEYS.join(", ");
-                write!(f, "no list of messages in this object (looked under {keys}); pass --messages-key KEY")
-            }
+        if let Some(key) = &self.messages_key {
+            write!(f, "no list of messages under `{key}`; check --messages-key")
+        } else {
+            let keys = LIST_KEYS.join(", ");
+            write!(f, "no list of messages in this object (looked under {keys}); pass --messages-key KEY")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Wire logs of the Kimi CLI: `context.append_message` and `context.append_loop_event` are what the model reads, a piece a
+//! Wire logs of the Kimi CLI: `context.append_message` and `context.append_loop_event` are what the model reads, an event a
 //! line; all else is for the screen.
 
 use super::{Dialect, Fit, Item, blocks, events};
@@ -109,11 +109,11 @@ fn read_message(item: Value<'_>) -> Item<'_> {
     events::message(role, item, None, parts)
 }
 
-/// A piece of a step; the pieces of one step are one message of the model.
+/// An event of a step; the events of one step are one message of the model.
 fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
     let step = event.get_text("stepUuid");
     let (role, part) = match events::kind(event).as_str() {
-        "content.part" => (Role::Assistant, read_piece(item, event.get("part"))),
+        "content.part" => (Role::Assistant, read_content(item, event.get("part"))),
         "tool.call" => {
             let call = events::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
             (Role::Assistant, Part::from_source(call, PartPlace::element(item)))
@@ -128,10 +128,10 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
     events::message(role, item, step, vec![part])
 }
 
-fn read_piece<'a>(item: Value<'a>, piece: Option<Value<'a>>) -> Part<'a> {
-    let Some(piece) = piece else { return Part::from_source(Content::Other, PartPlace::element(item)) };
-    match piece.get_text("think") {
+fn read_content<'a>(item: Value<'a>, part: Option<Value<'a>>) -> Part<'a> {
+    let Some(part) = part else { return Part::from_source(Content::Other, PartPlace::element(item)) };
+    match part.get_text("think") {
         Some(thought) => Part::from_source(Content::Reasoning(thought), PartPlace::element(item)),
-        None => Part::from_source(blocks::plain_block(piece), PartPlace::element(item).with_text(piece.get("text"))),
+        None => Part::from_source(blocks::plain_block(part), PartPlace::element(item).with_text(part.get("text"))),
     }
 }

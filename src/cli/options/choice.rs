@@ -33,7 +33,7 @@ impl<T: Copy + Send + Sync> Choice<T> {
 }
 
 /// Reads the value of a flag as one of `choices`.
-pub(crate) fn one_of<T>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> + Clone
+pub(crate) fn one_of<T>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync,
 {

@@ -34,7 +34,7 @@ pub fn read(dialect: Option<&str>, framing: Framing, text: &str) -> (Vec<String>
     let counting = Counting { tokenizer: tokenizer(), overhead: Overhead::None, reserve: 0 };
     for (_, transcript) in reading.transcripts(&document).expect("what we write is a transcript") {
         let messages = &transcript.messages;
-        items.extend(messages.iter().filter_map(|message| message.value()).map(unlinked));
+        items.extend(messages.iter().filter_map(curtail::transcript::Message::value).map(unlinked));
         let pairs = Pairs::find(messages);
         for fault in Fault::find(messages, &pairs, transcript.pairing_rules) {
             let content = &messages[fault.at.message].parts[fault.at.part].content;
