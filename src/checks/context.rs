@@ -1,5 +1,7 @@
 //! What a rule reads: one transcript, its pairs, and the requirements of its format. It knows no bytes and no key names.
 
+use std::collections::HashSet;
+
 use super::Match;
 use crate::transcript::{
     Family, Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
@@ -106,15 +108,6 @@ impl<'a> RuleContext<'_, 'a> {
         needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
     }
 
-    /// Whether a call or a result belongs to a tool that the provider runs.
-    #[must_use]
-    pub fn is_hosted(&self, at: PartRef) -> bool {
-        let content = &self.part(at).content;
-        let run = |family| matches!(family, Family::Server | Family::Mcp | Family::Program);
-        let hosted_call = content.call().is_some_and(|call| call.hosted || run(call.family));
-        hosted_call || content.result().is_some_and(|result| result.same_message || run(result.family))
-    }
-
     /// The message that answers the calls of message `at` with a different number of results, in a format where the numbers must
     /// be equal. A round in flight may lack results.
     #[must_use]
@@ -144,22 +137,20 @@ impl<'a> RuleContext<'_, 'a> {
         self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
     }
 
-    /// Whether another finding already explains why a call has no result: the call shares its id, or its result comes before it
-    /// or is of another kind.
+    /// The calls whose missing result another finding explains: their result comes before them or is of another kind.
     #[must_use]
-    pub fn is_explained(&self, call: PartRef) -> bool {
-        self.faults.iter().any(|fault| match fault.kind {
-            FaultKind::DuplicateCallId => fault.at == call || fault.other == Some(call),
-            FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => fault.other == Some(call),
-            _ => false,
-        })
+    pub fn explained_calls(&self) -> HashSet<PartRef> {
+        let explains = |fault: &&Fault| matches!(fault.kind, FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch);
+        self.faults.iter().filter(explains).filter_map(|fault| fault.other).collect()
     }
 
-    /// Whether a call or a result belongs to a round with the wrong number of results, which is reported once.
+    /// The messages of rounds with the wrong number of results, which is reported once.
     #[must_use]
-    pub fn is_miscounted(&self, half: PartRef) -> bool {
-        let at = half.message;
-        self.miscounted(at).is_some() || at > 0 && self.miscounted(at - 1) == Some(at)
+    pub fn miscounted_messages(&self) -> HashSet<usize> {
+        if !self.provider_rules.results_together {
+            return HashSet::new();
+        }
+        (0..self.messages.len()).filter_map(|at| self.miscounted(at).map(|next| [at, next])).flatten().collect()
     }
 
     /// All messages except instructions.

@@ -92,7 +92,7 @@ pub(super) struct Cutting {
     #[command(flatten)]
     pub(super) input: Input,
 
-    /// Repair broken pairs after the cut
+    /// Repair broken pairs before the cut
     #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", help_heading = "Repair")]
     pub(super) repair: Option<RepairMode>,
 
@@ -297,11 +297,12 @@ pub(super) enum StatsFlag {
 }
 
 impl Cutting {
-    /// `chain`, followed by the repair of `--repair`.
+    /// `chain`, after the repair of `--repair`: what a cut keeps depends on which pairs are whole.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
-        match self.repair {
-            Some(mode) => chain.at("", repairs(mode, self.repair_pending)),
-            None => chain,
-        }
+        let Some(mode) = self.repair else { return chain };
+        let Chain { stages, on_summary } = chain;
+        let mut repaired = Chain { on_summary, ..Chain::default().at("", repairs(mode, self.repair_pending)) };
+        repaired.stages.extend(stages);
+        repaired
     }
 }

@@ -149,7 +149,8 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
         family: if hosted { Family::Server } else { Family::Function },
         same_message: hosted,
     };
-    let rewrite = content.map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
+    let rewrite =
+        content.filter(|_| !hosted).map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
     Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(block) })
 }
 

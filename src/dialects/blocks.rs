@@ -1,7 +1,7 @@
 //! Parts of messages that several wire formats write in the same way.
 
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Part, PartPlace};
+use crate::transcript::{Content, Family, Part, PartPlace};
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -76,12 +76,13 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
     value.items().map(|block| part(block, read(block))).collect()
 }
 
-/// A block of a list as a part; its text, if any, can be rewritten.
+/// A block of a list as a part; its text, if any, can be rewritten. The result of a tool that the provider runs is a list or an
+/// object of a fixed type, which no text can replace.
 pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
     let text = match &content {
         Content::Text(_) if block.text().is_some() => Some(block),
         Content::Text(_) => block.get("text"),
-        Content::ToolResult(_) => block.get("content"),
+        Content::ToolResult(result) if result.family != Family::Server => block.get("content"),
         _ => None,
     };
     Part::from_source(content, PartPlace::element(block).with_text(text))

@@ -49,8 +49,7 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for item in items {
         if let Item::Message(message) = item {
-            let calls = message.calls().next().is_some();
-            message.barrier = calls;
+            message.calls_close = true;
         }
     }
 }

@@ -44,6 +44,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
         fresh: false,
         written: left.written.into_iter(),
         drafted: false,
+        by_message: Vec::new(),
     };
     for message in messages {
         writer.message(message);
@@ -57,20 +58,27 @@ fn slot_count(layout: &Layout<'_>) -> usize {
 
 /// The drafts among `messages`, each in the format of the dialect.
 fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
+    let mut behind = vec![None; messages.len()];
+    let mut next = None;
+    for (behind, message) in behind.iter_mut().zip(messages).rev() {
+        *behind = next;
+        if !message.is_draft() {
+            next = message.source_index();
+        }
+    }
     let mut written = Vec::new();
     let mut before = None;
-    for (at, message) in messages.iter().enumerate() {
+    for (message, behind) in messages.iter().zip(behind) {
         if !message.is_draft() {
             before = Some(message);
             continue;
         }
-        let behind = messages[at..].iter().find(|other| !other.is_draft());
         let anchor = message.anchor().or(layout.template);
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
         written.push(Written {
             text: dialect.spell(&Draft { role: message.role, parts }, anchor),
             after: before.and_then(Message::source_index),
-            before: behind.and_then(Message::source_index),
+            before: behind,
         });
     }
     written
@@ -92,6 +100,8 @@ struct Writer<'w, 'a> {
     written: std::vec::IntoIter<Written>,
     /// Whether a message without a slot was written after the last element.
     drafted: bool,
+    /// The slots of the messages, by their index; empty until a moved message needs one.
+    by_message: Vec<Slot>,
 }
 
 impl Writer<'_, '_> {
@@ -105,8 +115,7 @@ impl Writer<'_, '_> {
             }
             Origin::Moved { index, .. } => {
                 self.flush_before();
-                let moved = self.layout.slots.iter().find(|slot| slot.what == SlotKind::Message(index));
-                if let Some(&Slot { span, .. }) = moved {
+                if let Some(Slot { span, .. }) = self.moved_slot(index) {
                     self.separate();
                     self.copy(span);
                 }
@@ -118,6 +127,19 @@ impl Writer<'_, '_> {
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
             }
         }
+    }
+
+    /// The slot of a message that is written at another place.
+    fn moved_slot(&mut self, index: usize) -> Option<Slot> {
+        if self.by_message.is_empty() {
+            let slots = self.layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_)));
+            self.by_message = slots.copied().collect();
+            self.by_message.sort_by_key(|slot| match slot.what {
+                SlotKind::Message(index) => index,
+                _ => usize::MAX,
+            });
+        }
+        self.by_message.get(index).copied()
     }
 
     /// Writes or skips the slots before the message at `anchor`.

@@ -1,7 +1,9 @@
 //! The patches of one message: parts that were cut, texts that were rewritten, results that were prepended.
 
+use foldhash::HashSet;
+
 use crate::dialects::{Dialect, Patch};
-use crate::json::{Span, Value, quote, removal};
+use crate::json::{Value, quote, removal};
 use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin};
 
 /// The patches that turn the bytes of `message`, as it was read, into what it is now.
@@ -44,36 +46,48 @@ fn rewrite(part: &Part<'_>) -> Option<Patch> {
 }
 
 fn cuts(message: &Message<'_>) -> Vec<Patch> {
-    let mut gone: Vec<Value<'_>> = Vec::new();
+    let mut gone = Gone::default();
     for place in message.cut.iter().filter_map(Part::place) {
-        gone.push(place.element);
-        gone.extend(&place.copies);
+        gone.add(place.element);
+        place.copies.iter().for_each(|&copy| gone.add(copy));
     }
     // A copy of a rewritten text would still contain the old one.
     for part in &message.parts {
         if let PartOrigin::Rewritten(place) = &part.origin {
-            gone.extend(&place.copies);
+            place.copies.iter().for_each(|&copy| gone.add(copy));
         }
     }
+    let mut asked: HashSet<Value<'_>> = HashSet::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
         for element in std::iter::once(&place.element).chain(&place.copies) {
-            if let Some(shell) = element.parent().filter(|shell| is_emptied(*shell, &gone))
-                && !gone.contains(&shell)
-            {
-                gone.push(shell);
+            let shell = element.parent().filter(|&shell| asked.insert(shell));
+            if let Some(shell) = shell.filter(|&shell| gone.holds_all_of(shell)) {
+                gone.add(shell);
             }
         }
     }
-    let mut holders: Vec<Value<'_>> = Vec::new();
-    for holder in gone.iter().filter_map(|value| value.parent()) {
-        if !holders.contains(&holder) {
-            holders.push(holder);
-        }
-    }
-    let spans: Vec<Span> = holders.iter().flat_map(|holder| removal(*holder, |value| gone.contains(&value))).collect();
-    spans.into_iter().map(|span| Patch { span, text: String::new() }).collect()
+    let mut seen: HashSet<Value<'_>> = HashSet::default();
+    let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
+    let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
+    spans.map(|span| Patch { span, text: String::new() }).collect()
 }
 
-fn is_emptied(shell: Value<'_>, gone: &[Value<'_>]) -> bool {
-    shell.items().all(|item| gone.contains(&item)) && shell.members().all(|member| gone.contains(&member.value))
+/// The values that are removed from a message.
+#[derive(Default)]
+struct Gone<'a> {
+    order: Vec<Value<'a>>,
+    set: HashSet<Value<'a>>,
+}
+
+impl<'a> Gone<'a> {
+    fn add(&mut self, value: Value<'a>) {
+        if self.set.insert(value) {
+            self.order.push(value);
+        }
+    }
+
+    fn holds_all_of(&self, shell: Value<'_>) -> bool {
+        shell.items().all(|item| self.set.contains(&item))
+            && shell.members().all(|member| self.set.contains(&member.value))
+    }
 }

@@ -41,6 +41,12 @@ impl PartialEq for Value<'_> {
 
 impl Eq for Value<'_> {}
 
+impl std::hash::Hash for Value<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.at.hash(state);
+    }
+}
+
 impl<'a> Value<'a> {
     pub(super) const fn at(document: &'a Document<'a>, at: u32) -> Self {
         Self { document, at }

@@ -2,7 +2,7 @@
 //!
 //! It knows no file and no configuration format.
 
-use crate::processors::{OnSummary, Plan, Processor, ProcessorError, View, apply_plan};
+use crate::processors::{KnownFaults, OnSummary, Plan, Processor, ProcessorError, View, apply_plan};
 use crate::transcript::{Message, Transcript};
 
 /// Processors in order.
@@ -98,7 +98,18 @@ impl Chain {
     }
 }
 
+/// What a stage found.
+struct Before {
+    /// The pairing faults, once the stage changes something that it does not repair itself.
+    known: Option<KnownFaults>,
+    /// The number of notes.
+    notes: usize,
+}
+
 impl Stage {
+    /// Applies the processor, and drops what the cut separated from its other half. Each time that anything is, the processor
+    /// decides again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no
+    /// processor but repair writes one, so the rounds end.
     fn run<'a>(
         &self,
         transcript: &Transcript<'a>,
@@ -106,10 +117,31 @@ impl Stage {
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<(), ProcessorError> {
+        let mut before = Before { known: None, notes: run.notes.len() };
+        loop {
+            let changed = self.apply(transcript, on_summary, run, watch, &mut before)?;
+            let Some(known) = before.known.as_ref().filter(|_| changed) else { return Ok(()) };
+            if !self.settle(transcript, known, run, watch) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Applies the passes of the processor; returns whether they changed anything.
+    fn apply<'a>(
+        &self,
+        transcript: &Transcript<'a>,
+        on_summary: Option<&OnSummary>,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+        before: &mut Before,
+    ) -> Result<bool, ProcessorError> {
         let mut added = usize::MAX;
+        let mut changed = false;
         for _ in 0..self.processor.passes() {
             let view = View::new(&run.messages, &transcript.preamble, transcript.pairing_rules).observed_by(on_summary);
             let mut plan = self.processor.decide(&view)?;
+            plan.notes.retain(|note| !run.notes[before.notes..].contains(note));
             run.notes.append(&mut plan.notes);
             let identity = plan.is_identity();
             if !identity || !plan.remarks.is_empty() {
@@ -122,10 +154,32 @@ impl Stage {
             if plan.added() > 0 {
                 added = plan.added();
             }
+            if before.known.is_none() && !self.processor.repairs_pairs() {
+                before.known = Some(KnownFaults::of(&view));
+            }
+            changed = true;
             run.changed = true;
             run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
         }
-        Ok(())
+        Ok(changed)
+    }
+
+    /// Drops what the cut separated from its other half; returns whether anything was dropped.
+    fn settle<'a>(
+        &self,
+        transcript: &Transcript<'a>,
+        known: &KnownFaults,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> bool {
+        let mut dropped = false;
+        loop {
+            let view = View::new(&run.messages, &transcript.preamble, transcript.pairing_rules);
+            let Some(plan) = known.settle(&view) else { return dropped };
+            watch(self, &run.messages, &plan);
+            run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
+            dropped = true;
+        }
     }
 
     /// The name that notes use: `filter at history`, or `filter` for a single command.

@@ -81,7 +81,7 @@ impl HistoryWindow {
             let mut newest = (bound..flight).rfind(speaks(role));
             if self.keep.start_on_user {
                 // Messages before the window's first user message are dropped, so the window has to reach back to one.
-                newest = newest.and_then(|newest| (bound..=newest).rfind(speaks(Role::User)));
+                newest = newest.and_then(|newest| (bound..=newest).rfind(|&at| view.messages[at].begins_turn()));
             }
             // Reasoning right before a message that calls tools has to be kept with it.
             let with_reasoning = newest.map(|newest| {

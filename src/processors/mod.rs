@@ -18,6 +18,7 @@ mod working_memory;
 pub use clear_results::ClearResults;
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
+pub(crate) use planning::KnownFaults;
 pub use planning::{
     Change, Counting, Decision, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark, View,
     WindowUnit, apply_plan,
@@ -45,6 +46,12 @@ pub trait Processor: Send + Sync {
     /// How it counts tokens, if it does: whoever applies it again and again may make it count faster.
     fn counting_mut(&mut self) -> Option<&mut Counting> {
         None
+    }
+
+    /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their other
+    /// half.
+    fn repairs_pairs(&self) -> bool {
+        false
     }
 
     /// Decides about every message of `view`, in order.

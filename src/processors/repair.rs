@@ -1,10 +1,12 @@
 //! Repairs broken pairs: drops them, answers calls with a stub, or moves results to their calls.
 
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::planning::DropSet;
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, View};
-use crate::transcript::{DraftPart, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
+use crate::json::Value;
+use crate::transcript::{DraftPart, Family, Fault, FaultKind, Message, Pairs, PartRef, ResultPlace, Role};
 
 /// How to repair a broken pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +76,10 @@ impl Processor for Repair {
         }
     }
 
+    fn repairs_pairs(&self) -> bool {
+        true
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
         let faults: Vec<Fault> = Fault::find(view.messages, &pairs, view.pairing_rules)
@@ -86,7 +92,7 @@ impl Processor for Repair {
             // No pair cascades here: the results may belong to the call that is kept.
             return Ok(dropped(view, &Pairs::default(), faults.iter().filter(duplicate)));
         }
-        let placer = AnswerPlacer { view, pairs: &pairs };
+        let placer = AnswerPlacer::new(view, &pairs);
         let is_repairable = |fault: &Fault| match self.mode {
             RepairMode::Drop => false,
             RepairMode::Stub => placer.can_answer(fault),
@@ -108,44 +114,66 @@ fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = 
 /// Places results next to their calls.
 struct AnswerPlacer<'v, 'a> {
     view: &'v View<'v, 'a>,
-    pairs: &'v Pairs,
+    /// Message and tool of every answered call without an id.
+    answered: HashSet<(usize, Cow<'v, str>)>,
+    /// Messages that contain only results of calls of one message.
+    single: HashSet<usize>,
+    /// Results that are written inside a call.
+    in_call: HashSet<PartRef>,
+    /// For each message: where results for its calls are inserted, and the next message of its thread behind that place.
+    behind: Vec<(usize, Option<usize>)>,
 }
 
-impl AnswerPlacer<'_, '_> {
-    fn message(&self, part: PartRef) -> &Message<'_> {
+impl<'v, 'a> AnswerPlacer<'v, 'a> {
+    fn new(view: &'v View<'v, 'a>, pairs: &'v Pairs) -> Self {
+        let call_of = |at: PartRef| view.messages[at.message].parts[at.part].content.call();
+        let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
+        let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
+        let answers_one = |at: &usize| {
+            let others =
+                (0..view.messages[*at].parts.len()).map(|part| pairs.other_half(PartRef { message: *at, part }));
+            let mut others = others.map(|other| other.map(|other| other.message));
+            let first = others.next().flatten();
+            first.is_some() && others.all(|other| other == first)
+        };
+        let single = (0..view.messages.len()).filter(answers_one).collect();
+        Self { view, answered, single, in_call: in_call(view), behind: behind(view) }
+    }
+
+    fn message(&self, part: PartRef) -> &'v Message<'a> {
         &self.view.messages[part.message]
     }
 
     fn is_inside(&self) -> bool {
-        matches!(self.view.pairing_rules.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
+        is_inside(self.view)
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
-    /// have accepted it. Without ids, results pair by name and order, so a stub next to a result of the same tool could pair
-    /// with the wrong call.
+    /// have accepted it. So is a call without an id in a format with ids, because no result can name it. In formats without
+    /// ids, results pair by name and order, so a stub next to a result of the same tool could pair with the wrong call.
     fn can_answer(&self, fault: &Fault) -> bool {
         let wanted = matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall);
         let call = self.message(fault.at).parts[fault.at.part].content.call();
         let Some(call) = call.filter(|call| wanted && call.argument_fault().is_none()) else { return false };
-        let is_answered = |nth: usize| self.pairs.other_half(PartRef { part: nth, ..fault.at }).is_some();
-        call.id.is_some()
-            || !self.message(fault.at).calls().any(|(nth, other)| other.name == call.name && is_answered(nth))
+        match &call.id {
+            Some(id) => id.len_bound() > 0,
+            None => {
+                let needs_id =
+                    self.view.pairing_rules.ids && !matches!(call.family, Family::Positional | Family::ToolSearch);
+                !needs_id && !self.answered.contains(&(fault.at.message, call.name.decode()))
+            }
+        }
     }
 
     /// Whether the result can be moved to its call: as a part if the format stores results inside messages; otherwise as a
     /// message that contains only results of the same calling message.
     fn can_move(&self, fault: &Fault) -> bool {
-        let hosted =
-            self.message(fault.at).parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
         let message = self.message(fault.at);
-        let in_call = message.same_element(fault.at.part).any(|nth| message.parts[nth].content.call().is_some());
-        if fault.kind != FaultKind::DetachedResult || hosted || in_call {
-            return false;
-        }
-        let call = fault.other.map(|call| call.message);
-        let parts = 0..self.message(fault.at).parts.len();
-        let mut others = parts.map(|part| self.pairs.other_half(PartRef { part, ..fault.at }));
-        self.is_inside() || others.all(|other| other.map(|other| other.message) == call)
+        let hosted = message.parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
+        fault.kind == FaultKind::DetachedResult
+            && !hosted
+            && !self.in_call.contains(&fault.at)
+            && (self.is_inside() || self.single.contains(&fault.at.message))
     }
 
     /// Places moved results and stubs where the format expects them.
@@ -164,7 +192,7 @@ impl AnswerPlacer<'_, '_> {
             };
             by_call.entry(call.message).or_default().extend(answer.map(|answer| (call, answer)));
         }
-        let moved: HashSet<PartRef> =
+        let moved: BTreeSet<PartRef> =
             faults.iter().filter(|fault| fault.kind == FaultKind::DetachedResult).map(|fault| fault.at).collect();
         self.cut_moved(&moved, &mut plan);
         for (call, mut answers) in by_call {
@@ -192,11 +220,12 @@ impl AnswerPlacer<'_, '_> {
     }
 
     /// Cuts the moved parts out of their messages; drops messages that lose all parts.
-    fn cut_moved(&self, moved: &HashSet<PartRef>, plan: &mut Plan) {
+    fn cut_moved(&self, moved: &BTreeSet<PartRef>, plan: &mut Plan) {
         const MOVED: Reason = Reason::Borrowed("moved to its tool call");
-        for part in moved.iter().collect::<std::collections::BTreeSet<_>>() {
-            let mut parts = (0..self.message(*part).parts.len()).map(|nth| PartRef { part: nth, ..*part });
-            if !self.is_inside() || parts.all(|part| moved.contains(&part)) {
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        moved.iter().for_each(|part| *counts.entry(part.message).or_default() += 1);
+        for part in moved {
+            if !self.is_inside() || counts.get(&part.message) == Some(&self.message(*part).parts.len()) {
                 plan.decisions[part.message] = Decision::Drop(MOVED);
             } else {
                 change(part.message, Change::Cut(part.part), MOVED, plan);
@@ -236,30 +265,60 @@ impl AnswerPlacer<'_, '_> {
 
     /// Index of the message before which results of `call` are inserted, and whether that message can contain them itself.
     fn after(&self, call: usize) -> (usize, bool) {
-        let messages = self.view.messages;
-        let own = |at: &usize| messages[*at].thread == messages[call].thread;
-        let mut rest = (call + 1..messages.len()).filter(own);
-        let passed = match self.view.pairing_rules.results {
-            ResultPlace::Anywhere => return (call + 1, false),
-            ResultPlace::RightAfter => Role::Tool,
-            ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,
-        };
-        // Without ids a result pairs with the nearest calling message, so no other may come between.
-        let joined = passed == Role::Tool || messages[call].calls().all(|(_, call)| call.id.is_some());
-        let mut before = call + 1;
-        let next = rest.find(|&at| {
-            let continues = joined && messages[at].role == passed;
-            before = if continues { at + 1 } else { before };
-            !continues
-        });
+        let (before, next) = self.behind[call];
         // A message without parts has no list to insert into, and a new message is spelt only once.
         let accepts = |at: &usize| {
-            let next = &messages[*at];
+            let next = &self.view.messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && !next.barrier && !next.is_draft() && !next.parts.is_empty()
+            self.is_inside() && answers && !next.is_barrier() && !next.is_draft() && !next.parts.is_empty()
         };
         next.filter(accepts).map_or((before, false), |next| (next, true))
     }
+}
+
+/// The results that share their bytes with a call.
+fn in_call(view: &View<'_, '_>) -> HashSet<PartRef> {
+    let mut found = HashSet::new();
+    for (at, message) in view.messages.iter().enumerate() {
+        let element = |nth: usize| message.parts[nth].place().map(|place| place.element);
+        let calls: HashSet<Value<'_>> = message.calls().filter_map(|(nth, _)| element(nth)).collect();
+        let inside = message.results().filter(|(nth, _)| element(*nth).is_some_and(|element| calls.contains(&element)));
+        found.extend(inside.map(|(part, _)| PartRef { message: at, part }));
+    }
+    found
+}
+
+fn is_inside(view: &View<'_, '_>) -> bool {
+    matches!(view.pairing_rules.results, ResultPlace::NextMessage | ResultPlace::NextMessageFirst)
+}
+
+/// For each message: the index before which results of its calls are inserted, and the next message of its thread from there.
+fn behind(view: &View<'_, '_>) -> Vec<(usize, Option<usize>)> {
+    let messages = view.messages;
+    let passed = match view.pairing_rules.results {
+        ResultPlace::Anywhere => return (0..messages.len()).map(|at| (at + 1, None)).collect(),
+        ResultPlace::RightAfter => Role::Tool,
+        ResultPlace::RightAfterTurn | ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Role::Assistant,
+    };
+    let mut behind = vec![(0, None); messages.len()];
+    // For each thread: the next message, and what is behind a run of messages that are passed.
+    let mut threads: HashMap<u32, (usize, (usize, Option<usize>))> = HashMap::new();
+    for (at, message) in messages.iter().enumerate().rev() {
+        let next = threads.get(&message.thread).copied();
+        // Where results pair by position, they pair with the nearest calling message: no other may come between.
+        let joins =
+            passed == Role::Tool || view.pairing_rules.ids && message.calls().all(|(_, call)| call.id.is_some());
+        behind[at] = match next {
+            Some((next, run)) if joins && messages[next].role == passed => run,
+            _ => (at + 1, next.map(|(next, _)| next)),
+        };
+        let run = match next {
+            Some((next, run)) if messages[next].role == passed => run,
+            _ => (at + 1, next.map(|(next, _)| next)),
+        };
+        threads.insert(message.thread, (at, run));
+    }
+    behind
 }
 
 fn change(message: usize, change: Change, reason: Reason, plan: &mut Plan) {

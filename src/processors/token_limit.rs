@@ -2,8 +2,8 @@
 
 use super::planning::DropSet;
 use super::planning::shorten;
-use super::{Change, Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Message, Pairs, PartRef, segments};
+use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Message, Pairs, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,11 +156,8 @@ impl TokenLimit {
         let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
         let shortened = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
         let own: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
-        let cut = |part: PartRef| match &plan.decisions[part.message] {
-            Decision::Change(changes, _) => changes.contains(&Change::Cut(part.part)),
-            _ => false,
-        };
-        let changes = shorten(view.messages, &own, cut, room, &self.counting)?;
+        let cuts = plan.cuts();
+        let changes = shorten(view.messages, &own, |part| cuts.contains(&part), room, &self.counting)?;
         for (at, changes) in changes {
             match &mut plan.decisions[at] {
                 Decision::Change(own, _) => own.extend(changes),

@@ -1,11 +1,13 @@
 //! Drops tool calls with their results, all or by tool name.
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
-
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashSet;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
 use super::planning::DropSet;
-use super::{Change, Decision, Insert, Insertion, Plan, Processor, ProcessorError, Reason, View};
+use super::{Decision, Insert, Insertion, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 
 /// The tools whose calls and results are dropped.
@@ -70,12 +72,13 @@ impl Processor for ToolFilter {
         let pairs = Pairs::find(view.messages);
         let mut drops = DropSet::none(view, &pairs);
         let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
+        let mut known: HashSet<(usize, Cow<'_, str>)> = HashSet::default();
         for &call in pairs.calls() {
             let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
             let name = content.name.decode();
             if self.tools.drops(&name) {
                 drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
-                if !used[call.message].iter().any(|known| *known == name) {
+                if known.insert((call.message, name.clone())) {
                     used[call.message].push(name.into_owned());
                 }
             }
@@ -142,7 +145,8 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
 /// Writes `Used … tool` where calls are dropped: in place of a dropped message, after a message that keeps only its text, or
 /// before a message that keeps other calls. So no result is separated from its call, and pending calls stay last.
 fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
-    let pending = first_pending(view, pairs, plan);
+    let cuts = plan.cuts();
+    let pending = first_pending(view, pairs, plan, &cuts);
     for (at, names) in used.iter().enumerate().filter(|(_, names)| !names.is_empty()) {
         let draft = Draft::text(Role::Assistant, note(names));
         let reason = Reason::Owned(format!("note about dropped calls of {}", names.join(", ")));
@@ -151,9 +155,9 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
                 plan.inserts.push(Insert { before: pending, what: Insertion::Draft(draft), reason });
             }
             Decision::Drop(_) => plan.decisions[at] = Decision::Replace(draft, reason),
-            Decision::Change(changes, _) => {
-                let cut = |nth: usize| changes.contains(&Change::Cut(nth));
-                let still_calls = view.messages[at].calls().any(|(nth, _)| !cut(nth));
+            Decision::Change(..) => {
+                let is_cut = |part: usize| cuts.contains(&PartRef { message: at, part });
+                let still_calls = view.messages[at].calls().any(|(nth, _)| !is_cut(nth));
                 let before = if still_calls { at } else { at + 1 }.min(pending);
                 plan.inserts.push(Insert { before, what: Insertion::Draft(draft), reason });
             }
@@ -164,10 +168,10 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
 }
 
 /// The first in-flight message that keeps a call without a result; the number of messages if there is none.
-fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan) -> usize {
+fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet<PartRef>) -> usize {
     let stays = |call: &PartRef| match &plan.decisions[call.message] {
         Decision::Keep => true,
-        Decision::Change(changes, _) => !changes.contains(&Change::Cut(call.part)),
+        Decision::Change(..) => !cuts.contains(call),
         Decision::Drop(_) | Decision::Replace(..) => false,
     };
     let flight = in_flight(view.messages);

@@ -1,9 +1,11 @@
 //! What can be wrong with a pair of call and result: the list that rules report and repair fixes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::pairing::Mismatch;
-use super::{Message, PairingRules, Pairs, PartRef, ResultPlace, Role};
+use super::placement::is_same_reply;
+use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace};
 
 /// A pairing fault, and the half that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,30 +64,17 @@ impl Fault {
         let mut faults = duplicate_ids(messages, pairs, pairing_rules);
         faults.extend(unpaired_results(pairs));
         faults.extend(unpaired_calls(messages, pairs, pairing_rules));
-        faults.extend(pairs.pairs().filter_map(|pair| detached(messages, pair, pairing_rules)));
+        let placement = Placement::new(messages, pairing_rules);
+        let detached = pairs.pairs().filter(|&(call, result)| !placement.is_attached(call, result));
+        faults.extend(detached.map(|(call, at)| Self { kind: FaultKind::DetachedResult, at, other: Some(call) }));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
     }
 }
 
-impl Fault {
-    /// Whether this detached result is also detached under other pairing rules.
-    #[must_use]
-    pub fn persists(&self, messages: &[Message<'_>], pairing_rules: PairingRules) -> bool {
-        self.other.is_some_and(|call| detached(messages, (call, self.at), pairing_rules).is_some())
-    }
-}
-
-type Id = (u32, String);
-
-fn id_of(messages: &[Message<'_>], half: PartRef) -> Option<Id> {
-    let message = &messages[half.message];
-    let content = &message.parts[half.part].content;
-    let id = match content.call() {
-        Some(call) => call.id.as_ref(),
-        None => content.result().and_then(|result| result.id.as_ref()),
-    };
-    id.map(|id| (message.thread, id.decode().into_owned()))
+fn id_of<'m>(messages: &'m [Message<'_>], call: PartRef) -> Option<Cow<'m, str>> {
+    let call = messages[call.message].parts[call.part].content.call()?;
+    call.id.as_ref().map(|id| id.decode())
 }
 
 fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
@@ -169,29 +158,24 @@ pub fn last_round(
             calling = Some(message);
         }
         next = at;
-        if message.barrier {
+        if message.barrier || message.calls_close && calls {
             break;
         }
     }
     round
 }
 
-/// Whether two messages are parts of one reply of the provider, which session logs write as several messages.
-fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
-    one.role == other.role && one.id.is_some() && one.id == other.id
-}
-
 /// Calls with the id of an open call, or of any earlier call if the format requires unique ids.
 fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
-    let mut last: HashMap<Id, PartRef> = HashMap::new();
+    let mut last: HashMap<u32, HashMap<Cow<'_, str>, PartRef>> = HashMap::new();
     let mut faults = Vec::new();
-    let mut barriers = (0..messages.len()).filter(|&at| messages[at].barrier).peekable();
+    let mut barriers = (0..messages.len()).filter(|&at| messages[at].is_barrier()).peekable();
     for &call in pairs.calls() {
         while let Some(barrier) = barriers.next_if(|&at| at <= call.message) {
-            last.retain(|id, _| id.0 != messages[barrier].thread);
+            last.remove(&messages[barrier].thread);
         }
         let Some(id) = id_of(messages, call) else { continue };
-        if let Some(earlier) = last.insert(id, call) {
+        if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id, call) {
             let open = pairs.other_half(earlier).is_none_or(|result| result > call);
             if open || pairing_rules.unique_ids {
                 faults.push(Fault { kind: FaultKind::DuplicateCallId, at: call, other: Some(earlier) });
@@ -199,45 +183,4 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairing
         }
     }
     faults
-}
-
-fn detached(
-    messages: &[Message<'_>],
-    (call, result): (PartRef, PartRef),
-    pairing_rules: PairingRules,
-) -> Option<Fault> {
-    let (calling, answering) = (&messages[call.message], &messages[result.message]);
-    let hosted = answering.parts[result.part].content.result()?.same_message;
-    let attached = if call.message == result.message {
-        true
-    } else {
-        let between = &messages[call.message + 1..result.message];
-        let mut between = between.iter().filter(|message| message.thread == calling.thread);
-        match pairing_rules.results {
-            // The result of a tool that the provider runs is in the same reply, or at the start of the next one.
-            _ if hosted => {
-                is_same_reply(calling, answering) || calling.role == answering.role && is_next(between, calling)
-            }
-            ResultPlace::Anywhere => true,
-            ResultPlace::RightAfter => between.all(|message| message.role == Role::Tool),
-            ResultPlace::RightAfterTurn => is_next(between, calling),
-            ResultPlace::NextMessage => is_next(between, calling),
-            ResultPlace::NextMessageFirst => is_next(between, calling) && only_results_before(answering, result.part),
-        }
-    };
-    (!attached).then_some(Fault { kind: FaultKind::DetachedResult, at: result, other: Some(call) })
-}
-
-/// Whether only the rest of the assistant's turn and other results are between a call and its result: providers join
-/// consecutive messages of one role.
-fn is_next<'m, 'a: 'm>(between: impl Iterator<Item = &'m Message<'a>>, calling: &Message<'_>) -> bool {
-    let only_answers =
-        |message: &Message<'_>| message.results().next().is_some() && !message.parts.iter().any(|p| p.content.speaks());
-    between
-        .skip_while(|message| message.role == Role::Assistant)
-        .all(|message| only_answers(message) || is_same_reply(message, calling))
-}
-
-fn only_results_before(message: &Message<'_>, part: usize) -> bool {
-    message.parts[..part].iter().all(|part| part.content.result().is_some())
 }

@@ -90,6 +90,10 @@ pub struct Message<'a> {
     pub thread: u32,
     /// Whether calls that are open before it can no longer be answered, as after a compaction.
     pub barrier: bool,
+    /// Whether its calls, as long as it has any, are a barrier: the format answers only the newest message with calls.
+    pub calls_close: bool,
+    /// Whether a program wrote it, although its role is user: it begins no turn of a person.
+    pub automatic: bool,
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.
@@ -118,6 +122,8 @@ impl<'a> Message<'a> {
             indivisible: false,
             thread: 0,
             barrier: false,
+            calls_close: false,
+            automatic: false,
             origin,
             cut: Vec::new(),
         }
@@ -153,6 +159,12 @@ impl<'a> Message<'a> {
         self.role == role && self.parts.iter().any(|part| part.content.speaks())
     }
 
+    /// Whether a turn begins with it: a person wrote it, and it contains text or media.
+    #[must_use]
+    pub fn begins_turn(&self) -> bool {
+        !self.automatic && self.speaks_as(Role::User)
+    }
+
     /// Whether it is kept or dropped with the message after it.
     #[must_use]
     pub fn is_bound(&self) -> bool {
@@ -164,6 +176,12 @@ impl<'a> Message<'a> {
     pub fn is_bound_reasoning(&self) -> bool {
         let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
         self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+    }
+
+    /// Whether calls that are open before it can no longer be answered.
+    #[must_use]
+    pub fn is_barrier(&self) -> bool {
+        self.barrier || self.calls_close && self.calls().next().is_some()
     }
 
     /// Whether any part is a tool call or a tool result.
@@ -433,4 +451,13 @@ pub enum Family {
     Mcp,
     /// A request for the user's consent.
     Approval,
+}
+
+impl Family {
+    /// Whether a result of family `result` answers a call of this family. Codex and older histories answer a local shell call
+    /// with the result of a function.
+    #[must_use]
+    pub fn is_answered_by(self, result: Self) -> bool {
+        self == result || self == Self::LocalShell && result == Self::Function
+    }
 }

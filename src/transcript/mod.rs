@@ -8,6 +8,7 @@ mod faults;
 mod message;
 mod outline;
 mod pairing;
+mod placement;
 mod provider_rules;
 mod segment;
 mod usage;
@@ -20,6 +21,7 @@ pub use message::{
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
+pub use placement::Placement;
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
 pub use usage::Usage;

@@ -217,7 +217,7 @@ fn message(
     origin: OutlineOrigin,
 ) -> OutlineMessage {
     let marks =
-        [("binds-next", message.is_bound()), ("indivisible", message.indivisible), ("barrier", message.barrier)];
+        [("binds-next", message.is_bound()), ("indivisible", message.indivisible), ("barrier", message.is_barrier())];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.other_half(PartRef { message: index, part: nth });
         self::part(part, other.map(|other| [other.message, other.part]), origin)

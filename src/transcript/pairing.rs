@@ -4,6 +4,7 @@
 //! open call with its name, in the nearest message of the turn that has an open call.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
@@ -58,20 +59,21 @@ impl Pairs {
     #[must_use]
     pub fn find(messages: &[Message<'_>]) -> Self {
         let mut pairs = Self::of_none(messages);
-        let mut open = Open::default();
+        let mut threads: HashMap<u32, Open<'_>> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
-            if message.barrier {
-                open.close(message.thread);
+            let open = threads.entry(message.thread).or_default();
+            if message.is_barrier() {
+                open.close();
             }
             open.follow(message);
             for (nth, part) in message.parts.iter().enumerate() {
                 let here = PartRef { message: at, part: nth };
                 if let Some(call) = part.content.call() {
                     pairs.calls.push(here);
-                    open.add(message.thread, call, here);
+                    open.add(call, here);
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
-                    if let Some(call) = open.take(message.thread, result) {
+                    if let Some(call) = open.take(result) {
                         pairs.join(call, here);
                     }
                 }
@@ -105,21 +107,29 @@ impl Pairs {
             return;
         }
         let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
+        let mut open_by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         for &at in &self.calls {
             let call = messages[at.message].parts[at.part].content.call();
             if let Some(id) = call.and_then(|call| call.id.as_ref()) {
-                by_id.entry((messages[at.message].thread, id.decode())).or_default().push(at);
+                let id = (messages[at.message].thread, id.decode());
+                if self.other_half(at).is_none() {
+                    open_by_id.entry(id.clone()).or_default().push(at);
+                }
+                by_id.entry(id).or_default().push(at);
             }
         }
         for at in unpaired {
             let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
             let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
-            let calls = id.and_then(|id| by_id.get(&id)).map_or(&[][..], Vec::as_slice);
+            let calls = id.as_ref().and_then(|id| by_id.get(id)).map_or(&[][..], Vec::as_slice);
             let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
-            let later = calls.iter().copied().find(|call| *call > at && self.other_half(*call).is_none());
+            let open = id.and_then(|id| open_by_id.get(&id)).map_or(&[][..], Vec::as_slice);
+            let later = open.get(open.partition_point(|&call| call < at)).copied();
             let mismatch = match (earlier, later) {
-                (Some(call), _) if family(call) != Some(result.family) => Mismatch::OtherFamily(call),
+                (Some(call), _) if !family(call).is_some_and(|family| family.is_answered_by(result.family)) => {
+                    Mismatch::OtherFamily(call)
+                }
                 (Some(call), _) if self.other_half(call).is_some() => Mismatch::Answered(call),
                 (_, Some(call)) => Mismatch::Later(call),
                 _ => continue,
@@ -167,69 +177,105 @@ impl Pairs {
 
 type Id<'m> = (u32, Cow<'m, str>);
 
-/// The calls that have no result yet.
+/// The calls of a thread that have no result yet.
 #[derive(Default)]
 struct Open<'m> {
     /// The newest call with each id and family, by its index in `calls`.
-    by_id: HashMap<(Id<'m>, Family), usize>,
+    by_id: HashMap<(Cow<'m, str>, Family), usize>,
     /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
     calls: Vec<(PartRef, Option<usize>)>,
-    /// Calls without an id, oldest first: thread, family, name, place.
-    nameless: Vec<(u32, Family, Cow<'m, str>, PartRef)>,
-    /// Threads whose last message is from the assistant: its next message belongs to the same turn.
-    speaking: HashSet<u32>,
+    /// Calls without an id, by family: the messages with open calls, in order.
+    nameless: HashMap<Family, Vec<Round<'m>>>,
+    /// Whether the last message is from the assistant: its next message belongs to the same turn.
+    speaking: bool,
+}
+
+/// The open calls without ids of one message.
+struct Round<'m> {
+    message: usize,
+    /// Number of calls that are still open.
+    open: usize,
+    /// All calls, in order; the answered ones are skipped when they are met.
+    order: VecDeque<PartRef>,
+    by_name: HashMap<Cow<'m, str>, VecDeque<PartRef>>,
+    answered: HashSet<PartRef>,
 }
 
 impl<'m> Open<'m> {
-    fn close(&mut self, thread: u32) {
-        self.by_id.retain(|((there, _), _), _| *there != thread);
-        self.nameless.retain(|call| call.0 != thread);
+    fn close(&mut self) {
+        self.by_id.clear();
+        self.nameless.clear();
     }
 
     /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
     /// further message of the assistant closes them.
     fn follow(&mut self, message: &Message<'_>) {
-        let thread = message.thread;
         let answers = message.results().next().is_some();
-        let goes_on = message.role == Role::Assistant && self.speaking.contains(&thread);
+        let goes_on = message.role == Role::Assistant && self.speaking;
         if !answers && !goes_on {
-            self.nameless.retain(|call| call.0 != thread);
+            self.nameless.clear();
         }
-        if message.role == Role::Assistant {
-            self.speaking.insert(thread)
-        } else {
-            self.speaking.remove(&thread)
-        };
+        self.speaking = message.role == Role::Assistant;
     }
 
-    fn add(&mut self, thread: u32, call: &'m ToolCall<'_>, at: PartRef) {
-        match &call.id {
-            Some(id) => {
-                let before = self.by_id.insert(((thread, id.decode()), call.family), self.calls.len());
-                self.calls.push((at, before));
+    fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
+        let Some(id) = &call.id else {
+            let rounds = self.nameless.entry(call.family).or_default();
+            if rounds.last().is_none_or(|round| round.message != at.message) {
+                rounds.push(Round::of(at.message));
             }
-            None => self.nameless.push((thread, call.family, call.name.decode(), at)),
-        }
+            return rounds.iter_mut().last().map_or((), |round| round.add(call.name.decode(), at));
+        };
+        let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
+        self.calls.push((at, before));
     }
 
-    fn take(&mut self, thread: u32, result: &'m ToolResult<'_>) -> Option<PartRef> {
-        let Some(id) = &result.id else { return self.take_nameless(thread, result) };
-        let id = ((thread, id.decode()), result.family);
-        let (call, before) = self.calls[self.by_id.remove(&id)?];
+    fn take(&mut self, result: &'m ToolResult<'_>) -> Option<PartRef> {
+        let Some(id) = &result.id else { return self.take_nameless(result) };
+        let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
+        let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
+        let (key, newest) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest)))?;
+        let (call, before) = self.calls[newest];
         if let Some(before) = before {
-            self.by_id.insert(id, before);
+            self.by_id.insert(key, before);
         }
         Some(call)
     }
 
-    fn take_nameless(&mut self, thread: u32, result: &ToolResult<'_>) -> Option<PartRef> {
-        let alike = |call: &(u32, Family, Cow<'_, str>, PartRef)| call.0 == thread && call.1 == result.family;
-        let nearest = self.nameless.iter().rev().find(|call| alike(call))?.3.message;
-        let mut there = self.nameless.iter().enumerate().filter(|(_, call)| alike(call) && call.3.message == nearest);
-        let nth = match &result.name {
-            Some(name) => there.find(|(_, call)| name.is(&call.2))?.0,
-            None => there.next()?.0,
+    /// The first open call with the result's name in the newest message that has open calls of its family.
+    fn take_nameless(&mut self, result: &ToolResult<'_>) -> Option<PartRef> {
+        let rounds = self.nameless.get_mut(&result.family)?;
+        let call = rounds.last_mut()?.take(result.name.as_ref().map(|name| name.decode()).as_deref());
+        if rounds.last().is_some_and(|round| round.open == 0) {
+            rounds.pop();
+        }
+        call
+    }
+}
+
+impl<'m> Round<'m> {
+    fn of(message: usize) -> Self {
+        let (by_name, answered) = (HashMap::default(), HashSet::default());
+        Self { message, open: 0, order: VecDeque::new(), by_name, answered }
+    }
+
+    fn add(&mut self, name: Cow<'m, str>, at: PartRef) {
+        self.open += 1;
+        self.order.push_back(at);
+        self.by_name.entry(name).or_default().push_back(at);
+    }
+
+    fn take(&mut self, name: Option<&str>) -> Option<PartRef> {
+        let calls = match name {
+            Some(name) => self.by_name.get_mut(name)?,
+            None => &mut self.order,
         };
-        Some(self.nameless.remove(nth).3)
+        while let Some(call) = calls.pop_front() {
+            if self.answered.insert(call) {
+                self.open -= 1;
+                return Some(call);
+            }
+        }
+        None
     }
 }

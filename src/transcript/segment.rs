@@ -47,11 +47,11 @@ pub fn bind_pieces(messages: &mut [Message<'_>]) {
     }
 }
 
-/// The turns of a transcript: each begins with a user message that contains text or media. Messages before the first such
-/// message are a turn too.
+/// The turns of a transcript: each begins with a message of a person that contains text or media. Messages before the first
+/// such message are a turn too.
 #[must_use]
 pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
-    let mut starts: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].speaks_as(Role::User)).collect();
+    let mut starts: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
     if !messages.is_empty() && starts.first() != Some(&0) {
         starts.insert(0, 0);
     }

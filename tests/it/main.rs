@@ -10,9 +10,11 @@
 mod architecture;
 mod check;
 mod cli;
+mod corpus;
 mod designs;
 mod dialects;
 mod docs;
+mod growth;
 mod json;
 mod laws;
 mod memory;

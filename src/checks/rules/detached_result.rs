@@ -2,7 +2,6 @@
 
 use super::result_not_first;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
-use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
     code: "P007",
@@ -46,9 +45,6 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let message = |at| format!("the result of {} does not directly follow its call", context.name_of(at));
-    context
-        .faults(FaultKind::DetachedResult)
-        .filter(|fault| !result_not_first::is_next(context, fault))
-        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
-        .collect()
+    let (_, detached) = result_not_first::split(context);
+    detached.into_iter().map(|fault| context.match_with(fault.at, fault.other, message(fault.at))).collect()
 }

@@ -1,5 +1,8 @@
 //! A message without content.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
 use crate::transcript::{Content, Message, Role};
 
@@ -37,8 +40,18 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let empty = context.messages.iter().enumerate().filter(|(_, message)| is_empty(message));
+    // A log can write one reply as several messages: the reply is empty only if all of them are.
+    let speaking = context.messages.iter().filter(|message| !is_empty(message)).filter_map(reply);
+    let speaking: HashSet<_> = speaking.collect();
+    let is_silent =
+        |message: &Message<'_>| is_empty(message) && reply(message).is_none_or(|own| !speaking.contains(&own));
+    let empty = context.messages.iter().enumerate().filter(|(_, message)| is_silent(message));
     empty.map(|(at, message)| context.match_message(at, describe(message.role))).collect()
+}
+
+/// The reply that a message belongs to, by thread, role and id.
+fn reply<'m>(message: &'m Message<'_>) -> Option<(u32, Role, Cow<'m, str>)> {
+    message.id.as_ref().map(|id| (message.thread, message.role, id.decode()))
 }
 
 fn describe(role: Role) -> String {

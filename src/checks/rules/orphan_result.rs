@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     why: "A result belongs to the closest earlier open call with its id. If there is none, a window was cut between \
           call and result, or the id was changed on one side only. Providers reject the whole transcript. A session \
           with an orphan result stays broken, because every later request repeats it.\n\n\
-          For a tool that the provider runs, the finding is a warning: the call may be in an earlier reply. With \
+          The result of a tool that the provider runs needs its call too, in the same message. With \
           `--stateful`, a result may answer a call that the provider stores, and the rule does not apply to formats \
           that allow this.",
     help: "drop the result, or put its call back before it",
@@ -47,11 +47,8 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let faults = context.faults(FaultKind::OrphanResult).map(|fault| fault.at);
-    let own = faults.filter(|&at| !context.lacks_id(at) && !context.is_miscounted(at));
-    own.map(|at| Match {
-        // A tool that the provider ran may have been called in an earlier reply.
-        only_warns: context.is_hosted(at),
-        ..context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at)))
-    })
-    .collect()
+    let miscounted = context.miscounted_messages();
+    let own = faults.filter(|at| !context.lacks_id(*at) && !miscounted.contains(&at.message));
+    own.map(|at| context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at))))
+        .collect()
 }

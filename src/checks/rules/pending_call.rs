@@ -37,9 +37,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let faults = context
-        .faults(FaultKind::PendingCall)
-        .map(|fault| fault.at)
-        .filter(|&at| !context.lacks_id(at) && !context.is_explained(at));
-    faults.map(|at| context.match_at(at, format!("the call of {} has no result yet", context.name_of(at)))).collect()
+    let explained = context.explained_calls();
+    let faults = context.faults(FaultKind::PendingCall).map(|fault| fault.at);
+    let own = faults.filter(|at| !context.lacks_id(*at) && !explained.contains(at));
+    own.map(|at| context.match_at(at, format!("the call of {} has no result yet", context.name_of(at)))).collect()
 }

@@ -1,7 +1,7 @@
 //! A result behind other content of the right message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
-use crate::transcript::{Fault, FaultKind, PairingRules, ResultPlace};
+use crate::transcript::{Fault, FaultKind, PairingRules, Placement, ResultPlace};
 
 pub(super) static RULE: Rule = Rule {
     code: "S012",
@@ -32,15 +32,18 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let message = |at| format!("the result of {} comes after other content of its message", context.name_of(at));
-    context
-        .faults(FaultKind::DetachedResult)
-        .filter(|fault| is_next(context, fault))
-        .map(|fault| context.match_with(fault.at, fault.other, message(fault.at)))
-        .collect()
+    let (misplaced, _) = split(context);
+    misplaced.into_iter().map(|fault| context.match_with(fault.at, fault.other, message(fault.at))).collect()
 }
 
-/// Whether a detached result is in the right message: it would not be detached if the order inside a message did not matter.
-pub(super) fn is_next(context: &RuleContext<'_, '_>, fault: &Fault) -> bool {
+/// The detached results in two lists: those in the right message, which would not be detached if the order inside a message
+/// did not matter, and those in another message.
+pub(super) fn split<'c>(context: &'c RuleContext<'_, '_>) -> (Vec<&'c Fault>, Vec<&'c Fault>) {
+    let detached: Vec<&Fault> = context.faults(FaultKind::DetachedResult).collect();
+    if detached.is_empty() || context.pairing_rules.results != ResultPlace::NextMessageFirst {
+        return (Vec::new(), detached);
+    }
     let lenient = PairingRules { results: ResultPlace::NextMessage, ..context.pairing_rules };
-    context.pairing_rules.results == ResultPlace::NextMessageFirst && !fault.persists(context.messages, lenient)
+    let placement = Placement::new(context.messages, lenient);
+    detached.into_iter().partition(|fault| fault.other.is_some_and(|call| placement.is_attached(call, fault.at)))
 }

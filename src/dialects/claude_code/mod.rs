@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -100,6 +100,7 @@ impl Dialect for ClaudeCode {
         let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
         message.id = own_id.or_else(|| item.get_text("uuid"));
         message.parts = blocks::content(said.get("content"), anthropic::read_block);
+        message.automatic = role == Role::User && (is_set(item, "isMeta") || begins_with_tag(&message));
         if let Some(copy) = item.get("toolUseResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
@@ -142,6 +143,27 @@ impl Dialect for ClaudeCode {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
     }
+}
+
+/// Tags with which the program begins the user messages that it writes itself.
+const OWN_TAGS: &[&str] = &[
+    "<local-command-caveat>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<command-name>",
+    "<command-message>",
+    "<task-",
+];
+
+fn begins_with_tag(message: &Message<'_>) -> bool {
+    let text =
+        message.parts.iter().find_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
+    // Most texts begin otherwise, and need not be decoded.
+    let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', ' ', '\\']));
+    text.is_some_and(|text| {
+        let text = if is_other(text) { return false } else { text.decode() };
+        OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag))
+    })
 }
 
 /// Whether the member `key` is `true`.

@@ -1,5 +1,7 @@
 //! Applies a plan to messages, so that the next stage sees the result of this one.
 
+use foldhash::{HashMap, HashSet};
+
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
@@ -98,18 +100,20 @@ fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
 }
 
 fn changed<'a>(mut message: Message<'a>, changes: &[Change], front: Vec<Part<'a>>) -> Message<'a> {
+    let mut cut: HashSet<usize> = HashSet::default();
+    let mut answers: HashMap<usize, &str> = HashMap::default();
     for change in changes {
-        if let Change::Rewrite(nth, text) = change {
-            rewrite(&mut message.parts[*nth], text);
+        match change {
+            Change::Rewrite(nth, text) => rewrite(&mut message.parts[*nth], text),
+            Change::Cut(nth) => drop(cut.insert(*nth)),
+            Change::Answer(nth, text) => drop(answers.insert(*nth, text)),
+            Change::Prepend(_) => {}
         }
     }
     let mut parts = front;
     for (nth, part) in message.parts.into_iter().enumerate() {
-        let answer = changes.iter().find_map(|change| match change {
-            Change::Answer(at, text) if *at == nth => answered(&part, text),
-            _ => None,
-        });
-        if changes.contains(&Change::Cut(nth)) {
+        let answer = answers.get(&nth).and_then(|text| answered(&part, text));
+        if cut.contains(&nth) {
             message.cut.push(part);
         } else {
             parts.push(part);

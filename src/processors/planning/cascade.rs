@@ -1,8 +1,9 @@
 //! Cascading drops: paired halves, emptied messages, and reasoning without its call.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Plan, Reason, View};
+use crate::json::Value;
 use crate::transcript::{Content, Message, Pairs, PartRef};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
@@ -20,6 +21,12 @@ pub(in crate::processors) struct DropSet<'v, 'a> {
     whole: Vec<Option<Reason>>,
     parts: HashSet<PartRef>,
     part_reason: Vec<Option<Reason>>,
+    /// For each message that lost a part: how many parts remain that are worth keeping it for.
+    remaining: HashMap<usize, usize>,
+    /// For each message that lost a part: the parts in the same bytes, where there are several.
+    elements: HashMap<usize, HashMap<Value<'a>, Vec<usize>>>,
+    /// The indivisible messages whose calls are dropped.
+    batches: HashSet<usize>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
 }
@@ -47,6 +54,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
             whole: vec![None; count],
             parts: HashSet::default(),
             part_reason: vec![None; count],
+            remaining: HashMap::default(),
+            elements: HashMap::default(),
+            batches: HashSet::default(),
             waiting: Vec::new(),
         }
     }
@@ -101,20 +111,40 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
+        let remaining = self.remaining.entry(part.message).or_insert_with(|| worth_keeping(message));
+        *remaining -= usize::from(is_worth_keeping(&message.parts[part.part].content));
+        let is_empty = *remaining == 0;
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
         self.other_half_follows(part);
-        let same_element =
-            message.same_element(part.part).map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES));
-        self.waiting.extend(same_element);
-        if message.indivisible && message.parts[part.part].content.call().is_some() {
+        self.same_bytes_follow(part);
+        let is_call = message.parts[part.part].content.call().is_some();
+        if message.indivisible && is_call && self.batches.insert(part.message) {
             let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
         }
-        if self.is_empty(part.message) {
+        if is_empty {
             let reason = if message.parts.len() > 1 { EMPTIED } else { reason };
             self.waiting.push((Target::Message(part.message), reason));
         }
+    }
+
+    /// Drops the other parts in the bytes of `part`, such as a result that is written inside its call.
+    fn same_bytes_follow(&mut self, part: PartRef) {
+        let message = &self.messages[part.message];
+        let elements = self.elements.entry(part.message).or_insert_with(|| {
+            let mut elements: HashMap<Value<'_>, Vec<usize>> = HashMap::default();
+            for (nth, part) in message.parts.iter().enumerate() {
+                if let Some(place) = part.place() {
+                    elements.entry(place.element).or_default().push(nth);
+                }
+            }
+            elements.retain(|_, parts| parts.len() > 1);
+            elements
+        });
+        let same = message.parts[part.part].place().and_then(|place| elements.remove(&place.element));
+        let same = same.into_iter().flatten().filter(|&nth| nth != part.part);
+        self.waiting.extend(same.map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES)));
     }
 
     fn other_half_follows(&mut self, part: PartRef) {
@@ -125,20 +155,6 @@ impl<'v, 'a> DropSet<'v, 'a> {
         // A duplicate result of a dropped call would have no call.
         let claimants = self.pairs.claimants(part).iter();
         self.waiting.extend(claimants.map(|&result| (Target::Part(result), CALL_DROPPED)));
-    }
-
-    /// Whether only reasoning, blank text or unknown parts remain in a message; providers reject such a message.
-    fn is_empty(&self, at: usize) -> bool {
-        let mut parts = self.messages[at].parts.iter().enumerate();
-        parts.all(|(nth, part)| {
-            let dropped = self.parts.contains(&PartRef { message: at, part: nth });
-            let silent = match &part.content {
-                Content::Text(text) => text.is_blank(),
-                Content::Reasoning(_) | Content::Other => true,
-                _ => false,
-            };
-            dropped || silent
-        })
     }
 
     /// The plan that drops these messages and parts.
@@ -161,5 +177,19 @@ impl<'v, 'a> DropSet<'v, 'a> {
             }
         }
         plan
+    }
+}
+
+/// The number of parts that a message is kept for.
+fn worth_keeping(message: &Message<'_>) -> usize {
+    message.parts.iter().filter(|part| is_worth_keeping(&part.content)).count()
+}
+
+/// Whether a message is kept for this part. Providers reject messages with only reasoning, blank text or unknown parts.
+fn is_worth_keeping(content: &Content<'_>) -> bool {
+    match content {
+        Content::Text(text) => !text.is_blank(),
+        Content::Reasoning(_) | Content::Other => false,
+        _ => true,
     }
 }

@@ -6,6 +6,7 @@ mod apply_plan;
 mod cascade;
 mod counting;
 mod plan;
+mod settle;
 mod shorten;
 mod units;
 
@@ -13,5 +14,6 @@ pub use apply_plan::apply_plan;
 pub(super) use cascade::DropSet;
 pub use counting::{Counting, Overhead};
 pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
+pub(crate) use settle::KnownFaults;
 pub(super) use shorten::shorten;
 pub use units::{Keep, WindowUnit};

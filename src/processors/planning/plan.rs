@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use foldhash::HashSet;
+
 use crate::json::Text;
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, PartRef};
 
@@ -161,6 +163,19 @@ impl Plan {
             _ => 0,
         });
         self.inserts.len() + prepended.sum::<usize>()
+    }
+
+    /// The parts that are cut out of messages that stay.
+    pub(in crate::processors) fn cuts(&self) -> HashSet<PartRef> {
+        let changes = self.decisions.iter().enumerate().flat_map(|(message, decision)| match decision {
+            Decision::Change(changes, _) => changes.iter().map(move |change| (message, change)).collect(),
+            _ => Vec::new(),
+        });
+        let cuts = changes.filter_map(|(message, change)| match change {
+            Change::Cut(part) => Some(PartRef { message, part: *part }),
+            _ => None,
+        });
+        cuts.collect()
     }
 
     /// Whether the plan changes nothing.

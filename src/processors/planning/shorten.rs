@@ -1,6 +1,7 @@
 //! Shortens texts in the middle until a segment fits its budget: the longest texts first, beginnings and ends kept.
 
 use super::{Change, Counting};
+use crate::json::quote;
 use crate::tokenizers::Tokenizer;
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
@@ -13,6 +14,15 @@ struct LongText {
     part: usize,
     text: String,
     tokens: usize,
+    /// The largest number of bytes that the text may take as a JSON string: what it takes now. A result that is a list or an
+    /// object can be shorter there than its text.
+    most: usize,
+}
+
+impl LongText {
+    fn holds(&self, text: &str) -> bool {
+        text.len() < self.most && quote(text).len() <= self.most
+    }
 }
 
 /// The changes that shorten the messages `own`, without the parts that are `dropped`, to `budget` tokens, by message; `None`
@@ -61,24 +71,29 @@ fn long_texts(
             if dropped(PartRef { message: at, part: nth }) {
                 continue;
             }
-            if let Some(text) = shortenable(part) {
+            if let Some((text, most)) = shortenable(part) {
                 let tokens = part_tokens(part, counting);
-                texts.push(LongText { message: at, part: nth, text, tokens });
+                texts.push(LongText { message: at, part: nth, text, tokens, most });
             }
         }
     }
     texts
 }
 
-fn shortenable(part: &Part<'_>) -> Option<String> {
-    if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &part.origin {
-        place.rewrite?;
-    }
+/// The text of a part, and the largest number of bytes that it may take as a JSON string.
+fn shortenable(part: &Part<'_>) -> Option<(String, usize)> {
+    let most = match &part.origin {
+        PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => {
+            let rewrite = place.rewrite?;
+            rewrite.span.len().checked_sub(rewrite.before.len() + rewrite.after.len())?
+        }
+        PartOrigin::Draft(_) => usize::MAX,
+    };
     match &part.content {
-        Content::Text(text) => Some(text.decode().into_owned()),
+        Content::Text(text) => Some((text.decode().into_owned(), most)),
         Content::ToolResult(result) if result.media == 0 => {
             let texts: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
-            Some(texts.join("\n"))
+            Some((texts.join("\n"), most))
         }
         _ => None,
     }
@@ -103,18 +118,29 @@ fn water_level(texts: &[LongText], room: usize) -> usize {
     low
 }
 
-/// `long_text` cut to `cap` tokens, marker included; `None` if it already fits.
+/// `long_text` cut to `cap` tokens, marker included, and to fewer where the JSON string would be longer than what it replaces;
+/// `None` if it already fits or cannot become shorter.
 fn middle_out(long_text: &LongText, cap: usize, counting: &Counting) -> Option<String> {
     if long_text.tokens <= cap {
         return None;
     }
-    let tokenizer: &dyn Tokenizer = &*counting.tokenizer;
+    let mut cap = cap;
+    loop {
+        let text = cut_middle(&long_text.text, cap, &*counting.tokenizer);
+        if long_text.holds(&text) {
+            return Some(text);
+        }
+        cap = (cap > 0).then_some(cap / 2)?;
+    }
+}
+
+fn cut_middle(text: &str, cap: usize, tokenizer: &dyn Tokenizer) -> String {
     let Some(room) = cap.checked_sub(tokenizer.count(MARKER)) else {
-        return Some(long_text.text[..tokenizer.head(&long_text.text, cap)].to_owned());
+        return text[..tokenizer.head(text, cap)].to_owned();
     };
-    let head = tokenizer.head(&long_text.text, room.div_ceil(2));
-    let tail = tokenizer.tail(&long_text.text, room / 2).max(head);
-    Some(format!("{}{MARKER}{}", &long_text.text[..head], &long_text.text[tail..]))
+    let head = tokenizer.head(text, room.div_ceil(2));
+    let tail = tokenizer.tail(text, room / 2).max(head);
+    format!("{}{MARKER}{}", &text[..head], &text[tail..])
 }
 
 fn changes(texts: &[LongText], shortened: Vec<Option<String>>) -> Vec<(usize, Vec<Change>)> {

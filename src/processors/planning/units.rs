@@ -88,7 +88,7 @@ impl Keep {
         if !self.start_on_user {
             return start;
         }
-        let user = view.messages[start..].iter().position(|message| message.speaks_as(Role::User));
+        let user = view.messages[start..].iter().position(Message::begins_turn);
         user.map_or(start, |further| start + further)
     }
 }

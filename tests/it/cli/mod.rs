@@ -1,6 +1,7 @@
 //! The commands as a user types them: inputs, outputs, messages and exit statuses.
 
 mod batch;
+mod broken;
 mod count;
 mod files;
 mod help;

@@ -20,6 +20,13 @@ pub struct Case {
     pub writes: bool,
 }
 
+impl Case {
+    /// Whether it spells the content of kept messages anew.
+    pub fn rewrites(&self) -> bool {
+        self.name == "clear results"
+    }
+}
+
 pub fn tokenizer() -> Arc<dyn Tokenizer> {
     curtail::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there")
 }

@@ -111,12 +111,12 @@ proptest! {
             let case = Case { name: "repair", chain, writes: true };
             let text = frame(&(speller.1)(&script), framing, seed);
             let mended = cut_with((case.chain)(), Some(speller.0), framing, &text)?;
-            let (_, faults, _) = read(Some(speller.0), framing, &mended);
+            let faults = read(Some(speller.0), framing, &mended).faults;
             prop_assert!(faults.is_empty(), "{:?} left\nin  {}\nout {}", faults, text, mended);
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &mended)?, &mended, "repairing twice");
         }
         let whole = frame(&(speller.1)(&sound), framing, seed);
-        let (_, faults, _) = read(Some(speller.0), framing, &whole);
+        let faults = read(Some(speller.0), framing, &whole).faults;
         if faults.is_empty() {
             let case = Case { name: "repair", chain: repairs[0], writes: true };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);

@@ -1,6 +1,7 @@
 //! The laws that hold for every command, every dialect and every input.
 
-mod cases;
-mod check;
+pub mod cases;
+pub mod check;
 mod fixtures;
 mod generated;
+mod regressions;

@@ -1,0 +1,12 @@
+//! What the fuzz targets do. The laws are those of the property tests.
+
+#![allow(dead_code, reason = "the property tests use more of the shared modules")]
+
+pub mod bodies;
+
+mod laws {
+    #[path = "../../../tests/it/laws/cases.rs"]
+    pub mod cases;
+    #[path = "../../../tests/it/laws/check.rs"]
+    pub mod check;
+}

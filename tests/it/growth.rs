@@ -1,0 +1,101 @@
+//! Twice the input takes twice the time: nothing is quadratic in messages, calls, results or faults.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::program::Place;
+
+/// The processor time of all finished children, in ticks of 10 ms; `None` where the system does not tell.
+fn ticks() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
+}
+
+fn call(id: &str) -> String {
+    format!(r#"{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#)
+}
+
+/// One message with all the calls, and what follows it.
+fn one_message(calls: usize, answered: bool) -> String {
+    let spelt: Vec<String> = (0..calls).map(|nth| call(&format!("c{nth}"))).collect();
+    let mut text = format!(
+        "{}\n{{\"role\":\"assistant\",\"content\":\"ok\",\"tool_calls\":[{}]}}\n",
+        r#"{"role":"user","content":"go"}"#,
+        spelt.join(",")
+    );
+    for nth in (0..calls).filter(|_| answered) {
+        let _ = writeln!(text, r#"{{"role":"tool","tool_call_id":"c{nth}","content":"ok"}}"#);
+    }
+    text + "{\"role\":\"user\",\"content\":\"and?\"}\n"
+}
+
+/// Calls without ids in one message, all answered in the next.
+fn gemini(calls: usize) -> String {
+    let called = vec![r#"{"functionCall":{"name":"f","args":{}}}"#; calls].join(",");
+    let answered = vec![r#"{"functionResponse":{"name":"f","response":{"output":"ok"}}}"#; calls].join(",");
+    format!(
+        "{{\"role\":\"user\",\"parts\":[{{\"text\":\"go\"}}]}}\n{{\"role\":\"model\",\"parts\":[{called}]}}\n\
+         {{\"role\":\"user\",\"parts\":[{answered}]}}\n{{\"role\":\"model\",\"parts\":[{{\"text\":\"done\"}}]}}\n"
+    )
+}
+
+/// Calls in a row whose results all come later, behind a text.
+fn detached(calls: usize) -> String {
+    let mut text = String::from("{\"role\":\"user\",\"content\":\"go\"}\n");
+    for nth in 0..calls {
+        let _ = writeln!(text, r#"{{"role":"assistant","content":null,"tool_calls":[{}]}}"#, call(&format!("c{nth}")));
+    }
+    text.push_str("{\"role\":\"user\",\"content\":\"and?\"}\n");
+    for nth in 0..calls {
+        let _ = writeln!(text, r#"{{"role":"tool","tool_call_id":"c{nth}","content":"ok"}}"#);
+    }
+    text
+}
+
+type Case = (&'static str, &'static [&'static str], fn(usize) -> String);
+
+const CASES: &[Case] = &[
+    ("filter one message", &["filter", "-x", "f"], |n| one_message(n, true)),
+    ("filter with notes", &["filter", "-x", "f", "--persist-results"], |n| one_message(n, true)),
+    ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
+    ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
+    ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),
+    ("drop", &["repair", "--mode", "drop"], |n| one_message(n, false)),
+    ("move detached", &["repair", "--mode", "move"], detached),
+    ("check detached", &["check", "--exit-zero", "-q"], detached),
+    ("drop detached", &["repair"], detached),
+    ("limit gemini", &["limit", "-t", "30"], gemini),
+    ("check gemini", &["check", "--exit-zero", "-q"], gemini),
+    ("window", &["window", "-n", "3"], detached),
+];
+
+/// Processor time of a command on a file, in ticks.
+fn cost(place: &Place, arguments: &[&str], text: &str) -> Option<u64> {
+    place.write("in.jsonl", text.as_bytes());
+    let before = ticks()?;
+    let output = place.curtail(arguments).arg("in.jsonl").output().unwrap();
+    assert_ne!(output.status.code(), Some(2), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(ticks()? - before)
+}
+
+/// `CURTAIL_GROWTH=100000` measures further doublings up to that size.
+#[test]
+fn twice_the_input_takes_twice_the_time() {
+    let most = std::env::var("CURTAIL_GROWTH").ok().and_then(|size| size.parse().ok()).unwrap_or(8_000);
+    let place = Place::new();
+    for (name, arguments, input) in CASES {
+        let mut size = most / 8;
+        let mut last: Option<u64> = None;
+        while size <= most {
+            let Some(cost) = cost(&place, arguments, &input(size)) else { return println!("the system does not tell") };
+            println!("{name}: {size} in {} ms", cost * 10);
+            // Short runs are mostly start-up and rounding.
+            if let Some(last) = last.filter(|last| *last >= 20) {
+                assert!(cost <= last * 3, "{name}: {size} takes {cost} ticks, half of it {last}");
+            }
+            assert!(cost < 1_500, "{name}: {size} takes {cost} ticks");
+            (last, size) = (Some(cost), size * 2);
+        }
+    }
+}

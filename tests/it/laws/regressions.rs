@@ -1,0 +1,50 @@
+//! Shrunk cases that once broke a law.
+
+use curtail::dialects::Framing;
+
+use super::cases::CASES;
+use super::check::check_laws;
+
+fn holds(dialect: &str, items: &[&str]) {
+    let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+    for case in CASES {
+        check_laws(case, Some(dialect), Framing::Lines, &text).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+const FETCH: &str = r#"{"from":"function_call","value":"{\"name\":\"fetch\",\"arguments\":{}}"}"#;
+const SEARCH: &str = r#"{"from":"function_call","value":"{\"name\":\"search\",\"arguments\":{}}"}"#;
+const BATCH: &str = r#"{"from":"function_call","value":"[{\"name\":\"search\",\"arguments\":{}},{\"name\":\"bash\",\"arguments\":{}}]"}"#;
+const RESULT: &str = r#"{"from":"observation","value":"found"}"#;
+const SAYS: &str = r#"{"from":"gpt","value":"One moment"}"#;
+const ASKS: &str = r#"{"from":"human","value":"Now?"}"#;
+
+/// Without the batch and its result, an earlier call of the turn would take a result that is not its own.
+#[test]
+fn a_result_is_not_handed_to_another_call() {
+    holds("sharegpt", &[ASKS, FETCH, SAYS, BATCH, RESULT, FETCH, RESULT, RESULT, SAYS, ASKS]);
+    holds("sharegpt", &[ASKS, SEARCH, SAYS, BATCH, RESULT, RESULT, SAYS, RESULT, ASKS]);
+}
+
+/// A head and a window meet: what was between them kept a call and a result apart.
+#[test]
+fn a_head_and_a_window_do_not_join_strangers() {
+    holds("sharegpt", &[ASKS, SEARCH, ASKS, SEARCH, RESULT, RESULT, SAYS, RESULT]);
+    holds("sharegpt", &[ASKS, FETCH, ASKS, SAYS, SAYS, SAYS, RESULT, SAYS, SAYS]);
+}
+
+/// A message closes earlier calls only as long as it has calls itself.
+#[test]
+fn a_message_that_lost_its_calls_closes_nothing() {
+    let says = |text: &str, calls: &[&str]| {
+        let text = (!text.is_empty()).then(|| format!(r#"{{"type":"text","text":"{text}"}}"#));
+        let calls = calls.iter().map(|name| format!(r#"{{"type":"tool_use","name":"{name}","input":{{}}}}"#));
+        let blocks: Vec<String> = text.into_iter().chain(calls).collect();
+        format!(r#"{{"role":"assistant","message":{{"content":[{}]}}}}"#, blocks.join(","))
+    };
+    let result =
+        r#"{"role":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"found"}]}]}}"#;
+    let items =
+        [says("a", &["bash"]), result.into(), says("", &["search", "fetch"]), says("a", &["bash"]), result.into()];
+    holds("cursor", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
