@@ -137,11 +137,27 @@ impl<'a> RuleContext<'_, 'a> {
         self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
     }
 
-    /// The calls whose missing result another finding explains: their result comes before them or is of another kind.
+    /// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two
+    /// calls of one round share an id.
     #[must_use]
     pub fn explained_calls(&self) -> HashSet<PartRef> {
-        let explains = |fault: &&Fault| matches!(fault.kind, FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch);
-        self.faults.iter().filter(explains).filter_map(|fault| fault.other).collect()
+        // The number of messages before each one that end a round: those without calls and results.
+        let mut ends = 0;
+        let ends_before =
+            self.messages.iter().map(|message| std::mem::replace(&mut ends, ends + usize::from(!message.has_tools())));
+        let ends_before: Vec<usize> = ends_before.collect();
+        let same_round = |one: PartRef, other: PartRef| ends_before[one.message] == ends_before[other.message];
+        let mut explained = HashSet::new();
+        for fault in self.faults {
+            match (fault.kind, fault.other) {
+                (FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch, Some(call)) => drop(explained.insert(call)),
+                (FaultKind::DuplicateCallId, Some(call)) if same_round(call, fault.at) => {
+                    explained.extend([call, fault.at])
+                }
+                _ => {}
+            }
+        }
+        explained
     }
 
     /// The messages of rounds with the wrong number of results, which is reported once.

@@ -11,19 +11,18 @@ mod pairing;
 mod placement;
 mod provider_rules;
 mod segment;
+mod tool;
 mod usage;
 
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
-pub use message::{
-    ArgumentFault, Binding, Content, Family, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role, ToolCall,
-    ToolResult,
-};
+pub use message::{Binding, Content, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use placement::Placement;
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
+pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
 pub use usage::Usage;
 
 use crate::json::{Span, Text, Value};
