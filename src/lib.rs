@@ -61,4 +61,4 @@ pub mod transcript;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-pub use cli::main as run_program;
+pub use cli::{main as run_program, reads_configuration};

@@ -2,8 +2,6 @@
 
 use std::io::Cursor;
 
-use curtail::cli::PROCESSOR_SPECS;
-use curtail::cli::config::{Config, Variables};
 use curtail::dialects::{ALL, Framing, Reading};
 use curtail::json::{Document, Value};
 use curtail::pipeline::{Chain, Cutter};
@@ -98,11 +96,8 @@ pub fn config(data: &[u8]) {
     if std::fs::write(&path, data).is_err() {
         return;
     }
-    let variables = Variables::default();
-    if let Ok(config) = Config::read(&path, PROCESSOR_SPECS, &variables) {
-        let steps = config.everywhere();
-        drop(config.chain(&steps));
-    }
+    let first = curtail::reads_configuration(&path);
+    assert_eq!(first, curtail::reads_configuration(&path), "a configuration is read the same way twice");
 }
 
 /// A store imports what it can read, refuses the rest, and exports what it imported.

@@ -142,9 +142,11 @@ impl<'a> RuleContext<'_, 'a> {
     #[must_use]
     pub fn explained_calls(&self) -> HashSet<PartRef> {
         // The number of messages before each one that end a round: those without calls and results.
-        let mut ends = 0;
-        let ends_before =
-            self.messages.iter().map(|message| std::mem::replace(&mut ends, ends + usize::from(!message.has_tools())));
+        let ends_before = self.messages.iter().scan(0, |ends, message| {
+            let before = *ends;
+            *ends += usize::from(!message.has_tools());
+            Some(before)
+        });
         let ends_before: Vec<usize> = ends_before.collect();
         let same_round = |one: PartRef, other: PartRef| ends_before[one.message] == ends_before[other.message];
         let mut explained = HashSet::new();

@@ -81,6 +81,13 @@ pub(crate) fn command() -> clap::Command {
     help::with_pages(Cli::command())
 }
 
+/// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
+#[must_use]
+pub fn reads_configuration(path: &std::path::Path) -> bool {
+    let config = config::Config::read(path, PROCESSOR_SPECS, &config::Variables::default());
+    config.is_ok_and(|config| config.chain(&config.everywhere()).is_ok())
+}
+
 /// The whole program: reads the command line, runs the command and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {

@@ -55,7 +55,7 @@ fn lines(transcript: &Transcript<'_>, out: &mut String) {
 fn flags(message: &Message<'_>) -> String {
     let mut flags = message.id.as_ref().map_or_else(String::new, |id| format!(" #{}", id.decode()));
     for (on, name) in
-        [(message.is_bound(), "binds next"), (message.indivisible, "indivisible"), (message.barrier, "barrier")]
+        [(message.is_bound(), "binds next"), (message.indivisible, "indivisible"), (message.is_barrier(), "barrier")]
     {
         if on {
             flags.push_str(&format!(", {name}"));
