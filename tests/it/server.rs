@@ -1,4 +1,4 @@
-//! A server on loopback that speaks HTTP/1.1, written with std only: it answers as it is told, or fails as it is told.
+//! A server on loopback that speaks HTTP/1.1, written with std only: it answers as it is told, or fails as it is reported.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -54,7 +54,7 @@ pub struct Server {
 
 impl Server {
     /// Answers the first request with the first reply, and so on; the last one for ever.
-    pub fn telling(replies: Vec<Reply>) -> Self {
+    pub fn with_replies(replies: Vec<Reply>) -> Self {
         Self::answering(move |nth, _| replies[nth.min(replies.len() - 1)].clone())
     }
 

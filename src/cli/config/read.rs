@@ -106,7 +106,7 @@ impl Reader<'_> {
 
     fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<ProcessorEntry>, ConfigError> {
         match value.get_ref() {
-            DeValue::Array(tables) => tables.iter().map(|table| table::read(self, table)).collect(),
+            DeValue::Array(tables) => tables.iter().map(|table| table::read_processor(self, table)).collect(),
             other => {
                 let wanted = "an array of tables, each under a `[[….processors]]` of its own";
                 Err(self.expected(value.span(), "processors", wanted, other))

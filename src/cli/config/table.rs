@@ -44,7 +44,7 @@ pub(super) struct Given {
 }
 
 /// Reads the table of a processor.
-pub(super) fn read(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
+pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
     let Reader { page, folder, specs, variables } = reader;
     let DeValue::Table(members) = table.get_ref() else {
         return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));

@@ -90,19 +90,19 @@ impl LoadedRules {
 
 /// Reads a schema.
 pub(super) fn schema(path: &Path) -> anyhow::Result<Schema> {
-    Schema::parse(&read(path)?).with_context(|| path.display().to_string())
+    Schema::parse(&read_text(path)?).with_context(|| path.display().to_string())
 }
 
 /// Reads a state, which must satisfy the schema.
 pub(super) fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
-    let state = State::given(&read(path)?);
+    let state = State::given(&read_text(path)?);
     if let Some(Err(reason)) = schema.map(|schema| schema.check(&state)) {
         bail!("{}: the state does not match the schema: {reason}", path.display());
     }
     Ok(state)
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
+fn read_text(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 

@@ -184,12 +184,12 @@ impl AskFlags {
 
     fn prompt(&self) -> anyhow::Result<Prompt> {
         let Some(path) = &self.prompt else { return Ok(Prompt::default()) };
-        let text = read(path)?;
+        let text = read_prompt(path)?;
         Prompt::new(text).with_context(|| path.display().to_string())
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
+fn read_prompt(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 

@@ -12,7 +12,7 @@ pub(super) fn is_call(block: Value<'_>) -> bool {
 }
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and any that stand only elsewhere.
-pub(super) fn read(body: Value<'_>) -> Vec<Part<'_>> {
+pub(super) fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
     let mut calls: Vec<(Value<'_>, Vec<Value<'_>>)> = Vec::new();
     for value in own(body) {
         calls.push((value, Vec::new()));

@@ -163,7 +163,7 @@ fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a>
         (Some(list), Some(blocks)) if list.is_array() => blocks.into_iter().map(read_block).collect(),
         (text, _) => blocks::content(text, blocks::plain_block),
     });
-    message.parts.extend(calls::read(body));
+    message.parts.extend(calls::call_parts(body));
     message
 }
 

@@ -29,13 +29,13 @@ pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
 }
 
 fn one_by_one(text: &[u8], at: usize) -> Option<Character> {
-    let lead = u32::from(*text.get(at)?);
+    let first = u32::from(*text.get(at)?);
     let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
-    let (code, width) = match lead {
-        0..0x80 => (lead, 1),
-        0xC2..0xE0 => ((lead & 0x1F) << 6 | next(1)?, 2),
-        0xE0..0xF0 => ((lead & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
-        0xF0..0xF5 => ((lead & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
+    let (code, width) = match first {
+        0..0x80 => (first, 1),
+        0xC2..0xE0 => ((first & 0x1F) << 6 | next(1)?, 2),
+        0xE0..0xF0 => ((first & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
+        0xF0..0xF5 => ((first & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
         _ => return None,
     };
     (code < 0x11_0000).then_some(Character { code, width })

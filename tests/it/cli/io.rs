@@ -357,8 +357,8 @@ fn findings_behind_bytes_that_are_no_text_stand_at_their_own_offset() {
     let whole = [good.as_bytes(), b"{\"messages\":[\"\xff\xff\"]}\n", orphan.as_bytes()].concat();
     place.write("x.jsonl", &whole);
     let done = place.curtail(&["check", "--output-format", "json", "x.jsonl"]).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    let at = &told["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "orphan-result").unwrap()["at"];
+    let reported: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let at = &reported["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "orphan-result").unwrap()["at"];
     let offset = usize::try_from(at["offset"].as_u64().unwrap()).unwrap();
     assert!(whole[offset..].starts_with(b"{\"role\":\"tool\""), "{at}");
     assert_eq!(at["line"], 3);

@@ -149,9 +149,12 @@ fn calls_and_results_travel_with_what_was_said() {
     let state = good(folder.path(), &["-n", "2", "--emit", "state", name(&path)]);
     assert_eq!(ranges(&state), [(2, 3), (4, 5)]);
     let state: Value = serde_json::from_str(&state).expect("JSON");
-    let told = state["summaries"][0]["text"].as_str().expect("text");
-    assert!(told.contains("tool read: error: b.rs is missing") && told.contains("read(path: a.rs)"), "{told}");
-    assert!(!told.contains("Look at"), "1 came before: {told}");
+    let reported = state["summaries"][0]["text"].as_str().expect("text");
+    assert!(
+        reported.contains("tool read: error: b.rs is missing") && reported.contains("read(path: a.rs)"),
+        "{reported}"
+    );
+    assert!(!reported.contains("Look at"), "1 came before: {reported}");
     let done = &state["interactions"][0];
     assert_eq!((&done["aiResponse"]["content"], done["rest"].as_array().map(Vec::len)), (&json!("Done."), Some(2)));
     let waits = &state["pending"][0]["tool_calls"][0]["id"];
@@ -325,7 +328,7 @@ fn a_server_is_asked_and_a_key_is_never_shown() {
     let chat = chat(folder.path(), 22);
     fs::write(folder.path().join("key"), "sk-secret").expect("it can be written");
     let answer = json!({"choices": [{"message": {"content": "All files are fixed."}}]}).to_string();
-    let server = Server::telling(vec![Reply::ok(answer)]);
+    let server = Server::with_replies(vec![Reply::ok(answer)]);
     let endpoint = format!("{}/v1", server.address);
     let ask = ["--summarizer", "openai", "--endpoint", &endpoint, "--summary-model", "m", "--api-key-file", "key"];
     let shown = good(folder.path(), &[&ask[..], &["--dry-run", name(&chat)]].concat());

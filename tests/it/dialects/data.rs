@@ -71,16 +71,16 @@ fn real_transcripts_are_told_and_stay_as_they_are() {
     let mut complaints = Vec::new();
     for file in transcripts() {
         let Some((dialect, framing)) = expected(&file) else { continue };
-        let told = read(&file.text, |told, transcript| {
+        let reported = read(&file.text, |reported, transcript| {
             // A file without a single message tells nothing.
-            if told.name() != dialect && !transcript.messages.is_empty() {
-                complaints.push(format!("{}: {} and not {dialect}", file.name, told.name()));
+            if reported.name() != dialect && !transcript.messages.is_empty() {
+                complaints.push(format!("{}: {} and not {dialect}", file.name, reported.name()));
             }
         });
-        match told {
-            Ok(told) if told == framing => complaints.extend(identity::complaint(&file)),
-            Ok(told) => complaints.push(format!("{}: {} and not {}", file.name, told.name(), framing.name())),
-            Err(trouble) => complaints.push(format!("{}: {}", file.name, trouble.what)),
+        match reported {
+            Ok(reported) if reported == framing => complaints.extend(identity::complaint(&file)),
+            Ok(reported) => complaints.push(format!("{}: {} and not {}", file.name, reported.name(), framing.name())),
+            Err(error) => complaints.push(format!("{}: {}", file.name, error.what)),
         }
     }
     assert!(complaints.is_empty(), "{complaints:#?}");

@@ -16,7 +16,7 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
         pieces(&file.text, framing).into_iter().find_map(|piece| {
             let mut text = String::new();
             match cutter.cut(&reading, piece, &mut text) {
-                Err(trouble) => Some(format!("{}: {}: {}", file.name, trouble.offset, trouble.what)),
+                Err(error) => Some(format!("{}: {}: {}", file.name, error.offset, error.what)),
                 Ok(_) => Some(text).filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
             }
         })

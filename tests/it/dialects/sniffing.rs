@@ -38,8 +38,8 @@ const FRAMINGS: &[(&str, Framing)] = &[
 fn every_fixture_is_told() {
     for file in fixtures() {
         let folder = file.name.split('/').next().unwrap_or_default().to_owned();
-        let told = read(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
-        let framing = told.unwrap_or_else(|trouble| panic!("{}: {}", file.name, trouble.what));
+        let reported = read(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
+        let framing = reported.unwrap_or_else(|error| panic!("{}: {}", file.name, error.what));
         let expected =
             FRAMINGS.iter().find(|(name, _)| *name == file.name).map_or(Framing::Lines, |(_, framing)| *framing);
         assert_eq!(framing, expected, "{}", file.name);
@@ -66,8 +66,8 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
         (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
     ];
     for (text, words) in table {
-        let trouble = read(text, |_, _| {}).expect_err(text);
-        assert_eq!(trouble.offset, text.find('\n').map_or(0, |line| line + 1), "{text}");
-        assert!(trouble.what.contains(words) && trouble.what.contains("--dialect"), "{text}: {}", trouble.what);
+        let error = read(text, |_, _| {}).expect_err(text);
+        assert_eq!(error.offset, text.find('\n').map_or(0, |line| line + 1), "{text}");
+        assert!(error.what.contains(words) && error.what.contains("--dialect"), "{text}: {}", error.what);
     }
 }

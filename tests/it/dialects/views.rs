@@ -29,7 +29,7 @@ fn view(file: &File) -> String {
     });
     match read {
         Ok(framing) => writeln!(out, "({})", framing.name()),
-        Err(trouble) => writeln!(out, "error at {}: {}", trouble.offset, trouble.what),
+        Err(error) => writeln!(out, "error at {}: {}", error.offset, error.what),
     }
     .expect("a string takes it");
     out
@@ -38,8 +38,8 @@ fn view(file: &File) -> String {
 fn lines(transcript: &Transcript<'_>, out: &mut String) {
     let pairs = Pairs::find(&transcript.messages);
     for at in 0..=transcript.messages.len() {
-        for stray in transcript.non_messages.iter().filter(|stray| stray.after == at) {
-            let what = stray.unknown.as_ref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
+        for item in transcript.non_messages.iter().filter(|item| item.after == at) {
+            let what = item.unknown.as_ref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
             let _ = writeln!(out, "   {what}");
         }
         let Some(message) = transcript.messages.get(at) else { break };

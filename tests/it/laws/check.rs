@@ -22,7 +22,7 @@ pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &st
     let reading = reading(dialect, framing);
     let mut out = String::new();
     let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
-    done.map_err(|trouble| TestCaseError::fail(trouble.what))?;
+    done.map_err(|error| TestCaseError::fail(error.what))?;
     Ok(out)
 }
 

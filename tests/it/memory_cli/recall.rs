@@ -89,9 +89,9 @@ fn nothing_is_recalled_of_nothing_and_what_stood_there_goes() {
     for args in [&["--state", &nothing][..], &["--thread", "nobody"], &[]] {
         assert_eq!(recall(&place, args, &input), input);
     }
-    let told = recall(&place, &["--state", &notes], &input);
-    assert_eq!(recall(&place, &["--state", &nothing], &told), input);
-    assert_eq!(recall(&place, &[], &told), told, "nothing is known of it, so it stays");
+    let reported = recall(&place, &["--state", &notes], &input);
+    assert_eq!(recall(&place, &["--state", &nothing], &reported), input);
+    assert_eq!(recall(&place, &[], &reported), reported, "nothing is known of it, so it stays");
 }
 
 #[test]

@@ -125,17 +125,20 @@ fn a_cache_that_cannot_be_written_is_said_so() {
 
 #[test]
 fn the_fallback_says_so() {
-    let told = Mutex::new(Vec::new());
+    let reported = Mutex::new(Vec::new());
     let fallback = |line: &str| Fallback {
         first: Command::new(line, LONG).expect("a command line"),
         second: Extractive,
-        warn: |why: &str| told.lock().expect("no thread panicked").push(why.to_owned()),
+        warn: |why: &str| reported.lock().expect("no thread panicked").push(why.to_owned()),
     };
     assert_eq!(fallback("echo fine").summarize(&said(), &words(7)).ok().as_deref(), Some("fine"));
-    assert!(told.lock().expect("no thread panicked").is_empty());
+    assert!(reported.lock().expect("no thread panicked").is_empty());
     let text = fallback("false").summarize(&said(), &words(7)).expect("the second works");
     assert!(text.contains("user: Fix"), "{text}");
-    let told = told.lock().expect("no thread panicked");
-    assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("command failed, so extractive summarizes instead: false: exit status: 1"), "{told:?}");
+    let reported = reported.lock().expect("no thread panicked");
+    assert_eq!(reported.len(), 1);
+    assert!(
+        reported[0].starts_with("command failed, so extractive summarizes instead: false: exit status: 1"),
+        "{reported:?}"
+    );
 }

@@ -68,7 +68,7 @@ fn failure(outcome: Result<String, Failure>) -> String {
 #[test]
 fn a_request_carries_prompt_transcript_and_key() {
     for wire in BOTH {
-        let server = Server::telling(vec![Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("fine"));
         let request = &server.received()[0];
         let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
@@ -97,7 +97,7 @@ fn a_request_carries_prompt_transcript_and_key() {
 #[test]
 fn extra_members_reach_the_server() {
     for wire in BOTH {
-        let server = Server::telling(vec![Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
         let extra = json!({"max_tokens": 7, "top_p": 0.5}).as_object().cloned().unwrap_or_default();
         let summarizer = wire.summarizer(&server.address, Duration::from_secs(20), extra);
         let said = [Utterance::new(Speaker::User, "hi")];
@@ -114,7 +114,7 @@ fn extra_members_reach_the_server() {
 #[test]
 fn a_long_answer_is_brought_within_the_budget() {
     for wire in BOTH {
-        let server = Server::telling(vec![Reply::ok(wire.says(&"word ".repeat(100)))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.says(&"word ".repeat(100)))]);
         let text = wire.ask(&server).expect("it answers");
         assert_eq!(text.split_whitespace().count(), 20, "{text}");
     }
@@ -143,7 +143,7 @@ fn what_cannot_help_is_not_tried_again() {
             (Reply::ok(wire.says("<think>so much to do")), &["without text"]),
             (Reply::Answer(429, &[("retry-after", "3600")], "later".to_owned()), &["status 429", "later", "too long"]),
         ] {
-            let server = Server::telling(vec![reply.clone()]);
+            let server = Server::with_replies(vec![reply.clone()]);
             let why = failure(wire.ask(&server));
             assert!(expected.iter().all(|part| why.contains(part)), "{reply:?}: {why}");
             assert!(!why.contains(&"x".repeat(501)) && !why.contains("sk-secret"), "{why}");
@@ -164,7 +164,7 @@ fn what_may_pass_is_tried_again() {
             Reply::Cut(wire.says("fine")),
             Reply::Close,
         ] {
-            let server = Server::telling(vec![first.clone(), Reply::ok(wire.says("fine"))]);
+            let server = Server::with_replies(vec![first.clone(), Reply::ok(wire.says("fine"))]);
             let outcome = wire.ask(&server);
             assert!(matches!(&outcome, Ok(text) if text == "fine"), "{first:?}: {outcome:?}");
             assert_eq!(server.received().len(), 2, "{first:?}");
@@ -176,7 +176,7 @@ fn what_may_pass_is_tried_again() {
 fn retry_after_is_honoured() {
     for wire in BOTH {
         let busy = Reply::Answer(429, &[("retry-after", "1")], "busy".to_owned());
-        let server = Server::telling(vec![busy, Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![busy, Reply::ok(wire.says("fine"))]);
         let start = Instant::now();
         assert!(wire.ask(&server).is_ok());
         let waited = start.elapsed();
@@ -189,7 +189,7 @@ fn tries_end() {
     for wire in BOTH {
         let cut = Reply::Cut(wire.says("a reply that is long enough to break off"));
         for (reply, part) in [(Reply::status(500, "oops"), "oops"), (cut, "closed")] {
-            let server = Server::telling(vec![reply]);
+            let server = Server::with_replies(vec![reply]);
             let why = failure(wire.ask(&server));
             assert!(why.contains("after 3 attempts"), "{why}");
             assert!(why.contains(part) || why.contains("disconnect"), "{why}");
@@ -201,7 +201,7 @@ fn tries_end() {
 #[test]
 fn a_server_that_hangs_is_left() {
     for wire in BOTH {
-        let server = Server::telling(vec![Reply::Hang(Duration::from_secs(30))]);
+        let server = Server::with_replies(vec![Reply::Hang(Duration::from_secs(30))]);
         let summarizer = wire.summarizer(&server.address, Duration::from_millis(300), Map::new());
         let start = Instant::now();
         let why = failure(summarizer.summarize(&[Utterance::new(Speaker::User, "hi")], &words(20)));
@@ -241,8 +241,8 @@ fn an_overflow_is_split_and_summarized_in_levels() {
         ] {
             let server = Server::answering(move |nth, request| {
                 let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
-                let told = body["messages"].as_array().and_then(|all| all.last()).expect("a message");
-                match told["content"].as_str().map_or(0, str::len) {
+                let reported = body["messages"].as_array().and_then(|all| all.last()).expect("a message");
+                match reported["content"].as_str().map_or(0, str::len) {
                     0..1000 => Reply::ok(wire.says(&format!("part {nth}"))),
                     _ => Reply::status(400, error),
                 }
@@ -261,7 +261,7 @@ fn an_overflow_is_split_and_summarized_in_levels() {
 #[test]
 fn a_context_too_small_for_anything_is_said_so() {
     for wire in BOTH {
-        let server = Server::telling(vec![Reply::status(400, "context_length_exceeded")]);
+        let server = Server::with_replies(vec![Reply::status(400, "context_length_exceeded")]);
         let why = failure(wire.ask_about(&server, &[Utterance::new(Speaker::User, "word ".repeat(500))]));
         assert!(why.contains("larger context") && why.contains("context_length_exceeded"), "{why}");
     }
