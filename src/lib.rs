@@ -58,6 +58,8 @@ mod suggest;
 pub mod summarizers;
 pub mod tokenizers;
 pub mod transcript;
+#[cfg(feature = "cli")]
+pub mod view;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

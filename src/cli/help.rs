@@ -11,7 +11,7 @@ use super::examples;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Cut", &["window", "limit", "filter", "summarize", "repair", "run"]),
     ("Check", &["check", "rule"]),
-    ("Look", &["show", "count", "replay", "dialects", "tokenizers"]),
+    ("Look", &["view", "show", "count", "replay", "dialects", "tokenizers"]),
     ("Remember", &["memory", "store"]),
     ("Set up", &["init", "config", "completions", "man"]),
 ];
@@ -48,6 +48,7 @@ const LONG: &[&str] = &[
     "extra_body",
     "from",
     "max_findings",
+    "max_text",
     "on_summary_error",
     "placeholder",
     "print_prompt",
@@ -70,7 +71,7 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
     (&["check", "replay"], &["jobs", "quiet", "progress", "color"]),
-    (&["show", "count"], &["jobs", "color"]),
+    (&["view", "show", "count"], &["jobs", "color"]),
 ];
 
 /// `root` with grouped commands, examples and short pages.

@@ -22,6 +22,7 @@ mod man;
 mod memory;
 pub(crate) mod options;
 mod out;
+mod policy;
 mod processor_specs;
 mod repair;
 mod replay;
@@ -33,6 +34,7 @@ mod store;
 mod summarize;
 mod sums;
 mod tokenizers;
+mod view;
 mod window;
 
 use std::process::ExitCode;
@@ -68,6 +70,7 @@ enum Command {
     Tokenizers(tokenizers::Args),
     Summarize(Box<summarize::Args>),
     Show(show::Args),
+    View(Box<view::Args>),
     Dialects(dialects::Args),
     Memory(memory::Args),
     Store(store::Args),
@@ -113,6 +116,7 @@ pub fn main() -> ExitCode {
         Command::Tokenizers(args) => tokenizers::run(args),
         Command::Summarize(args) => args.run(&cli.global),
         Command::Show(args) => show::run(args, &cli.global),
+        Command::View(args) => view::run(args, &cli.global),
         Command::Dialects(args) => dialects::run(args),
         Command::Memory(args) => args.run(&cli.global),
         Command::Store(args) => args.run(),

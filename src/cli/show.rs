@@ -13,6 +13,8 @@ use crate::dialects::ReadError;
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
+///
+/// For people who look for the reason of a cut, byte by byte. `curtail view` shows the conversation itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Format of the outline

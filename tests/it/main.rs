@@ -27,3 +27,4 @@ mod spell;
 mod store;
 mod summarizers;
 mod tokens;
+mod view;

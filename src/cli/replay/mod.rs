@@ -91,6 +91,8 @@ enum Format {
     Json,
     /// CSV with a row for every request
     Csv,
+    /// A page with the tokens of every request as curves
+    Html,
 }
 
 struct Replaying(Replay);

@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::{Format, print};
 use crate::replay::{NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport};
+use crate::view::{replayed_page, replayed_session};
 
 /// Writes the report.
 pub(super) struct Printer<'r> {
@@ -16,6 +17,8 @@ pub(super) struct Printer<'r> {
     timeless: usize,
     unpriced: Vec<String>,
     missing: String,
+    /// The sessions of a page.
+    sections: Vec<String>,
 }
 
 impl<'r> Printer<'r> {
@@ -28,13 +31,14 @@ impl<'r> Printer<'r> {
             timeless: 0,
             unpriced: Vec::new(),
             missing: String::new(),
+            sections: Vec::new(),
         }
     }
 
     /// What precedes the sessions.
     pub(super) fn begin(&self) -> anyhow::Result<()> {
         match self.format {
-            Format::Text => Ok(()),
+            Format::Text | Format::Html => Ok(()),
             Format::Json => {
                 let tokenizer = serde_json::to_string(self.replay.counting.tokenizer.name())?;
                 let date = serde_json::to_string(&self.replay.prices.date)?;
@@ -63,6 +67,10 @@ impl<'r> Printer<'r> {
             }
             Format::Json => print(&format!("{}{}", if first { "\n" } else { ",\n" }, serde_json::to_string(session)?)),
             Format::Csv => print(&csv(session)),
+            Format::Html => {
+                self.sections.push(replayed_session(session));
+                Ok(())
+            }
         }
     }
 
@@ -74,6 +82,7 @@ impl<'r> Printer<'r> {
         }
         match self.format {
             Format::Csv => Ok(()),
+            Format::Html => print(&replayed_page(&self.total, &self.sections)),
             Format::Json => print(&format!("\n],\"total\":{}}}\n", serde_json::to_string(&self.total)?)),
             Format::Text if self.total.sessions == 0 => print("no requests: no message of a model was found\n"),
             Format::Text => print(&format!("{}{}{}", table(&self.total), self.notes(), self.missing)),

@@ -1,0 +1,205 @@
+//! Charts as inline SVG: the strip of a conversation, the context at each request, and bars.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::context::Request;
+use super::conversation::Conversation;
+use super::effect::State;
+use super::tally::Share;
+use super::visible::{Shown, counted, figure, percent};
+
+/// Units across a strip.
+const WIDTH: usize = 100_000;
+/// Above this number of messages, neighbours that would be too thin to see are drawn as one.
+const MANY: usize = 600;
+/// The patterns that the charts of a page share.
+pub(super) const PATTERNS: &str = concat!(
+    "<svg class=\"patterns\" aria-hidden=\"true\" focusable=\"false\"><defs>",
+    "<pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">",
+    "<path d=\"M0 0V6\"/></pattern></defs></svg>",
+);
+
+/// A run of messages that is drawn as one rectangle.
+struct Block {
+    first: usize,
+    last: usize,
+    x: usize,
+    width: usize,
+    role: &'static str,
+    state: State,
+    tokens: usize,
+}
+
+/// The whole conversation: width is tokens, colour is the role, and what a policy drops is hatched.
+pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
+    let blocks = blocks(conversation);
+    let state = |block: &Block| if conversation.effect.is_some() { block.state.name() } else { "" };
+    html! {
+        nav class="strip" aria-label=(Shown(label)) {
+            svg viewBox=(format_args!("0 0 {WIDTH} 44")) preserveAspectRatio="none" {
+                @for block in &blocks {
+                    a href={ "#" (conversation.anchor(block.first)) } aria-label=(title(block, conversation)) tabindex="-1" {
+                        rect class={ (block.role) " " (state(block)) } x=(block.x) width=(block.width) height="32" {
+                            title { (title(block, conversation)) }
+                        }
+                        @if block.state == State::Dropped {
+                            rect class="hatch" x=(block.x) width=(block.width) height="32" {}
+                        }
+                    }
+                }
+                (ticks(conversation))
+            }
+        }
+    }
+}
+
+fn title(block: &Block, conversation: &Conversation<'_>) -> String {
+    let state = match (&conversation.effect, block.state) {
+        (None, _) | (_, State::Kept) => "",
+        (_, State::Changed) => ", changed",
+        (_, State::Dropped) => ", dropped",
+    };
+    let tokens = counted(block.tokens, "token");
+    if block.first == block.last {
+        format!("message {}: {}, {tokens}{state}", block.first, block.role)
+    } else {
+        format!("messages {} to {}: mostly {}, {tokens}{state}", block.first, block.last, block.role)
+    }
+}
+
+/// The messages, each with its left edge; a message without tokens is as wide as one with a token.
+fn edges(conversation: &Conversation<'_>) -> Vec<usize> {
+    let weight = |tokens: usize| tokens.max(1);
+    let total: usize = conversation.costs.iter().map(|cost| weight(cost.tokens)).sum();
+    let mut sum = 0;
+    let mut edges = vec![0];
+    for cost in &conversation.costs {
+        sum += weight(cost.tokens);
+        edges.push(sum * WIDTH / total.max(1));
+    }
+    edges
+}
+
+fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
+    let edges = edges(conversation);
+    let thin = if conversation.messages.len() > MANY { WIDTH / MANY } else { 0 };
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut widest = 0;
+    for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
+        let state = conversation.effect.as_ref().map_or(State::Kept, |effect| effect.fates[at].state);
+        let (x, width, role) = (edges[at], edges[at + 1] - edges[at], message.role.name());
+        match blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
+            Some(block) => {
+                (block.last, block.width) = (at, block.width + width);
+                block.tokens += cost.tokens;
+                if width > widest {
+                    (widest, block.role) = (width, role);
+                }
+            }
+            None => {
+                widest = width;
+                blocks.push(Block { first: at, last: at, x, width, role, state, tokens: cost.tokens });
+            }
+        }
+    }
+    blocks
+}
+
+/// Ticks below the strip where turns begin, and lines across it at boundaries.
+fn ticks(conversation: &Conversation<'_>) -> Markup {
+    let edges = edges(conversation);
+    let (mut turns, mut boundaries) = (String::new(), String::new());
+    for turn in &conversation.turns {
+        // Writing to a String cannot fail.
+        let _ = write!(turns, "M{} 35V44", edges[turn.start]);
+    }
+    let barriers = conversation.messages.iter().enumerate().filter(|(_, message)| message.barrier);
+    for (at, _) in barriers {
+        let _ = write!(boundaries, "M{} 0V44", edges[at]);
+    }
+    html! {
+        path class="turns" d=(turns) {}
+        @if !boundaries.is_empty() { path class="boundaries" d=(boundaries) {} }
+    }
+}
+
+/// The context at each request, and below it what a policy would have sent.
+pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
+    let requests = &conversation.requests;
+    let policy = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.requests);
+    let most = requests.iter().chain(policy).map(|request| request.tokens).max().unwrap_or(0);
+    let end = requests.len().max(1);
+    let x = |request: &Request| requests.partition_point(|other| other.message < request.message) * 1000 / end;
+    let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
+    let line = |points: &[Request]| {
+        let mut path = String::new();
+        for (nth, point) in points.iter().enumerate() {
+            let _ = match nth {
+                0 => write!(path, "M{} {}", x(point), y(point)),
+                _ => write!(path, "H{}V{}", x(point), y(point)),
+            };
+        }
+        if !path.is_empty() {
+            path.push_str("H1000");
+        }
+        path
+    };
+    let recorded = line(requests);
+    let peak = requests.iter().max_by_key(|request| request.tokens);
+    html! {
+        figure class="curve" {
+            div class="plot" {
+                span class="axis" { (figure(most)) }
+                svg viewBox="0 0 1000 200" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                    path class="area" d={ (recorded) "V200H0Z" } {}
+                    path class="recorded" d=(recorded) {}
+                    @if !policy.is_empty() { path class="policy" d=(line(policy)) {} }
+                }
+            }
+            figcaption {
+                @if let Some(peak) = peak {
+                    span class="key recorded" { "as recorded" } ": "
+                    (counted(requests.len(), "request")) ", at most " (figure(peak.tokens)) " tokens, at "
+                    a href={ "#" (conversation.anchor(peak.message)) } { "message " (peak.message) }
+                }
+                @if let Some(peak) = policy.iter().max_by_key(|request| request.tokens) {
+                    br;
+                    span class="key policy" { "with the policy" } ": at most " (figure(peak.tokens)) " tokens"
+                    @if policy.len() < requests.len() {
+                        " (applied at " (policy.len()) " of " (figure(requests.len())) " requests)"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names with their tokens as bars; with a policy, the part that it keeps is solid.
+pub(super) fn bars(shares: &[Share], unit: &str, total: usize, class: impl Fn(&Share) -> String) -> Markup {
+    let longest = shares.iter().map(|share| share.tokens).max().unwrap_or(0);
+    html! {
+        ol class="bars" {
+            @for share in shares {
+                li data-name=(Shown(&share.name)) data-tokens=(share.tokens) data-count=(share.count) {
+                    span class="name" { (Shown(&share.name)) }
+                    span class="figures" {
+                        (figure(share.tokens)) " " span class="of" { (percent(share.tokens, total)) }
+                        @if share.count > 0 { " " span class="of" { (counted(share.count, unit)) } }
+                    }
+                    span class={ "bar " (class(share)) } style={ "width:" (permille(share.tokens, longest)) } {
+                        @if share.kept < share.tokens {
+                            span class="cut" style={ "width:" (permille(share.tokens - share.kept, share.tokens)) } {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn permille(part: usize, whole: usize) -> PreEscaped<String> {
+    let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
+    PreEscaped(format!("{}.{}%", tenths / 10, tenths % 10))
+}

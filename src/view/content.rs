@@ -1,0 +1,142 @@
+//! Texts of a message: folded if they are long, cut with a note if they are very long, coloured if they are diffs.
+
+use maud::{Markup, html};
+
+use super::visible::{Body, Shown, counted, figure};
+
+/// Bytes and lines of a text that are shown before the rest is folded.
+const FOLD: (usize, usize) = (1_600, 24);
+/// Diffs longer than this many bytes are shown as plain text.
+const LONGEST_DIFF: usize = 200_000;
+
+/// A text of the transcript.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passage<'p> {
+    pub(super) text: &'p str,
+    /// Where it is in the file, in bytes.
+    pub(super) byte: usize,
+    /// How many of its characters are shown.
+    pub(super) most: usize,
+    /// Whether it is output of a program or data, not prose.
+    pub(super) mono: bool,
+}
+
+/// A passage with its end folded away.
+pub(super) fn passage(passage: Passage<'_>) -> Markup {
+    let (shown, hidden) = capped(passage.text, passage.most);
+    let (head, rest) = shown.split_at(fold(shown));
+    html! {
+        (block(head, passage.mono))
+        @if !rest.is_empty() {
+            details class="more" {
+                summary { "Show " (counted(rest.chars().count(), "more character")) }
+                (block(rest, passage.mono))
+                (note(hidden, passage.byte))
+            }
+        } @else { (note(hidden, passage.byte)) }
+    }
+}
+
+/// `text` up to `most` characters, and the number of characters after them.
+fn capped(text: &str, most: usize) -> (&str, usize) {
+    // As many bytes as characters are the most that may be shown without counting.
+    if text.len() <= most {
+        return (text, 0);
+    }
+    match text.char_indices().nth(most) {
+        Some((at, _)) => (&text[..at], text[at..].chars().count()),
+        None => (text, 0),
+    }
+}
+
+fn note(hidden: usize, byte: usize) -> Markup {
+    html! {
+        @if hidden > 0 {
+            p class="note" {
+                (figure(hidden)) " more characters are not on this page (--max-text); the text begins at byte "
+                (figure(byte)) " of the file."
+            }
+        }
+    }
+}
+
+/// Where a text is folded: the length of what is shown, all of it if little would be hidden.
+fn fold(text: &str) -> usize {
+    let (bytes, lines) = FOLD;
+    let by_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(lines - 1).map_or(text.len(), |at| at + 1);
+    if text.len() <= bytes + bytes / 2 && by_lines == text.len() {
+        return text.len();
+    }
+    let most = text.floor_char_boundary(by_lines.min(bytes));
+    // A line or a word is not divided if one ends nearby.
+    let near = &text[text.floor_char_boundary(most.saturating_sub(bytes / 4))..most];
+    let cut = near.rfind('\n').or_else(|| near.rfind(' ')).map_or(0, |at| near.len() - at - 1);
+    if text.len() - (most - cut) < bytes / 4 && by_lines == text.len() { text.len() } else { most - cut }
+}
+
+fn block(text: &str, mono: bool) -> Markup {
+    if mono && text.len() <= LONGEST_DIFF && is_diff(text) {
+        return diff(text);
+    }
+    html! {
+        @if mono { pre { (Body(text)) } } @else { div class="text" dir="auto" { (Body(text)) } }
+    }
+}
+
+/// Whether a text looks like a unified diff or a patch.
+fn is_diff(text: &str) -> bool {
+    let starts = ["@@ ", "diff --git ", "*** Begin Patch", "*** Update File"];
+    text.lines().take(12).any(|line| starts.iter().any(|start| line.starts_with(start)))
+}
+
+fn diff(text: &str) -> Markup {
+    html! {
+        pre class="diff" {
+            @for line in text.split_inclusive('\n') {
+                @match line.as_bytes().first() {
+                    Some(b'+') => { ins { (Body(line)) } },
+                    Some(b'-') => { del { (Body(line)) } },
+                    Some(b'@' | b'*') => { b { (Body(line)) } },
+                    _ => { (Body(line)) },
+                }
+            }
+        }
+    }
+}
+
+/// A text on one line.
+pub(super) fn code(text: &str) -> Markup {
+    html! { code { (Shown(text)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Passage, capped, fold, passage};
+
+    #[test]
+    fn long_texts_fold_without_losing_a_character() {
+        for text in
+            ["short".to_owned(), "word ".repeat(2_000), "é".repeat(5_000), "line\n".repeat(40), "x".repeat(1_700)]
+        {
+            let at = fold(&text);
+            assert!(text.is_char_boundary(at) && at > 0, "{at} of {}", text.len());
+            let html = passage(Passage { text: &text, byte: 0, most: usize::MAX, mono: true }).0;
+            assert_eq!(html.contains("<details"), at < text.len());
+            let bare: String = html.split('<').filter_map(|tag| tag.split_once('>')).map(|(_, text)| text).collect();
+            assert_eq!(
+                bare.len()
+                    - bare
+                        .find("Show ")
+                        .map_or(0, |_| bare.find("characters").unwrap_or(0) + 10 - bare.find("Show ").unwrap_or(0)),
+                text.len()
+            );
+        }
+    }
+
+    #[test]
+    fn very_long_texts_are_cut_with_a_note() {
+        assert_eq!(capped("éé", 1), ("é", 1));
+        let html = passage(Passage { text: &"é".repeat(30), byte: 1_234, most: 10, mono: false }).0;
+        assert!(html.contains("20 more characters are not on this page") && html.contains("byte 1,234"), "{html}");
+    }
+}

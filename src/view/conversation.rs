@@ -1,0 +1,158 @@
+//! What is drawn of one transcript: its messages with their tokens, pairs, turns and findings, and the effect of a policy.
+
+use std::ops::Range;
+
+use super::context::{Request, requests};
+use super::effect::Effect;
+use crate::checks::{Finding, Inspection, LineIndex, Verdicts};
+use crate::dialects::Dialect;
+use crate::pipeline::Chain;
+use crate::processors::{Counting, ProcessorError, View};
+use crate::transcript::{Message, Pairs, ProviderRules, Transcript, turns};
+
+/// Where a transcript is in its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its name: the file, with what distinguishes it from other transcripts of the file.
+    pub name: String,
+    /// Number of the first line of the text that it was read from, from 1.
+    pub line: usize,
+    /// Bytes of the file before that text.
+    pub offset: usize,
+    /// Distinguishes the anchors of this transcript from those of others on the page; empty if there is one.
+    pub anchor: String,
+}
+
+/// A chain whose effect is shown.
+pub struct Policy {
+    /// The chain.
+    pub chain: Chain,
+    /// The chain as the user wrote it.
+    pub label: String,
+}
+
+/// What the drawing of transcripts depends on, besides the transcripts.
+pub struct Sources<'s> {
+    /// Counts tokens.
+    pub counting: &'s Counting,
+    /// Which findings are reported.
+    pub verdicts: &'s Verdicts,
+    /// The policy, if its effect is shown.
+    pub policy: Option<&'s Policy>,
+}
+
+/// A transcript with everything that is drawn of it.
+pub struct Conversation<'a> {
+    /// Where it is.
+    pub place: Place,
+    /// The name of its dialect.
+    pub dialect: &'static str,
+    /// The model that its log names first.
+    pub model: Option<String>,
+    /// The times of the first and the last item that have one, as ISO 8601.
+    pub times: Option<(String, String)>,
+    /// The name of the tokenizer.
+    pub tokenizer: String,
+    /// The messages, as they were read.
+    pub messages: Vec<Message<'a>>,
+    /// Tokens of every message, and of each of its parts.
+    pub(super) costs: Vec<Cost>,
+    /// Tokens outside the messages: instructions and tool definitions.
+    pub outside: usize,
+    pub(super) pairs: Pairs,
+    pub(super) turns: Vec<Range<usize>>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) requests: Vec<Request>,
+    pub(super) effect: Option<Effect<'a>>,
+}
+
+/// Tokens of a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// Of the whole message.
+    pub(super) tokens: usize,
+    /// Of each part.
+    pub(super) parts: Vec<usize>,
+}
+
+impl Cost {
+    pub(super) fn of(message: &Message<'_>, counting: &Counting) -> Self {
+        let parts: Vec<usize> = message.parts.iter().map(|part| counting.content(&part.content)).collect();
+        let frame = counting.message_without(message, |_| true);
+        Self { tokens: frame + parts.iter().sum::<usize>(), parts }
+    }
+}
+
+impl<'a> Conversation<'a> {
+    /// Counts, checks and, if there is a policy, cuts `transcript`, which was read from `text`.
+    ///
+    /// # Errors
+    /// The policy cannot decide.
+    pub fn of(
+        place: Place,
+        dialect: &'static dyn Dialect,
+        mut transcript: Transcript<'a>,
+        sources: &Sources<'_>,
+    ) -> Result<Self, ProcessorError> {
+        let Sources { counting, verdicts, policy } = *sources;
+        let findings = findings(dialect, &transcript, verdicts, &place);
+        let messages = transcript.messages.clone();
+        let costs: Vec<Cost> = messages.iter().map(|message| Cost::of(message, counting)).collect();
+        let outside = counting.outside(&View::new(&messages, &transcript.preamble, transcript.pairing_rules));
+        let requests = requests(&messages, &costs, outside);
+        let times = times(dialect, &transcript);
+        let model = transcript.elements.iter().find_map(|item| dialect.model(*item));
+        let model = model.map(|model| model.decode().into_owned());
+        let effect = policy
+            .map(|policy| Effect::of(policy, &mut transcript, &messages, &costs, &requests, counting))
+            .transpose()?;
+        Ok(Self {
+            dialect: dialect.name(),
+            model,
+            times,
+            tokenizer: counting.tokenizer.name().to_owned(),
+            pairs: Pairs::find(&messages),
+            turns: turns(&messages),
+            costs,
+            outside,
+            findings,
+            requests,
+            effect,
+            messages,
+            place,
+        })
+    }
+
+    /// Tokens of all messages and of what is outside them.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
+    }
+
+    /// The id of the element of message `index`.
+    pub(super) fn anchor(&self, index: usize) -> String {
+        format!("{}m{index}", self.place.anchor)
+    }
+}
+
+fn findings(
+    dialect: &'static dyn Dialect,
+    transcript: &Transcript<'_>,
+    verdicts: &Verdicts,
+    place: &Place,
+) -> Vec<Finding> {
+    let rules = ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
+    let detections = Inspection::default().examine(transcript, rules, verdicts, || 0);
+    if detections.is_empty() {
+        return Vec::new();
+    }
+    let lines = LineIndex::new(transcript.source);
+    let located = detections.into_iter().map(|detection| detection.locate(&lines, transcript.span.start));
+    located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
+}
+
+fn times(dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Option<(String, String)> {
+    let first = transcript.elements.iter().find_map(|item| dialect.time(*item))?;
+    let last = transcript.elements.iter().rev().find_map(|item| dialect.time(*item))?;
+    Some((first, last))
+}

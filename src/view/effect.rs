@@ -1,0 +1,211 @@
+//! What a policy does to a transcript: the fate of every message, and the messages that it writes.
+
+use std::collections::HashMap;
+
+use super::context::{Request, sample};
+use super::conversation::{Cost, Policy};
+use crate::edit::{Explained, explain};
+use crate::pipeline::Stage;
+use crate::processors::{Counting, Plan, ProcessorError, View};
+use crate::transcript::{Content, Message, Origin, Part, PartOrigin, Transcript};
+
+/// How many requests the policy is applied to for its curve.
+const SAMPLES: usize = 64;
+
+/// What a policy does.
+pub(super) struct Effect<'a> {
+    /// The policy as the user wrote it.
+    pub(super) label: String,
+    /// The fate of every message that was read.
+    pub(super) fates: Vec<Fate>,
+    /// The messages that the policy wrote.
+    pub(super) drafts: Vec<Drafted<'a>>,
+    /// Notes of the processors.
+    pub(super) notes: Vec<String>,
+    /// Messages after the policy.
+    pub(super) messages: usize,
+    /// Tokens after the policy.
+    pub(super) tokens: usize,
+    /// Tokens that the policy would have sent, at some of the requests.
+    pub(super) requests: Vec<Request>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) state: State,
+    /// What was done and why, for each decision about it.
+    pub(super) reasons: Vec<String>,
+    /// Its tokens after the policy.
+    pub(super) tokens: usize,
+    /// What became of its parts.
+    pub(super) parts: Vec<PartFate>,
+}
+
+/// Whether a message is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Kept,
+    Changed,
+    Dropped,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Changed => "changed",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// What became of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PartFate {
+    Kept,
+    Dropped,
+    /// Its text is this one now.
+    Rewritten(String),
+}
+
+/// A message that the policy wrote.
+pub(super) struct Drafted<'a> {
+    /// Index of the message that follows it.
+    pub(super) before: usize,
+    pub(super) message: Message<'a>,
+    pub(super) tokens: usize,
+}
+
+impl<'a> Effect<'a> {
+    /// Applies `policy` to `transcript`, whose messages are `messages`, and to the history before some of its requests.
+    pub(super) fn of(
+        policy: &Policy,
+        transcript: &mut Transcript<'a>,
+        messages: &[Message<'a>],
+        costs: &[Cost],
+        requests: &[Request],
+        counting: &Counting,
+    ) -> Result<Self, ProcessorError> {
+        let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
+        let several = policy.chain.stages.len() > 1;
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+            for Explained { message, action, reason, .. } in explain(messages, plan) {
+                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
+                let words = format!("{action}{by}: {reason}");
+                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
+            }
+        };
+        let run = policy.chain.run(transcript, watch)?;
+        let outside = outside(transcript, counting);
+        let (fates, drafts) = outcome(messages, &run.messages, costs, counting, &mut reasons);
+        let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
+        let tokens = outside + kept.sum::<usize>();
+        let curve = curve(policy, transcript, messages, costs, requests, counting)?;
+        let (label, notes) = (policy.label.clone(), run.notes);
+        Ok(Self { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests: curve })
+    }
+
+    /// How many messages have this state.
+    pub(super) fn count(&self, state: State) -> usize {
+        self.fates.iter().filter(|fate| fate.state == state).count()
+    }
+}
+
+fn outside(transcript: &Transcript<'_>, counting: &Counting) -> usize {
+    counting.outside(&View::new(&[], &transcript.preamble, transcript.pairing_rules))
+}
+
+fn outcome<'a>(
+    before: &[Message<'a>],
+    after: &[Message<'a>],
+    costs: &[Cost],
+    counting: &Counting,
+    reasons: &mut HashMap<usize, Vec<String>>,
+) -> (Vec<Fate>, Vec<Drafted<'a>>) {
+    let dropped = |message: &Message<'_>| Fate {
+        state: State::Dropped,
+        reasons: Vec::new(),
+        tokens: 0,
+        parts: vec![PartFate::Dropped; message.parts.len()],
+    };
+    let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
+    let mut drafts = Vec::new();
+    let mut follows = before.len();
+    for message in after.iter().rev() {
+        match message.source_index() {
+            Some(index) => {
+                fates[index] = fate(&before[index], message, costs[index].tokens, counting);
+                follows = index;
+            }
+            None => {
+                let tokens = counting.message(message);
+                drafts.push(Drafted { before: follows, message: message.clone(), tokens });
+            }
+        }
+    }
+    drafts.reverse();
+    for (at, fate) in fates.iter_mut().enumerate() {
+        fate.reasons = reasons.remove(&at).unwrap_or_default();
+    }
+    (fates, drafts)
+}
+
+fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
+    if is_unchanged(after) && before.parts.len() == after.parts.len() {
+        let state = if matches!(after.origin, Origin::Moved { .. }) { State::Changed } else { State::Kept };
+        return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
+    }
+    let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
+    Fate { state: State::Changed, reasons: Vec::new(), tokens: counting.message(after), parts }
+}
+
+fn is_unchanged(message: &Message<'_>) -> bool {
+    message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
+}
+
+fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
+    let kind = std::mem::discriminant(&part.content);
+    let place = part.place().map(|place| place.element);
+    let same = |other: &Part<'a>| {
+        std::mem::discriminant(&other.content) == kind && other.place().map(|place| place.element) == place
+    };
+    match after.parts.iter().find(|other| same(other)) {
+        None => PartFate::Dropped,
+        Some(Part { content, origin: PartOrigin::Rewritten(_) }) => PartFate::Rewritten(text_of(content)),
+        Some(_) => PartFate::Kept,
+    }
+}
+
+fn text_of(content: &Content<'_>) -> String {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) => text.decode().into_owned(),
+        Content::ToolResult(result) => {
+            result.content.iter().map(|text| text.decode().into_owned()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the policy would have sent at some of the requests: it sees the history as recorded each time.
+fn curve<'a>(
+    policy: &Policy,
+    transcript: &mut Transcript<'a>,
+    messages: &[Message<'a>],
+    costs: &[Cost],
+    requests: &[Request],
+    counting: &Counting,
+) -> Result<Vec<Request>, ProcessorError> {
+    let outside = outside(transcript, counting);
+    let mut curve = Vec::new();
+    for Request { message, .. } in sample(requests, SAMPLES) {
+        transcript.messages = messages[..message].to_vec();
+        let run = policy.chain.run(transcript, |_, _, _| {})?;
+        let tokens = run.messages.iter().map(|message| match message.source_index() {
+            Some(index) if is_unchanged(message) => costs[index].tokens,
+            _ => counting.message(message),
+        });
+        curve.push(Request { message, tokens: outside + tokens.sum::<usize>() });
+    }
+    Ok(curve)
+}

@@ -1,0 +1,22 @@
+//! A transcript as people look at it: one HTML page that opens anywhere, or text for a terminal. It decides nothing about
+//! a transcript: what it draws was read, counted, checked and cut elsewhere.
+
+mod arguments;
+mod charts;
+mod content;
+mod context;
+mod conversation;
+mod effect;
+mod messages;
+mod overview;
+mod page;
+mod replay;
+mod tally;
+mod terminal;
+mod visible;
+
+pub use conversation::{Conversation, Place, Policy, Sources};
+pub use messages::Limits;
+pub use page::{Listed, Rendered, page, render};
+pub use replay::{replayed_page, replayed_session};
+pub use terminal::{Terminal, chat};

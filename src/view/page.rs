@@ -1,0 +1,168 @@
+//! A page: one file with its style and script inside, which asks nothing of any server.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::charts::PATTERNS;
+use super::conversation::Conversation;
+use super::messages::{Chat, Limits};
+use super::overview::overview;
+use super::visible::{Shown, counted, figure};
+
+const STYLE: &str = include_str!("view.css");
+/// SHA-256 of the script, by which the page allows it and no other.
+const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
+
+/// A transcript in the list of transcripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Where it is: an anchor on the same page or a file; `None` if it is on no page.
+    pub link: Option<String>,
+    /// Number of messages.
+    pub messages: usize,
+    /// Number of tokens.
+    pub tokens: usize,
+    /// Tokens after the policy, if there is one.
+    pub after: Option<usize>,
+    /// Number of findings.
+    pub findings: usize,
+}
+
+impl Listed {
+    /// The row of a conversation, without a link.
+    #[must_use]
+    pub fn of(conversation: &Conversation<'_>) -> Self {
+        Self {
+            name: conversation.place.name.clone(),
+            link: None,
+            messages: conversation.messages.len(),
+            tokens: conversation.tokens(),
+            after: conversation.effect.as_ref().map(|effect| effect.tokens),
+            findings: conversation.findings.len(),
+        }
+    }
+}
+
+/// A transcript that was drawn.
+#[derive(Debug)]
+pub struct Rendered {
+    /// Its row in the list of transcripts.
+    pub listed: Listed,
+    /// Its section of a page, or its text.
+    pub html: String,
+}
+
+/// Draws a conversation as a section of a page.
+#[must_use]
+pub fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendered {
+    let id = format!("{}top", conversation.place.anchor);
+    let mut html = format!("<section class=\"session\" id=\"{id}\">");
+    html.push_str(&overview(conversation).0);
+    html.push_str("<div class=\"chat\">");
+    Chat { conversation, limits }.draw(&mut html);
+    html.push_str("</div></section>");
+    let listed = Listed { link: Some(format!("#{id}")), ..Listed::of(conversation) };
+    Rendered { listed, html }
+}
+
+/// What follows the sections of every page.
+const CLOSING: &str = concat!(
+    "</main><dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl>",
+    "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
+    "<div><dt><kbd>/</kbd></dt><dd>search</dd></div>",
+    "<div><dt><kbd>n</kbd> <kbd>N</kbd></dt><dd>next and previous match</dd></div>",
+    "<div><dt><kbd>o</kbd></dt><dd>unfold or fold the message</dd></div>",
+    "<div><dt><kbd>?</kbd></dt><dd>this help</dd></div></dl>",
+    "<form method=\"dialog\"><button>Close</button></form></dialog><script>",
+    include_str!("view.js"),
+    "</script></body></html>\n",
+);
+
+/// The text before and after the sections of a page called `title`, which begins with a list of transcripts if `listed` is
+/// given. `policy` adds a filter for what a policy did.
+#[must_use]
+pub fn page(title: &str, listed: Option<&[Listed]>, policy: bool) -> (String, &'static str) {
+    let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
+    head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
+    head.push_str(PATTERNS);
+    head.push_str(&toolbar(policy).0);
+    head.push_str("<main id=\"conversation\" tabindex=\"-1\">");
+    if let Some(listed) = listed {
+        head.push_str(&list(title, listed).0);
+    }
+    (head, CLOSING)
+}
+
+/// The text before and after what is on a page without a script.
+pub(super) fn still(title: &str) -> (String, &'static str) {
+    let mut head = opening(title, "");
+    head.push_str("<main>");
+    (head, "</main></body></html>\n")
+}
+
+/// A page up to the beginning of its body; `scripts` is what the policy allows of scripts.
+fn opening(title: &str, scripts: &str) -> String {
+    let mut head = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline';{scripts} img-src data:; base-uri 'none'; \
+         form-action 'none'\">"
+    );
+    let meta = html! {
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (Shown(title)) " · curtail" }
+        style { (PreEscaped(STYLE)) }
+    };
+    head.push_str(&meta.0);
+    head.push_str("</head><body>");
+    head
+}
+
+/// Filters and search; hidden until the script shows it, because nothing in it works without.
+fn toolbar(policy: bool) -> Markup {
+    html! {
+        div id="tools" role="search" aria-label="Search and filter messages" hidden {
+            label class="search" {
+                span class="hidden" { "Search" }
+                input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false";
+            }
+            output id="matches" aria-live="polite" {}
+            label { span class="hidden" { "Role" } select id="role" { option value="" { "all roles" } } }
+            label { span class="hidden" { "Tool" } select id="tool" { option value="" { "all tools" } } }
+            @if policy {
+                label { span class="hidden" { "State" } select id="state" { option value="" { "all states" } } }
+            }
+            button id="fold" type="button" { "Unfold all" }
+            button id="keys" type="button" aria-label="Keys" { "?" }
+        }
+    }
+}
+
+fn list(title: &str, listed: &[Listed]) -> Markup {
+    let policy = listed.iter().any(|row| row.after.is_some());
+    html! {
+        section class="list" {
+            h1 { (Shown(title)) }
+            p class="hint" { (counted(listed.len(), "transcript")) }
+            div class="scroll" tabindex="0" role="region" aria-label="Transcripts" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Transcript" } th scope="col" { "Messages" } th scope="col" { "Tokens" }
+                        @if policy { th scope="col" { "After" } }
+                        th scope="col" { "Findings" }
+                    } }
+                    tbody { @for row in listed { tr {
+                        td { @match &row.link {
+                            Some(link) => { a href=(Shown(link)) { (Shown(&row.name)) } },
+                            None => { (Shown(&row.name)) " " span class="of" { "not on this page" } },
+                        } }
+                        td { (figure(row.messages)) } td { (figure(row.tokens)) }
+                        @if policy { td { @if let Some(after) = row.after { (figure(after)) } } }
+                        td { (figure(row.findings)) }
+                    } } }
+                }
+            }
+        }
+    }
+}

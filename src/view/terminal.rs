@@ -1,0 +1,187 @@
+//! A conversation as text for a terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Effects, Style};
+
+use super::conversation::Conversation;
+use super::effect::{Drafted, Fate, PartFate, State};
+use super::messages::texts;
+use super::tally::tool;
+use super::visible::{counted, figure, line, printable, size};
+use crate::json::Text;
+use crate::transcript::{Content, PartRef, Role, ToolResult};
+
+/// How much of a conversation is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    /// Whether arguments, results and reasoning are printed whole.
+    pub full: bool,
+    /// Characters of a text that are printed.
+    pub max_text: usize,
+}
+
+/// Lines of a result that are printed when results are folded.
+const FOLDED: usize = 4;
+const QUIET: Style = Style::new().effects(Effects::DIMMED);
+const BOLD: Style = Style::new().effects(Effects::BOLD);
+
+/// The conversation with ANSI colors.
+#[must_use]
+pub fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
+    let mut chat = Chat { conversation, terminal, out: String::new() };
+    chat.headline();
+    let mut drafts = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
+    for at in 0..conversation.messages.len() {
+        while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
+            chat.draft(draft);
+        }
+        chat.message(at);
+    }
+    drafts.for_each(|draft| chat.draft(draft));
+    chat.out
+}
+
+struct Chat<'c, 'a> {
+    conversation: &'c Conversation<'a>,
+    terminal: Terminal,
+    out: String,
+}
+
+impl Chat<'_, '_> {
+    fn push(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    fn headline(&mut self) {
+        let Self { conversation, .. } = *self;
+        let mut facts = vec![
+            String::from(conversation.dialect),
+            counted(conversation.messages.len(), "message"),
+            counted(conversation.tokens(), "token"),
+            counted(conversation.turns.len(), "turn"),
+        ];
+        facts.extend(conversation.model.as_deref().map(printable));
+        let name = printable(&conversation.place.name);
+        self.push(&format!("{BOLD}{name}{BOLD:#}  {QUIET}{}{QUIET:#}", facts.join(" · ")));
+        if let Some(effect) = &conversation.effect {
+            let (tokens, messages) = (figure(effect.tokens), counted(effect.messages, "message"));
+            let [dropped, changed] = [State::Dropped, State::Changed].map(|state| figure(effect.count(state)));
+            let label = printable(&effect.label);
+            self.push(&format!("{label}: {tokens} tokens, {messages}, {dropped} dropped, {changed} changed"));
+        }
+    }
+
+    fn message(&mut self, at: usize) {
+        let Self { conversation, .. } = *self;
+        let message = &conversation.messages[at];
+        let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
+        if message.barrier {
+            self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
+        }
+        self.heading(at, fate);
+        for nth in 0..message.parts.len() {
+            let dropped = fate.is_some_and(|fate| fate.parts.get(nth) == Some(&PartFate::Dropped));
+            if dropped && fate.is_some_and(|fate| fate.state == State::Changed) {
+                let style = AnsiColor::Red.on_default();
+                self.push(&format!("{style}dropped:{style:#}"));
+            }
+            self.part(PartRef { message: at, part: nth });
+            if let Some(PartFate::Rewritten(text)) = fate.and_then(|fate| fate.parts.get(nth)) {
+                let style = AnsiColor::Magenta.on_default();
+                self.push(&format!("{style}changed to:{style:#}"));
+                self.text(text, "  ", usize::MAX);
+            }
+        }
+    }
+
+    fn heading(&mut self, at: usize, fate: Option<&Fate>) {
+        let message = &self.conversation.messages[at];
+        let style = color(message.role).on_default().bold();
+        let tokens = counted(self.conversation.costs[at].tokens, "token");
+        let thread = if message.thread > 0 { format!(" thread {}", message.thread) } else { String::new() };
+        let mut heading = format!("\n{style}{} {at}{style:#}{thread} {QUIET}{tokens}{QUIET:#}", message.role.name());
+        for reason in fate.into_iter().flat_map(|fate| &fate.reasons) {
+            let style = AnsiColor::Red.on_default();
+            // Writing to a String cannot fail.
+            let _ = write!(heading, " {style}[{}]{style:#}", printable(reason));
+        }
+        self.push(&heading);
+    }
+
+    fn part(&mut self, at: PartRef) {
+        let Self { conversation, terminal, .. } = *self;
+        let part = &conversation.messages[at.message].parts[at.part];
+        let folded = if terminal.full { usize::MAX } else { FOLDED };
+        match &part.content {
+            Content::Text(text) => self.text(&text.decode(), "", usize::MAX),
+            Content::Reasoning(text) if text.is_blank() => {}
+            Content::Reasoning(text) => {
+                self.push(&format!("{QUIET}thinking{QUIET:#}"));
+                self.text(&text.decode(), "  ", folded);
+            }
+            Content::ToolCall(call) => {
+                let (name, arguments) = (printable(&call.name.decode()), call.arguments.decode());
+                let shown = if terminal.full { printable(&arguments) } else { printable(&line(&arguments, 100)) };
+                let alone =
+                    if conversation.pairs.other_half(at).is_none() && !call.hosted { " (no result)" } else { "" };
+                self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{alone}"));
+            }
+            Content::ToolResult(result) => self.result(at, result, folded),
+            Content::Media(text) => self.push(&format!("[image or file, {}]", size(text.len_bound()))),
+            Content::Other => self.push("[other content]"),
+        }
+    }
+
+    fn result(&mut self, at: PartRef, result: &ToolResult<'_>, folded: usize) {
+        let call = match self.conversation.pairs.other_half(at) {
+            Some(call) => format!("of message {}", call.message),
+            None => String::from("without a call"),
+        };
+        let name = printable(&tool(self.conversation, at));
+        self.push(&format!("{BOLD}< {name}{BOLD:#} {QUIET}{call}{QUIET:#}"));
+        for text in result.content.iter().filter(|text| !text.is_blank()).map(Text::decode) {
+            self.text(&text, "  ", folded);
+        }
+        if result.media > 0 {
+            self.push(&format!("  [{}]", counted(result.media, "image or file")));
+        }
+    }
+
+    fn draft(&mut self, draft: &Drafted<'_>) {
+        let style = AnsiColor::Magenta.on_default().bold();
+        let (role, tokens) = (draft.message.role.name(), counted(draft.tokens, "token"));
+        self.push(&format!("\n{style}{role} added{style:#} {QUIET}{tokens}{QUIET:#}"));
+        for text in texts(&draft.message) {
+            self.text(&text, "", usize::MAX);
+        }
+    }
+
+    /// Prints the first `lines` lines of a text, each after `indent`.
+    fn text(&mut self, text: &str, indent: &str, lines: usize) {
+        let most = self.terminal.max_text;
+        let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+        let all = text[..end].trim_end_matches('\n').split('\n');
+        for line in all.clone().take(lines) {
+            self.push(&format!("{indent}{}", printable(line)));
+        }
+        let hidden = all.skip(lines).count();
+        if hidden > 0 {
+            self.push(&format!("{indent}{QUIET}… {} (--full){QUIET:#}", counted(hidden, "more line")));
+        }
+        if end < text.len() {
+            let hidden = counted(text[end..].chars().count(), "more character");
+            self.push(&format!("{indent}{QUIET}… {hidden} (--max-text){QUIET:#}"));
+        }
+    }
+}
+
+const fn color(role: Role) -> AnsiColor {
+    match role {
+        Role::User => AnsiColor::Blue,
+        Role::Assistant => AnsiColor::Green,
+        Role::Tool => AnsiColor::Yellow,
+        Role::System | Role::Developer => AnsiColor::Cyan,
+    }
+}

@@ -1,0 +1,145 @@
+//! Text from a transcript, made harmless: characters that HTML or a terminal would obey are shown instead of obeyed.
+
+use std::fmt::Write as _;
+
+use maud::Render;
+
+/// A text inside an HTML element or attribute. Markup is escaped; control characters and marks that reorder text are shown
+/// by their code.
+pub(super) struct Shown<'t>(pub(super) &'t str);
+
+impl Render for Shown<'_> {
+    fn render_to(&self, out: &mut String) {
+        escape(self.0, out, |c| match c {
+            '&' => Some("&amp;"),
+            '<' => Some("&lt;"),
+            '>' => Some("&gt;"),
+            '"' => Some("&quot;"),
+            _ => None,
+        });
+    }
+}
+
+/// A long text inside an HTML element: as [`Shown`], but quotation marks stay, since most JSON consists of them.
+pub(super) struct Body<'t>(pub(super) &'t str);
+
+impl Render for Body<'_> {
+    fn render_to(&self, out: &mut String) {
+        escape(self.0, out, |c| match c {
+            '&' => Some("&amp;"),
+            '<' => Some("&lt;"),
+            '>' => Some("&gt;"),
+            _ => None,
+        });
+    }
+}
+
+/// A text for a terminal: without characters that it would obey.
+pub(super) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    escape(text, &mut out, |_| None);
+    out
+}
+
+fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static str>) {
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if !is_suspect(byte) {
+            continue;
+        }
+        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
+        let written = markup(c);
+        if written.is_none() && !is_obeyed(c) {
+            continue;
+        }
+        out.push_str(&text[from..at]);
+        match written {
+            Some(entity) => out.push_str(entity),
+            // Writing to a String cannot fail.
+            None => drop(write!(out, "\u{27e8}U+{:04X}\u{27e9}", u32::from(c))),
+        }
+        from = at + c.len_utf8();
+    }
+    out.push_str(&text[from..]);
+}
+
+/// Whether a character that begins with `byte` may need escaping.
+const fn is_suspect(byte: u8) -> bool {
+    byte < b' ' && byte != b'\n' && byte != b'\t'
+        || matches!(byte, b'&' | b'<' | b'>' | b'"' | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef)
+}
+
+/// Whether `c` is a control character other than a line break or a tab, or reorders or hides the text around it.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() && c != '\n' && c != '\t'
+        || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Text on one line, shortened to `most` characters.
+pub(super) fn line(text: &str, most: usize) -> String {
+    // White space is collapsed, so more characters are read than shown.
+    let head: String = text.chars().take(4 * most).collect();
+    let line = head.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most && head.len() == text.len() {
+        return line;
+    }
+    line.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A number with a comma between groups of three digits.
+pub(super) fn figure(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 message`, `2 messages`.
+pub(super) fn counted(number: usize, what: &str) -> String {
+    format!("{} {what}{}", figure(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of bytes for people: `512 bytes`, `34 KB`, `1.2 MB`.
+pub(super) fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => counted(bytes, "byte"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+/// `part` of `whole` in percent, with one decimal below ten.
+pub(super) fn percent(part: usize, whole: usize) -> String {
+    let tenths = part.saturating_mul(1_000).checked_div(whole).unwrap_or_default();
+    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{} %", (tenths + 5) / 10) }
+}
+
+#[cfg(test)]
+mod tests {
+    use maud::Render as _;
+
+    use super::{Body, Shown, figure, line, percent, printable, size};
+
+    #[test]
+    fn markup_and_commands_are_shown() {
+        assert_eq!(Shown("<a \"b\"> & c").render().0, "&lt;a &quot;b&quot;&gt; &amp; c");
+        assert_eq!(Body("{\"a\": 1}\n\t<b>").render().0, "{\"a\": 1}\n\t&lt;b&gt;");
+        assert_eq!(
+            printable("red \u{1b}[31m\u{202e}\u{0}\u{9b}é–\u{feff}"),
+            "red ⟨U+001B⟩[31m⟨U+202E⟩⟨U+0000⟩⟨U+009B⟩é–⟨U+FEFF⟩"
+        );
+    }
+
+    #[test]
+    fn figures_are_readable() {
+        assert_eq!(figure(1_234_567), "1,234,567");
+        assert_eq!((percent(1, 3), percent(2, 100), percent(0, 0)), ("33 %".into(), "2.0 %".into(), "0.0 %".into()));
+        assert_eq!((size(12), size(34_000), size(1_250_000)), ("12 bytes".into(), "34 KB".into(), "1.2 MB".into()));
+        assert_eq!(line("one\n  two three", 8), "one two…");
+    }
+}

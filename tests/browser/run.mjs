@@ -1,0 +1,211 @@
+// Opens the pages that a test wrote and looks at them as a reader would.
+//
+// node run.mjs BROWSER FOLDER: FOLDER holds the pages and `cases.json`:
+// { "pages": [{ "file", "messages", "tokens", "dropped" }], "chat", "policy", "hostile", "big" }.
+// Every failure is printed; the exit status is 1 if there was one.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const [executablePath, folder] = process.argv.slice(2);
+const cases = JSON.parse(readFileSync(join(folder, "cases.json"), "utf8"));
+const address = (file) => pathToFileURL(resolve(folder, file)).href;
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+const failures = [];
+let passed = 0;
+
+async function check(name, test, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const noise = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && noise.push(message.text()));
+  page.on("pageerror", (error) => noise.push(String(error)));
+  page.on("dialog", (dialog) => { noise.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => request.url().split("#")[0] === page.opening || noise.push(`request: ${request.url()}`));
+  const open = (file) => { page.opening = address(file); return page.goto(page.opening); };
+  try {
+    await test(page, open);
+    assert.deepEqual(noise, [], "errors or requests");
+    passed += 1;
+  } catch (error) {
+    failures.push(`${name}: ${error.message}`);
+  }
+  await context.close();
+}
+
+const fact = (page, name) => page.locator(`[data-fact=${name}]`).first().textContent();
+const number = (text) => Number(text.replaceAll(",", ""));
+const here = (page) => page.evaluate(() => document.querySelector("article.here")?.id ?? "");
+
+await check("every page opens, asks for nothing and shows what is counted", async (page, open) => {
+  for (const { file, messages, tokens } of cases.pages) {
+    await open(file);
+    assert.equal(number(await fact(page, "messages")), messages, `${file}: messages`);
+    assert.equal(number(await fact(page, "tokens")), tokens, `${file}: tokens`);
+    assert.equal(await page.locator("article").count(), messages, `${file}: articles`);
+    const roles = await page.locator("[data-card=roles] li").evaluateAll((rows) => rows.map((row) => Number(row.dataset.tokens)));
+    assert.equal(roles.reduce((sum, tokens) => sum + tokens, 0), tokens, `${file}: the sum of the roles`);
+    const twice = await page.evaluate(() => {
+      const ids = Array.from(document.querySelectorAll("[id]"), (element) => element.id);
+      return ids.filter((id, at) => ids.indexOf(id) !== at);
+    });
+    assert.deepEqual(twice, [], `${file}: ids that occur twice`);
+    const dead = await page.evaluate(() =>
+      Array.from(document.querySelectorAll("a[href^='#']"), (link) => link.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id)));
+    assert.deepEqual(dead, [], `${file}: links that lead nowhere`);
+  }
+});
+
+await check("a click on the strip jumps to the message", async (page, open) => {
+  await open(cases.chat);
+  const last = page.locator(".strip a").last();
+  const target = (await last.getAttribute("href")).slice(1);
+  await last.click();
+  await page.waitForFunction((id) => {
+    const box = document.getElementById(id).getBoundingClientRect();
+    return box.top >= 0 && box.top < innerHeight;
+  }, target);
+  assert.equal(await here(page), target);
+});
+
+await check("keys move, search, fold and help", async (page, open) => {
+  await open(cases.chat);
+  await page.keyboard.press("j");
+  assert.equal(await here(page), "m0");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  assert.equal(await here(page), "m1");
+  await page.keyboard.press("/");
+  await page.keyboard.type(cases.words);
+  await page.waitForFunction(() => /messages?$/.test(document.getElementById("matches").textContent));
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator("#matches").textContent(), /^1 of \d+$/);
+  const found = await here(page);
+  assert.ok((await page.locator(`#${found}`).textContent()).includes(cases.words));
+  const visible = await page.evaluate((words) => {
+    const walker = document.createTreeWalker(document.querySelector("article.here"), NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) if (walker.currentNode.data.includes(words)) return walker.currentNode.parentElement.checkVisibility();
+    return false;
+  }, cases.words);
+  assert.ok(visible, "a match inside a fold is unfolded");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("#help").evaluate((dialog) => dialog.open));
+  await page.keyboard.press("Escape");
+  assert.ok(!(await page.locator("#help").evaluate((dialog) => dialog.open)));
+});
+
+await check("n and N step through matches and wrap around", async (page, open) => {
+  await open(cases.chat);
+  await page.locator("#query").fill("e");
+  await page.waitForFunction(() => document.getElementById("matches").textContent !== "");
+  const many = number((await page.locator("#matches").textContent()).split(" ")[0]);
+  assert.ok(many > 2);
+  await page.locator("#query").blur();
+  await page.keyboard.press("n");
+  await page.keyboard.press("n");
+  assert.equal(await page.locator("#matches").textContent(), `2 of ${many}`);
+  await page.keyboard.press("N");
+  await page.keyboard.press("N");
+  assert.equal(await page.locator("#matches").textContent(), `${many} of ${many}`);
+});
+
+await check("calls fold, and lead to their results and back", async (page, open) => {
+  await open(cases.chat);
+  const call = page.locator("details.call").first();
+  assert.ok(!(await call.evaluate((box) => box.open)));
+  await call.locator("summary").first().click();
+  assert.ok(await call.locator(".result").isVisible());
+  const to = await call.locator(".result .label a").getAttribute("href");
+  const back = await page.locator(`${to} .answer a`).first().getAttribute("href");
+  assert.equal(back, `#${await call.evaluate((box) => box.closest("article").id)}`);
+  await page.locator("#fold").click();
+  assert.equal(await page.locator("article details:not([open])").count(), 0);
+});
+
+await check("filters hide the other messages", async (page, open) => {
+  await open(cases.chat);
+  await page.locator("#role").selectOption("user");
+  const roles = await page.locator("article:visible").evaluateAll((all) => all.map((article) => article.dataset.role));
+  assert.ok(roles.length > 0 && roles.every((role) => role === "user"), roles.join());
+  await page.locator("#role").selectOption("");
+  await page.locator("#tool").selectOption({ index: 1 });
+  const tools = await page.locator("article:visible").evaluateAll((all) => all.map((article) => article.dataset.tools));
+  assert.ok(tools.length > 0 && tools.every(Boolean), tools.join());
+});
+
+await check("a policy marks what it drops and changes, with reasons", async (page, open) => {
+  await open(cases.policy.file);
+  assert.equal(number(await fact(page, "after")), cases.policy.tokens);
+  const dropped = page.locator("article[data-state=dropped]");
+  assert.equal(await dropped.count(), cases.policy.dropped);
+  for (const reasons of await dropped.evaluateAll((all) => all.map((article) => article.querySelector(".reasons")?.textContent ?? ""))) {
+    assert.match(reasons, /dropped/);
+  }
+  await page.locator("#state").selectOption("dropped");
+  assert.equal(await page.locator("article:visible").count(), cases.policy.dropped);
+  assert.ok((await page.locator(".strip rect.dropped").count()) > 0);
+});
+
+await check("hostile text runs nothing and is shown", async (page, open) => {
+  await page.addInitScript(() => { window.sentinel = "untouched"; });
+  await open(cases.hostile.file);
+  await page.locator("#fold").click();
+  for (const link of await page.locator("article a").all()) await link.evaluate((element) => element.href.startsWith("file:") || window.stop());
+  await page.waitForTimeout(100);
+  assert.equal(await page.evaluate(() => window.sentinel), "untouched");
+  const text = await page.evaluate(() => document.querySelector("main").textContent);
+  for (const words of cases.hostile.shown) assert.ok(text.includes(words), `not on the page: ${words}`);
+  assert.equal(await page.locator("main :is(script, img, iframe, style, b.evil, base, form)").count(), 0);
+  assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundImage), "none");
+});
+
+await check("everything can be read without script", async (page, open) => {
+  await open(cases.chat);
+  assert.ok(!(await page.locator("#tools").isVisible()));
+  const text = await page.locator("main").textContent();
+  for (const words of cases.all) assert.ok(text.includes(words), `not on the page: ${words}`);
+  await page.locator("details.call > summary").first().click();
+  assert.ok(await page.locator("details.call .result").first().isVisible());
+}, { javaScriptEnabled: false });
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [1280, 360]) {
+    await check(`axe finds nothing serious, ${colorScheme}, ${width} px`, async (page, open) => {
+      for (const file of [cases.chat, cases.policy.file, cases.hostile.file, cases.list]) {
+        await open(file);
+        await page.evaluate(() => document.querySelectorAll("article details").forEach((box) => { box.open = true; }));
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => globalThis.axe.run());
+        const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+        const words = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.failureSummary}`).join(" | ")}`);
+        assert.deepEqual(words, [], file);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${file}: ${wide} px too wide`);
+      }
+    }, { colorScheme, viewport: { width, height: 800 } });
+  }
+}
+
+await check("a long session is usable soon", async (page, open) => {
+  const begun = performance.now();
+  await open(cases.big.file);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  const seconds = (performance.now() - begun) / 1000;
+  console.log(`the long session, ${cases.big.bytes} bytes, is usable after ${seconds.toFixed(2)} s`);
+  assert.ok(seconds < cases.big.seconds, `${seconds.toFixed(2)} s`);
+});
+
+await browser.close();
+console.log(`${passed} browser tests passed, ${failures.length} failed`);
+for (const failure of failures) console.log(`FAILED ${failure}`);
+process.exit(failures.length ? 1 : 0);

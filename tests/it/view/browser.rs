@@ -1,0 +1,178 @@
+//! Pages in headless Chromium, looked at by `tests/browser/run.mjs`.
+//!
+//! It needs `node`, the packages of `tests/browser/package.json` (`npm ci` in that folder) and a browser: `CURTAIL_BROWSER`,
+//! or `chromium`, `chromium-browser` or `google-chrome` on the `PATH`. Without one of them it says that it was skipped, and
+//! fails if `CURTAIL_BROWSER_REQUIRED` is set.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, text};
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
+}
+
+/// The browser, or what is missing.
+fn browser() -> Result<PathBuf, &'static str> {
+    let on_path = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    };
+    if on_path("node").is_none() {
+        return Err("`node` is not on the PATH");
+    }
+    if !tests().join("node_modules/playwright-core").is_dir() || !tests().join("node_modules/axe-core").is_dir() {
+        return Err("the packages are missing; run `npm ci` in tests/browser");
+    }
+    let named = std::env::var_os("CURTAIL_BROWSER").map(PathBuf::from);
+    let found = || ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| on_path(name));
+    named
+        .or_else(found)
+        .ok_or("no chromium, chromium-browser or google-chrome on the PATH, and CURTAIL_BROWSER is not set")
+}
+
+/// Writes the page of `input` to `output`, both in `place`.
+fn write(place: &Place, input: &str, output: &str, flags: &[&str]) {
+    let run = place.curtail(&["view", input, "-o", output]).args(flags).output().unwrap();
+    assert!(run.status.success(), "{input}: {}", text(&run.stderr));
+}
+
+/// What `count` says of a file.
+fn counted(place: &Place, input: &str) -> Value {
+    let run = place.curtail(&["count", "--output-format", "json", input]).output().unwrap();
+    serde_json::from_slice(&run.stdout).unwrap()
+}
+
+/// A page for each fixture that is one transcript.
+fn fixtures(place: &Place) -> Vec<Value> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let walk =
+        ignore::WalkBuilder::new(root.join("dialects")).standard_filters(false).sort_by_file_path(Path::cmp).build();
+    let files = walk.map(|entry| entry.unwrap().into_path()).filter(|path| path.is_file());
+    let mut pages = Vec::new();
+    for (nth, file) in files.chain([root.join("trip.jsonl"), root.join("check/broken.jsonl")]).enumerate() {
+        let name = format!("{nth}-{}", file.file_name().unwrap().to_string_lossy());
+        place.write(&name, &std::fs::read(&file).unwrap());
+        let count = counted(place, &name);
+        if count["transcripts"] != 1 || count["messages"] == 0 {
+            continue;
+        }
+        let page = format!("{name}.html");
+        write(place, &name, &page, &[]);
+        pages.push(json!({"file": page, "messages": count["messages"], "tokens": count["tokens"]}));
+    }
+    assert!(pages.len() > 60, "only {} fixtures are one transcript", pages.len());
+    pages
+}
+
+/// Texts that try to leave their element, and what is shown of each.
+const HOSTILE: &[(&str, &str)] = &[
+    ("<script>window.sentinel = 'script'</script>", "<script>window.sentinel = 'script'</script>"),
+    ("</script><script>window.sentinel = 'closed'</script>", "</script><script>window.sentinel = 'closed'</script>"),
+    ("</details></article></main><b class=evil>out</b>", "</details></article></main><b class=evil>out</b>"),
+    ("<!-- <img src=x onerror=\"window.sentinel='img'\">", "<!-- <img src=x onerror=\"window.sentinel='img'\">"),
+    ("<style>body{background-image:url(https://example.com/x)}</style>", "</style>"),
+    ("</style><script>window.sentinel=1</script>", "</style><script>window.sentinel=1</script>"),
+    ("[a](javascript:window.sentinel=2) javascript:window.sentinel=2", "javascript:window.sentinel=2"),
+    ("\" onmouseover=\"window.sentinel=3\" x=\"", "\" onmouseover=\"window.sentinel=3\" x=\""),
+    ("' style='position:fixed;inset:0", "' style='position:fixed;inset:0"),
+    ("&lt;b&gt; &#60;i&#62; &amp;", "&lt;b&gt; &#60;i&#62; &amp;"),
+    ("right \u{202e}to left\u{2066} and \u{200f}marks", "⟨U+202E⟩to left⟨U+2066⟩ and ⟨U+200F⟩marks"),
+    (
+        "bell \u{7} escape \u{1b}[31m null \u{0} delete \u{7f} c1 \u{9b}",
+        "⟨U+0007⟩ escape ⟨U+001B⟩[31m null ⟨U+0000⟩ delete ⟨U+007F⟩ c1 ⟨U+009B⟩",
+    ),
+];
+
+/// A transcript with each hostile text as text, reasoning, tool name, argument and result, and one text of 10 MB.
+fn hostile() -> String {
+    let mut lines = Vec::new();
+    for (nth, (words, _)) in HOSTILE.iter().enumerate() {
+        let id = format!("c{nth}{words}");
+        let arguments = json!({*words: words, "nested": {"deep": [words]}}).to_string();
+        lines.push(json!({"role": "user", "content": words}));
+        let call = json!({"id": id, "type": "function", "function": {"name": words, "arguments": arguments}});
+        let broken =
+            json!({"id": format!("b{nth}"), "type": "function", "function": {"name": "broken", "arguments": words}});
+        lines.push(
+            json!({"role": "assistant", "content": words, "reasoning_content": words, "tool_calls": [call, broken]}),
+        );
+        lines.push(
+            json!({"role": "tool", "tool_call_id": id, "content": format!("{words}\n@@ -1 +1 @@\n+{words}\n-{words}")}),
+        );
+        lines.push(json!({"role": "tool", "tool_call_id": format!("orphan{words}"), "content": words}));
+    }
+    lines.push(json!({"role": "user", "content": "<i>".repeat(10_000_000 / 3)}));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A session of so many megabytes of program output and prose.
+fn session(megabytes: usize) -> String {
+    let prose =
+        "The test failed because the parser read past the closing bracket; I will look at the \\\"caller\\\" first.\\n";
+    let mut lines = String::new();
+    let mut nth = 0;
+    while lines.len() < megabytes * 1_000_000 {
+        nth += 1;
+        lines.push_str(&format!("{{\"role\":\"user\",\"content\":\"step {nth}: {}\"}}\n", prose.repeat(3)));
+        lines.push_str(&format!("{{\"role\":\"assistant\",\"content\":\"{}\",\"tool_calls\":[{{\"id\":\"c{nth}\",\"type\":\"function\",\"function\":{{\"name\":\"bash\",\"arguments\":\"{{\\\"command\\\":\\\"cargo test {nth}\\\"}}\"}}}}]}}\n", prose.repeat(2)));
+        lines.push_str(&format!(
+            "{{\"role\":\"tool\",\"tool_call_id\":\"c{nth}\",\"content\":\"{}\"}}\n",
+            prose.repeat(20 + nth % 150)
+        ));
+    }
+    lines
+}
+
+fn write_cases(place: &Place) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let pages = fixtures(place);
+    let trip = std::fs::read_to_string(root.join("trip.jsonl")).unwrap();
+    place.write("trip.jsonl", trip.as_bytes());
+    write(place, "trip.jsonl", "trip.html", &[]);
+    write(place, "trip.jsonl", "policy.html", &["--policy", "limit -t 80"]);
+    place.curtail(&["limit", "-t", "80", "trip.jsonl", "-o", "short.jsonl"]).assert().success();
+    let kept = counted(place, "short.jsonl");
+    let dropped = counted(place, "trip.jsonl")["messages"].as_u64().unwrap() - kept["messages"].as_u64().unwrap();
+    place.write("hostile.jsonl", hostile().as_bytes());
+    write(place, "hostile.jsonl", "hostile.html", &[]);
+    place.write("chats.jsonl", crate::program::chats(4).as_bytes());
+    write(place, "chats.jsonl", "list.html", &[]);
+    let big = session(12);
+    place.write("big.jsonl", big.as_bytes());
+    write(place, "big.jsonl", "big.html", &[]);
+    let contents = trip
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().map(str::to_owned));
+    let cases = json!({
+        "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html",
+        "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
+        "hostile": {"file": "hostile.html", "shown": HOSTILE.iter().map(|(_, shown)| shown).collect::<Vec<_>>()},
+        "big": {"file": "big.html", "bytes": big.len(), "seconds": 20},
+    });
+    place.write("cases.json", cases.to_string().as_bytes());
+}
+
+#[test]
+fn pages_work_in_a_browser() {
+    let browser = match browser() {
+        Ok(browser) => browser,
+        Err(missing) => {
+            eprintln!("\n*** SKIPPED: no page was opened in a browser: {missing} ***\n");
+            assert!(
+                std::env::var_os("CURTAIL_BROWSER_REQUIRED").is_none(),
+                "CURTAIL_BROWSER_REQUIRED is set: {missing}"
+            );
+            return;
+        }
+    };
+    let place = Place::new();
+    write_cases(&place);
+    let run = Command::new("node").arg(tests().join("run.mjs")).arg(browser).arg(place.path("")).output().unwrap();
+    let said = text(&run.stdout) + &text(&run.stderr);
+    println!("{said}");
+    assert!(run.status.success(), "{said}");
+}

@@ -1,0 +1,119 @@
+//! `curtail view`: what is on its pages, and the same in a real browser.
+
+mod browser;
+
+use crate::program::{Place, text};
+
+/// A page of `input`, written with these flags.
+fn page(input: &str, flags: &[&str]) -> String {
+    let place = Place::new();
+    let output = place.curtail(&["view"]).args(flags).write_stdin(input).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+const CHAT: &str = concat!(
+    "{\"role\":\"user\",\"content\":\"When does the train leave?\"}\n",
+    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":\"timetable\",\"arguments\":\"{\\\"from\\\":\\\"Graz\\\"}\"}}]}\n",
+    "{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"17:58\"}\n",
+    "{\"role\":\"assistant\",\"content\":\"At 17:58.\"}\n",
+);
+
+#[test]
+fn a_page_allows_only_its_own_script() {
+    use base64::Engine as _;
+    use sha2::Digest as _;
+    let page = page(CHAT, &[]);
+    let script = page.split("<script>").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+    let digest = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(script));
+    let policy =
+        page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(policy.contains(&format!("script-src 'sha256-{digest}'")), "src/view/view.js.sha256 must be {digest}");
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url(http"), "an address");
+}
+
+#[test]
+fn results_are_inside_their_calls() {
+    let page = page(CHAT, &[]);
+    let call = page.split("<details class=\"call\">").nth(1).and_then(|rest| rest.split("</details>").next()).unwrap();
+    assert!(
+        call.contains("timetable") && call.contains("Graz") && call.contains("17:58") && call.contains("#m2"),
+        "{call}"
+    );
+    assert!(page.contains("shown with its call in <a href=\"#m1\">"), "{page}");
+}
+
+#[test]
+fn a_policy_shows_reasons_and_both_totals() {
+    let page = page(CHAT, &["--policy", "filter -x 'time*' | limit -t 100"]);
+    assert!(page.contains("filter -x 'time*' | limit -t 100"));
+    assert_eq!(page.matches("data-state=\"dropped\"").count(), 2, "{page}");
+    assert!(page.contains("dropped by filter: "), "{page}");
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let place = Place::new();
+    place.write("chat.jsonl", CHAT.as_bytes());
+    place.write("page.html", b"mine");
+    for (flags, words) in [
+        (&["view", "--policy", "limt -t 8k", "chat.jsonl"][..], "did you mean `limit`"),
+        (&["view", "--policy", "limit -t", "chat.jsonl"], "--policy `limit -t`"),
+        (&["view", "chat.jsonl", "-o", "page.html"], "page.html: the output exists already; --force overwrites it"),
+        (&["view", "none.jsonl"], "none.jsonl"),
+    ] {
+        let output = place.curtail(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        assert!(text(&output.stderr).contains(words), "{flags:?}: {}", text(&output.stderr));
+    }
+    assert_eq!(place.read("page.html"), b"mine");
+}
+
+#[test]
+fn records_are_listed_and_each_can_have_a_page() {
+    let place = Place::new();
+    place.write("data/chats.jsonl", crate::program::chats(3).as_bytes());
+    let one = place.curtail(&["view", "data"]).output().unwrap();
+    let one = text(&one.stdout);
+    assert_eq!(one.matches("<section class=\"session\"").count(), 3);
+    assert!(one.contains("chats.jsonl:2</a>"), "{one}");
+    assert!(place.curtail(&["view", "data", "-O", "pages"]).output().unwrap().status.success());
+    let index = text(&place.read("pages/index.html"));
+    for name in ["chats.jsonl-1.html", "chats.jsonl-2.html", "chats.jsonl-3.html"] {
+        assert!(index.contains(&format!("href=\"./{name}\"")), "{index}");
+        assert!(text(&place.read(&format!("pages/{name}"))).contains("id=\"m0\""));
+    }
+}
+
+#[test]
+fn long_texts_are_cut_with_their_place_and_the_page_stays_small() {
+    let long = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "word \\\"<&> ".repeat(20_000));
+    let whole = page(&long, &["--max-text", "1m"]);
+    let cut = page(&long, &[]);
+    assert!(cut.contains("180,000 more characters are not on this page"), "{}", &cut[cut.len() - 20_000..]);
+    assert!(cut.len() < 140_000 && whole.len() > 200_000, "{} {}", cut.len(), whole.len());
+    let plain = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "a word \\\"and\\\" ".repeat(20_000));
+    assert!(page(&plain, &["--max-text", "1m"]).len() < plain.len() * 13 / 10);
+}
+
+#[test]
+fn text_for_a_terminal_is_folded_and_obeys_nothing() {
+    let place = Place::new();
+    let long = format!(
+        "{{\"role\":\"user\",\"content\":\"\\u001b[31mred\\u202e\"}}\n{}",
+        CHAT.replace("\"17:58\"", &format!("\"{}\"", "line\\n".repeat(30)))
+    );
+    let shown = |flags: &[&str]| {
+        let output = place.curtail(flags).write_stdin(long.as_str()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let folded = shown(&["view", "--text"]);
+    assert!(folded.contains("⟨U+001B⟩[31mred⟨U+202E⟩") && !folded.contains('\u{1b}'), "{folded}");
+    assert!(folded.contains("26 more lines (--full)") && folded.matches("  line\n").count() == 4, "{folded}");
+    assert_eq!(shown(&["view", "--text", "--full"]).matches("  line\n").count(), 30);
+    assert!(shown(&["view", "--text", "--color", "always"]).contains('\u{1b}'));
+    assert!(shown(&["view", "--text", "--policy", "window -n 1"]).contains("[dropped: "));
+}
