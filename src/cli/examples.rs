@@ -30,7 +30,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("curtail filter -x 'debug_*' chat.jsonl", "drop calls of some tools"),
             ("curtail filter --strip reasoning,media chat.jsonl", "drop reasoning and images"),
-            ("curtail filter --keep-last-results 5 chat.jsonl", "clear older tool results"),
+            ("curtail filter --supersede-reads --keep-last-results 5 chat.jsonl", "clear old results"),
         ],
     ),
     (

@@ -54,6 +54,8 @@ const LONG: &[&str] = &[
     "print_prompt",
     "profile",
     "prompt",
+    "range",
+    "read_tool",
     "read_only",
     "reserve",
     "retries",

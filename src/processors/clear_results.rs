@@ -1,9 +1,10 @@
-//! Clears the content of older tool results and keeps the pairs.
+//! Clears the content of tool results that are no longer needed and keeps the pairs.
 
 use std::sync::Arc;
 
 use globset::GlobSet;
 
+use super::stale_results::{duplicates, superseded_reads};
 use super::{Change, Decision, Plan, Processor, ProcessorError, Reason, View};
 use crate::json::quote;
 use crate::tokenizers::Tokenizer;
@@ -13,22 +14,34 @@ use crate::transcript::{Pairs, Part, PartRef};
 /// tokens.
 const LONGEST_TOKEN: usize = 128;
 
-/// Replaces the content of all tool results except the last `keep` by `placeholder`.
+/// Which results are cleared.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum StaleResults {
+    /// All except the newest ones, of which this many are kept; exempt results are not included.
+    AllButLast(usize),
+    /// The results of reads of a file that a later call reads again. The globs match the tools that read files.
+    SupersededReads(GlobSet),
+    /// Results whose content is repeated by a later result.
+    Duplicates,
+}
+
+/// Replaces the content of older tool results by `placeholder`.
 ///
 /// ```
-/// use curtail::processors::{ClearResults, ToolGlobs};
+/// use curtail::processors::{ClearResults, StaleResults, ToolGlobs};
 /// use curtail::tokenizers;
 ///
 /// let tokenizer = tokenizers::tokenizer_by_name("o200k_base")?;
 /// let exempt = ToolGlobs::compile(&["read_plan"])?;
-/// let clear = ClearResults { exempt, ..ClearResults::new(5, tokenizer) };
+/// let clear = ClearResults { exempt, ..ClearResults::new(StaleResults::AllButLast(5), tokenizer) };
 /// assert_eq!(clear.placeholder, "[cleared]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct ClearResults {
-    /// Number of newest results that are not cleared; exempt results are not included.
-    pub keep: usize,
+    /// The results to clear.
+    pub stale: StaleResults,
     /// The content of a cleared result.
     pub placeholder: String,
     /// Tools whose results are never cleared.
@@ -38,10 +51,10 @@ pub struct ClearResults {
 }
 
 impl ClearResults {
-    /// Keeps the content of the last `keep` results and writes `[cleared]` into the others.
+    /// Writes `[cleared]` into the results that `stale` describes.
     #[must_use]
-    pub fn new(keep: usize, tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Self { keep, placeholder: String::from("[cleared]"), exempt: GlobSet::empty(), tokenizer }
+    pub fn new(stale: StaleResults, tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { stale, placeholder: String::from("[cleared]"), exempt: GlobSet::empty(), tokenizer }
     }
 }
 
@@ -52,14 +65,26 @@ impl Processor for ClearResults {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::find(view.messages);
+        let counted = |result: &PartRef| !self.is_exempt(view, &pairs, *result);
+        let (stale, reason) = match &self.stale {
+            StaleResults::AllButLast(keep) => {
+                let older = pairs.results().iter().rev().copied().filter(counted).skip(*keep);
+                (older.collect(), "older tool result")
+            }
+            StaleResults::SupersededReads(reads) => {
+                (superseded_reads(view, &pairs, reads, &self.placeholder), "the file is read again later")
+            }
+            StaleResults::Duplicates => {
+                (duplicates(view, &pairs, &self.placeholder), "a later result has the same content")
+            }
+        };
         let mut plan = Plan::keep(view.messages.len());
-        let counted = pairs.results().iter().rev().filter(|&&result| !self.is_exempt(view, &pairs, result));
-        for &result in counted.skip(self.keep) {
+        for result in stale.into_iter().filter(counted) {
             if self.is_shorter(&view.messages[result.message].parts[result.part]) {
                 let change = Change::Rewrite(result.part, self.placeholder.clone());
                 match &mut plan.decisions[result.message] {
                     Decision::Change(changes, _) => changes.push(change),
-                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed("older tool result")),
+                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed(reason)),
                 }
             }
         }

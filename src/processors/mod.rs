@@ -6,18 +6,21 @@
 mod clear_results;
 mod error;
 mod history_window;
+mod message_range;
 mod planning;
 mod repair;
 mod rolling;
 mod sliding_window;
+mod stale_results;
 mod strip;
 mod token_limit;
 mod tool_filter;
 mod working_memory;
 
-pub use clear_results::ClearResults;
+pub use clear_results::{ClearResults, StaleResults};
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
+pub use message_range::MessageRange;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
     Change, Counting, Decision, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark, View,

@@ -202,8 +202,11 @@ fn refused(
             format!("{} cannot stand together; give one of them", names.join(" and "))
         }
         ErrorKind::MissingRequiredArgument => {
-            let names: Vec<String> = wrong.iter().map(|name| format!("`{name}`")).collect();
-            format!("this `{}` needs {}", spec.name, names.join(" and "))
+            format!(
+                "this `{}` needs {}",
+                spec.name,
+                wrong.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(" and ")
+            )
         }
         _ => {
             let message = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
@@ -214,7 +217,17 @@ fn refused(
 }
 
 /// `max-tokens` of `--max-tokens <N>`.
+/// A name in quotes. A group of flags, `<--a <N>|--b>`, is each of its names.
+fn quoted(name: &str) -> String {
+    let names: Vec<_> = name.trim_matches(['<', '>']).split('|').map(|flag| format!("`{}`", bare(flag))).collect();
+    names.join(" or ")
+}
+
+/// The name of a flag, without dashes and value. A group of flags keeps all of its text.
 fn bare(flag: &str) -> String {
+    if flag.contains('|') {
+        return flag.to_owned();
+    }
     flag.trim_start_matches('-').split([' ', '=', '[']).next().unwrap_or_default().to_owned()
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Choice, Options, Processors, one_of};
-use crate::processors::{ClearResults, Strip, StripKind, ToolFilter, ToolGlobs};
+use crate::processors::{ClearResults, MessageRange, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs};
 use crate::tokenizers;
 use crate::transcript::Role;
 
@@ -25,6 +25,7 @@ const STRIP_KINDS: &[Choice<StripKind>] = &[
 
 /// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "supersede_reads", "dedupe_results"]))]
 pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
@@ -50,29 +51,86 @@ pub(crate) struct FilterOptions {
     #[arg(long, value_name = "N")]
     keep_last_results: Option<usize>,
 
+    /// Clear the results of file reads that a later call repeats
+    #[arg(long)]
+    supersede_reads: bool,
+
+    /// Tools that read files, for --supersede-reads; by default those of common coding agents
+    #[arg(long, value_name = "GLOB", requires = "supersede_reads")]
+    read_tool: Vec<String>,
+
+    /// Clear results whose content a later result repeats
+    #[arg(long)]
+    dedupe_results: bool,
+
     /// Content of a cleared result
-    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "keep_last_results")]
+    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing")]
     placeholder: String,
 
     /// Never clear results of tools that match GLOB
-    #[arg(long, value_name = "GLOB", requires = "keep_last_results")]
+    #[arg(long, value_name = "GLOB", requires = "clearing")]
     exempt_tool: Vec<String>,
+
+    /// Keep only system messages and messages A to B-1 of `curtail show`
+    #[arg(long, value_name = "A..B")]
+    range: Option<RangeFlag>,
+}
+
+/// Tools of coding agents that return a file, or a part of one, whose path is an argument.
+const READ_TOOLS: &[&str] = &[
+    "Read",
+    "read",
+    "read_file",
+    "ReadFile",
+    "readFile",
+    "view",
+    "view_file",
+    "open_file",
+    "*read_text_file",
+    "str_replace*edit*tool",
+];
+
+/// A range of message numbers: `A..B`, `A..` or `..B`.
+#[derive(Debug, Clone, Copy)]
+struct RangeFlag {
+    from: usize,
+    to: Option<usize>,
+}
+
+impl std::str::FromStr for RangeFlag {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || String::from("expected A..B, A.. or ..B with message numbers, such as 4..10");
+        let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+        let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+        let to = if to.is_empty() { None } else { Some(number(to)?) };
+        let from = if from.is_empty() { 0 } else { number(from)? };
+        if to.is_some_and(|to| to <= from) {
+            return Err(String::from("the range is empty: it ends before its second number"));
+        }
+        Ok(Self { from, to })
+    }
 }
 
 impl Options for FilterOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
+        // First, so that its numbers are those of the input.
+        if let Some(RangeFlag { from, to }) = self.range {
+            processors.push(Box::new(MessageRange { from, to }));
+        }
         if let Some(tools) = self.tools()? {
             processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
             processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone() }));
         }
-        if let Some(keep) = self.keep_last_results {
+        for stale in self.stale_results()? {
             let exempt = globs(&self.exempt_tool)?;
             let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?;
             let placeholder = self.placeholder.clone();
-            processors.push(Box::new(ClearResults { keep, placeholder, exempt, tokenizer }));
+            processors.push(Box::new(ClearResults { stale, placeholder, exempt, tokenizer }));
         }
         Ok(processors)
     }
@@ -86,11 +144,34 @@ impl FilterOptions {
         if !self.include_tool.is_empty() {
             return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
         }
-        let other_selection = !self.role.is_empty() || !self.strip.is_empty() || self.keep_last_results.is_some();
-        Ok((!other_selection).then_some(ToolGlobs::All))
+        Ok((!self.selects_otherwise()).then_some(ToolGlobs::All))
+    }
+
+    /// Whether a flag other than those of tools says what to drop or clear.
+    const fn selects_otherwise(&self) -> bool {
+        !self.role.is_empty()
+            || !self.strip.is_empty()
+            || self.keep_last_results.is_some()
+            || self.supersede_reads
+            || self.dedupe_results
+            || self.range.is_some()
+    }
+
+    /// The results to clear, one step after another.
+    fn stale_results(&self) -> anyhow::Result<Vec<StaleResults>> {
+        let mut stale = Vec::new();
+        if self.supersede_reads {
+            let reads = if self.read_tool.is_empty() { globs(READ_TOOLS)? } else { globs(&self.read_tool)? };
+            stale.push(StaleResults::SupersededReads(reads));
+        }
+        if self.dedupe_results {
+            stale.push(StaleResults::Duplicates);
+        }
+        stale.extend(self.keep_last_results.map(StaleResults::AllButLast));
+        Ok(stale)
     }
 }
 
-fn globs(patterns: &[String]) -> anyhow::Result<globset::GlobSet> {
+fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<globset::GlobSet> {
     Ok(ToolGlobs::compile(patterns)?)
 }

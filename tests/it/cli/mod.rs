@@ -4,6 +4,7 @@ mod batch;
 mod broken;
 mod count;
 mod files;
+mod filter;
 mod help;
 mod io;
 mod repair;

@@ -7,7 +7,8 @@ use curtail::dialects::{Framing, Reading, dialect_named};
 use curtail::json::{Document, Value};
 use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{
-    ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
+    ClearResults, HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
+    WindowUnit,
 };
 use proptest::prelude::*;
 
@@ -32,7 +33,7 @@ fn stubbed() -> Chain {
 
 fn cleared() -> Chain {
     Chain::default().then(ClearResults {
-        keep: 0,
+        stale: StaleResults::AllButLast(0),
         placeholder: String::from("[cleared]"),
         exempt: globset::GlobSet::empty(),
         tokenizer: curtail::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there"),

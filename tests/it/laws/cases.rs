@@ -6,8 +6,9 @@ use std::sync::Arc;
 use curtail::memory::State;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counted, Counting, HistoryWindow, Keep, Overflow, Overhead, Rolling, RollingSummary, SlidingWindow,
-    StateSource, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit, WorkingMemory,
+    ClearResults, Counted, Counting, HistoryWindow, Keep, MessageRange, Overflow, Overhead, Rolling, RollingSummary,
+    SlidingWindow, StaleResults, StateSource, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    WorkingMemory,
 };
 use curtail::summarizers::Extractive;
 use curtail::tokenizers::Tokenizer;
@@ -148,7 +149,7 @@ pub const CASES: &[Case] = &[
         chain: || {
             let placeholder = String::from("[cleared]");
             Chain::default().then(ClearResults {
-                keep: 1,
+                stale: StaleResults::AllButLast(1),
                 placeholder,
                 exempt: globs(&["fetch"]),
                 tokenizer: tokenizer(),
@@ -156,6 +157,17 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
+    Case {
+        name: "supersede reads, dedupe results",
+        chain: || {
+            let reads = StaleResults::SupersededReads(globs(&["*"]));
+            Chain::default()
+                .then(ClearResults::new(reads, tokenizer()))
+                .then(ClearResults::new(StaleResults::Duplicates, tokenizer()))
+        },
+        writes: false,
+    },
+    Case { name: "range", chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }), writes: false },
     Case {
         name: "strip",
         chain: || {

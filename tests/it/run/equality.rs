@@ -32,6 +32,11 @@ const SAME: &[(&[&str], &str)] = &[
         &["filter", "--keep-last-results", "1", "--placeholder", "", "--exempt-tool", "search"],
         "type = 'filter'\nkeep-last-results = 1\nplaceholder = ''\nexempt-tool = ['search']",
     ),
+    (
+        &["filter", "--supersede-reads", "--read-tool", "get_*", "--dedupe-results", "--exempt-tool", "search"],
+        "type = 'filter'\nsupersede-reads = true\nread-tool = 'get_*'\ndedupe-results = true\nexempt-tool = ['search']",
+    ),
+    (&["filter", "--range", "1..6"], "type = 'filter'\nrange = '1..6'"),
     (&["limit", "-t", "60"], "type = 'limit'\nmax-tokens = 60"),
     (
         &["limit", "-t", "0.04k", "--on-overflow", "keep-newest", "--tokenizer", "approx", "--no-preserve-system"],

@@ -8,7 +8,8 @@ const WRONG: &[(&str, &str, &str)] = &[
         "[[history.processors]]\ntype = \"filter\"\nexlude = [\"debug_tool\"]\n",
         "",
         "3:1: a `filter` has no key `exlude`; did you mean `exclude`? known: type, exclude-tool, exclude, \
-         include-tool, include, persist-results, role, strip, keep-last-results, placeholder, exempt-tool",
+         include-tool, include, persist-results, role, strip, keep-last-results, \
+         supersede-reads, read-tool, dedupe-results, placeholder, exempt-tool, range",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",
@@ -63,7 +64,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nplaceholder = \"gone\"\n",
         "",
-        "1:1: this `filter` needs `keep-last-results`",
+        "1:1: this `filter` needs `keep-last-results` or `supersede-reads` or `dedupe-results`",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\npreserve-system = true\nno-preserve-system = true\n",

@@ -1,0 +1,35 @@
+//! Keeps a range of messages by number.
+
+use super::planning::DropSet;
+use super::{Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::Pairs;
+
+/// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
+///
+/// A number is an index into the messages that the processor sees. So a second run numbers the messages anew, and cuts again
+/// unless `from` is 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessageRange {
+    /// The first number to keep.
+    pub from: usize,
+    /// The first number to drop again; `None` keeps everything after `from`.
+    pub to: Option<usize>,
+}
+
+impl Processor for MessageRange {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let pairs = Pairs::find(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        for (at, message) in view.messages.iter().enumerate() {
+            let inside = at >= self.from && self.to.is_none_or(|to| at < to);
+            if !inside && !message.role.instructs() {
+                drops.drop_message(at, Reason::Borrowed("outside the range"));
+            }
+        }
+        Ok(drops.into_plan())
+    }
+}

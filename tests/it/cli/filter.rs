@@ -1,0 +1,109 @@
+//! `curtail filter`: which results are out of date, and ranges of messages.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// What `curtail filter` with these flags makes of `input`.
+fn filter(flags: &[&str], input: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_curtail"));
+    command.arg("filter").args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program runs");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+    String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("UTF-8")
+}
+
+/// A chat in which `calls` (tool, arguments, result) are made one after another.
+fn chat(calls: &[(&str, &str, &str)]) -> String {
+    let mut lines = vec![String::from(r#"{"role":"user","content":"Go."}"#)];
+    for (nth, (name, arguments, result)) in calls.iter().enumerate() {
+        let quoted = |text: &str| serde_json::to_string(text).expect("a string");
+        lines.push(format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{nth}","type":"function","function":{{"name":"{name}","arguments":{}}}}}]}}"#,
+            quoted(arguments)
+        ));
+        lines.push(format!(r#"{{"role":"tool","tool_call_id":"c{nth}","content":{}}}"#, quoted(result)));
+    }
+    lines.push(String::from(r#"{"role":"assistant","content":"Done."}"#));
+    lines.join("\n") + "\n"
+}
+
+/// The numbers of the calls whose results `flags` clear.
+fn cleared(flags: &[&str], calls: &[(&str, &str, &str)]) -> Vec<usize> {
+    let output = filter(flags, &chat(calls));
+    let results: Vec<&str> = output.lines().filter(|line| line.contains("\"role\":\"tool\"")).collect();
+    assert_eq!(results.len(), calls.len(), "every pair stays: {output}");
+    results.iter().enumerate().filter(|(_, line)| line.contains("[cleared]")).map(|(nth, _)| nth).collect()
+}
+
+const OLD: &str = "line one of the old version\nline two of the old version\nline three";
+const NEW: &str = "line one of the new version\nline two of the new version\nline three";
+const A: &str = r#"{"file_path":"/a.rs"}"#;
+const B: &str = r#"{"file_path":"/b.rs"}"#;
+
+#[test]
+fn a_read_is_superseded_by_a_later_read_of_the_same_file() {
+    let calls = [("Read", A, OLD), ("Read", B, OLD), ("Edit", A, OLD), ("Read", A, NEW)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0]);
+    assert_eq!(cleared(&["--supersede-reads", "--exempt-tool", "Read"], &calls), [0_usize; 0]);
+}
+
+#[test]
+fn a_part_of_a_file_supersedes_only_the_same_part() {
+    let part = |offset: u32| format!(r#"{{"path":"/a.rs","offset":{offset},"limit":50}}"#);
+    let (first, second, whole) = (part(0), part(50), r#"{"path":"/a.rs","offset":null}"#);
+    let calls = [("read_file", &*first, OLD), ("read_file", &*second, OLD), ("read_file", &*first, NEW)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0]);
+    let calls = [("read_file", &*first, OLD), ("read_file", &*second, OLD), ("read_file", whole, NEW)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0, 1]);
+    let calls = [("read_file", whole, OLD), ("read_file", &*second, NEW)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0_usize; 0]);
+}
+
+#[test]
+fn an_error_or_nothing_supersedes_no_content() {
+    for failed in ["Error: there is no file at this path, it was moved", "", " \n"] {
+        assert_eq!(
+            cleared(&["--supersede-reads"], &[("Read", A, OLD), ("Read", A, failed)]),
+            [0_usize; 0],
+            "{failed:?}"
+        );
+    }
+}
+
+#[test]
+fn an_editor_reads_only_when_it_views() {
+    let view = r#"{"command":"view","path":"/a.rs"}"#;
+    let write = r#"{"command":"create","path":"/a.rs","file_text":"x"}"#;
+    let tool = "str_replace_based_edit_tool";
+    assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, write, NEW)]), [0_usize; 0]);
+    assert_eq!(cleared(&["--supersede-reads"], &[(tool, view, OLD), (tool, view, NEW)]), [0]);
+}
+
+#[test]
+fn other_tools_can_be_named_as_reads() {
+    let calls = [("fetch_page", A, OLD), ("fetch_page", A, NEW)];
+    assert_eq!(cleared(&["--supersede-reads"], &calls), [0_usize; 0]);
+    assert_eq!(cleared(&["--supersede-reads", "--read-tool", "fetch_*"], &calls), [0]);
+}
+
+#[test]
+fn of_equal_results_the_newest_is_kept() {
+    let calls = [("bash", "{}", OLD), ("bash", "{}", NEW), ("ls", "{}", OLD), ("ls", "{}", OLD), ("ls", "{}", "ok")];
+    assert_eq!(cleared(&["--dedupe-results"], &calls), [0, 2]);
+}
+
+#[test]
+fn a_range_keeps_whole_pairs_and_system_messages() {
+    let chat =
+        format!("{}\n{}", r#"{"role":"system","content":"Be brief."}"#, chat(&[("ls", "{}", OLD), ("ls", "{}", NEW)]));
+    let roles = |range: &str| {
+        let output = filter(&["--range", range], &chat);
+        let roles = output.lines().filter_map(|line| line.split('"').nth(3)).map(str::to_owned);
+        roles.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(roles("0..7"), "system user assistant tool assistant tool assistant");
+    assert_eq!(roles("..4"), "system user assistant tool");
+    assert_eq!(roles("3..6"), "system assistant tool", "the first call is outside, so its result is dropped");
+    assert_eq!(roles("6.."), "system assistant");
+    assert_eq!(roles("100.."), "system");
+}
