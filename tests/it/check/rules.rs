@@ -58,7 +58,7 @@ fn the_pages_are_what_the_rules_say() {
 }
 
 const INTRODUCTION: &str = "[`curtail check`](../commands/check.md) reports these faults, and `curtail rule NAME` shows a page. The level is the default: \
-     `deny` fails the\ncheck, `warn` only reports, and `allow` turns the rule off ([levels](../commands/check.md#rules-and-levels)).";
+     `deny` fails the\ncheck, `warn` only reports, and `allow` turns the rule off ([levels](../commands/check.md#choose-the-rules)).";
 
 fn index() -> String {
     let row = |rule: &&Rule| {

@@ -1,0 +1,91 @@
+//! The archive and the installer of a release, tried on this machine. Needs a POSIX shell, tar and curl.
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn run(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = command.output().expect("it starts");
+    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success(), "{command:?}: {stdout}{stderr}");
+    stdout.into_owned()
+}
+
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// A folder with the archive of this machine's static program (here the one under test), and the installers.
+fn release(folder: &Path) -> String {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let program = env!("CARGO_BIN_EXE_curtail");
+    run(Command::new(root().join("packaging/archive")).args([&target, program]).arg(folder));
+    run(Command::new(root().join("packaging/render")).arg(folder).env("REPOSITORY", "https://example.com/curtail"));
+    target
+}
+
+fn install(folder: &Path, into: &Path) -> Output {
+    let mut shell = Command::new("sh");
+    shell.arg(folder.join("install.sh")).env("CURTAIL_DOWNLOAD_BASE", format!("file://{}", folder.display()));
+    shell.env("CURTAIL_INSTALL_DIR", into).output().expect("a shell")
+}
+
+#[test]
+fn an_archive_has_the_program_and_what_belongs_to_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = release(folder.path());
+    let list = run(Command::new("tar").arg("-tzf").arg(folder.path().join(format!("curtail-{target}.tar.gz"))));
+    let names: Vec<&str> = list.lines().map(|line| line.trim_start_matches(&format!("curtail-{target}/"))).collect();
+    for name in [
+        "curtail",
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "completions/curtail.bash",
+        "completions/_curtail",
+        "completions/curtail.fish",
+        "completions/_curtail.ps1",
+        "man/curtail.1",
+        "man/curtail-window.1",
+    ] {
+        assert!(names.contains(&name), "{name} is missing from {list}");
+    }
+}
+
+#[test]
+fn installers_name_the_version_and_the_repository_and_nothing_is_left_to_fill_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    release(folder.path());
+    for name in ["install.sh", "install.ps1", "curtail.rb"] {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect(name);
+        assert!(text.contains("https://example.com/curtail/releases/download/"), "{name}");
+        assert!(text.contains(env!("CARGO_PKG_VERSION")), "{name}");
+        assert!(!text.contains("@VERSION@") && !text.contains("@REPOSITORY@") && !text.contains("@SHA_"), "{name}");
+    }
+}
+
+#[test]
+fn the_installer_installs_what_matches_its_checksum_and_nothing_else() {
+    if !has("curl") {
+        return println!("skipped: there is no curl");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = release(folder.path());
+    let bin: PathBuf = folder.path().join("bin");
+    let done = install(folder.path(), &bin);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let version = run(Command::new(bin.join("curtail")).arg("-V"));
+    assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")));
+
+    std::fs::write(folder.path().join(format!("curtail-{target}.tar.gz")), "something else").expect("written");
+    let other = folder.path().join("other");
+    let refused = install(folder.path(), &other);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("does not match its checksum"));
+    assert!(!other.join("curtail").exists());
+}
