@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
+use super::holders::Holders;
+
 /// Renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
 
@@ -21,13 +23,15 @@ pub struct Scratch {
     swept: Mutex<HashSet<PathBuf>>,
     /// Directories with renames that may not be on the disk yet, and the number of the renames.
     renamed: Mutex<(HashSet<PathBuf>, usize)>,
+    /// What other programs write to.
+    holders: Holders,
 }
 
 impl Scratch {
     /// Temporary files of a run that flushes to the disk, if `sync`.
     #[must_use]
     pub fn new(sync: bool) -> Self {
-        Self { unsynced: !sync, swept: Mutex::default(), renamed: Mutex::default() }
+        Self { unsynced: !sync, swept: Mutex::default(), renamed: Mutex::default(), holders: Holders::default() }
     }
 
     /// A new locked file in `directory`. The first time, what killed runs left there is removed.
@@ -49,6 +53,11 @@ impl Scratch {
     /// Flushes `file` to the disk.
     pub(super) fn sync(&self, file: &File) -> io::Result<()> {
         if self.unsynced { Ok(()) } else { file.sync_all() }
+    }
+
+    /// Whether another program has the file at `path` open for writing.
+    pub(super) fn is_held(&self, path: &Path) -> bool {
+        self.holders.hold(path)
     }
 
     /// Notes that a file was renamed to `path`, to be flushed together with others.

@@ -102,6 +102,7 @@ impl FileSink {
             io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
             io::ErrorKind::AlreadyExists => exists(&name),
             io::ErrorKind::StaleNetworkFileHandle => changed(&name),
+            io::ErrorKind::ExecutableFileBusy => held(&name),
             _ => full(&name, &error),
         })
     }
@@ -124,6 +125,11 @@ fn differs(name: &str) -> Error {
 
 fn changed(name: &str) -> Error {
     Error::new(ErrorKind::System, name, "changed while it was read; left as it was")
+}
+
+fn held(name: &str) -> Error {
+    let what = "another program has the file open for writing; left as it was; stop that program first";
+    Error::new(ErrorKind::System, name, what)
 }
 
 /// What the system says about an output that cannot be written on; what lay there before is as it was.
@@ -189,15 +195,24 @@ fn replace_input(
     if !unchanged(path)? {
         return Err(io::ErrorKind::StaleNetworkFileHandle.into());
     }
-    if let Some(suffix) = suffix {
+    if scratch.is_held(path) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    let backup = suffix.map(|suffix| {
         let mut backup = path.as_os_str().to_owned();
         backup.push(suffix);
-        back_up(path, Path::new(&backup), scratch)?;
+        PathBuf::from(backup)
+    });
+    if let Some(backup) = &backup {
+        back_up(path, backup, scratch)?;
     }
     if !exchange(file.path(), path) {
         return file.persist(path).map(drop).map_err(|failed| failed.error);
     }
     if !unchanged(file.path())? && exchange(file.path(), path) {
+        if let Some(backup) = &backup {
+            drop(std::fs::remove_file(backup));
+        }
         return Err(io::ErrorKind::StaleNetworkFileHandle.into());
     }
     Ok(())

@@ -59,7 +59,7 @@ fn resume_overwrites_only_outputs_of_its_own() {
     let first = place.read("other/data/0.jsonl");
     assert_eq!(
         (status, run(&place, &["--repair", "drop", "data/0.jsonl", "-O", "other", "--resume=record"]).0),
-        (2, 0)
+        (0, 0)
     );
     assert!(!first.is_empty());
 }
@@ -156,6 +156,20 @@ fn temporary_files_of_killed_runs_are_swept_and_others_are_not() {
     assert!(others.iter().all(|name| place.path(name).exists()));
     assert!(place.path("data/.curtail-aaaaaaaaaa.tmp").exists());
     drop(live);
+}
+
+/// A program that keeps a log open would write on to the replaced file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_another_program_has_open_stays() {
+    let place = filled();
+    let log = fs::File::options().append(true).open(place.path("data/0.jsonl")).unwrap();
+    let (status, said) = run(&place, &["-i", "data"]);
+    assert!(status == 2 && said.contains("data/0.jsonl: another program has the file open for writing"), "{said}");
+    assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes());
+    assert_ne!(place.read("data/1.jsonl"), chats(3).as_bytes());
+    drop(log);
+    assert_eq!(run(&place, &["-i", "data"]).0, 0);
 }
 
 /// A file that somebody writes to between opening and replacing: a slow summarizer keeps the run busy meanwhile.
