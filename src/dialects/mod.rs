@@ -134,8 +134,8 @@ pub trait Dialect: Sync {
     }
 
     /// The model that wrote `item`, or that is used from `item` on, if it says so.
-    fn model<'a>(&self, _item: Value<'a>) -> Option<Text<'a>> {
-        None
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model")
     }
 
     /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.

@@ -31,4 +31,4 @@ pub use report::{
 };
 pub use requests::{Request, Session, sessions};
 pub use run::Replay;
-pub use truth::{Calibration, Observed, calibrate, percentile};
+pub use truth::{Calibrated, Calibration, Observed, calibrate, percentile};

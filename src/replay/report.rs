@@ -19,6 +19,9 @@ pub struct SessionReport {
     pub requests: usize,
     /// The requests, from 1, before which the log was compacted.
     pub compacted_before: Vec<usize>,
+    /// The requests, from 1, before which the program dropped a part of the history although the log does not say so: the
+    /// provider counted less than before.
+    pub dropped_before: Vec<usize>,
     /// How the provider's count follows from ours, by stretch between compactions; empty without figures in the log.
     pub calibration: Vec<CalibrationReport>,
     /// The policies, `as recorded` first.
@@ -32,8 +35,8 @@ pub struct SessionReport {
 pub struct CalibrationReport {
     /// The first request, from 1.
     pub from_request: usize,
-    /// Tokens of every request that the log does not hold.
-    pub hidden_tokens: u64,
+    /// Tokens of every request that the log does not hold; negative if the program sent less than the log holds.
+    pub hidden_tokens: i64,
     /// Tokens of the provider for each of ours.
     pub factor: f64,
 }

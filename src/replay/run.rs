@@ -10,7 +10,7 @@ use super::prices::{ModelPrice, Prices};
 use super::report::{CalibrationReport, PolicyReport, SessionReport};
 use super::requests::{Session, sessions};
 use super::scores::{Scored, Scores};
-use super::truth::{Calibration, Judged, Observed, calibrate, judge};
+use super::truth::{Calibrated, Judged, Observed, calibrate, judge};
 use crate::dialects::Dialect;
 use crate::pipeline::Chain;
 use crate::processors::Counting;
@@ -47,8 +47,8 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) session: &'s Session,
     pub(super) history: &'s History<'a>,
     pub(super) needs: &'s [Needs],
-    /// For each request, the calibration and whether the request was held apart from the fit.
-    pub(super) calibrated: &'s [(Calibration, bool)],
+    /// How each request is calibrated.
+    pub(super) calibrated: &'s [Calibrated],
     pub(super) rules: &'s CacheRules,
     /// The price of each request's model.
     pub(super) prices: Vec<Option<&'s ModelPrice>>,
@@ -205,6 +205,7 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
         times: requests.iter().all(|request| request.seconds.is_some()),
         requests: requests.len(),
         compacted_before: compacted.map(|nth| nth + 1).collect(),
+        dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
         calibration: calibrations(scene),
         policies,
         truth: judge(held),
@@ -216,9 +217,10 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
     if scene.session.requests.iter().all(|request| request.usage.is_none()) {
         return reports;
     }
-    for (nth, (calibration, _)) in scene.calibrated.iter().enumerate() {
+    for (nth, calibration) in scene.calibrated.iter().map(|own| own.recorded).enumerate() {
         let factor = (calibration.factor * 1e4).round() / 1e4;
-        let hidden_tokens = calibration.apply(0);
+        #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
+        let hidden_tokens = calibration.hidden.round() as i64;
         if reports.last().is_none_or(|last| last.hidden_tokens != hidden_tokens || (last.factor - factor).abs() > 1e-9)
         {
             reports.push(CalibrationReport { from_request: nth + 1, hidden_tokens, factor });

@@ -10,7 +10,7 @@ use super::prefixes::Sent;
 use super::report::{Missing, PolicyReport, PolicyTotal, Recorded, RequestReport};
 use super::run::Scene;
 use super::thoughts::Thoughts;
-use super::truth::Judged;
+use super::truth::{Calibration, Judged};
 
 /// What came of a policy.
 pub(super) struct Scored {
@@ -63,7 +63,7 @@ impl<'s, 'a> Scores<'s, 'a> {
     pub(super) fn request(&mut self, sent: Sent, written: &[Rc<HashSet<u64>>]) {
         let nth = self.report.requests.len();
         let scene = self.scene;
-        let (request, calibration) = (&scene.session.requests[nth], scene.calibrated[nth].0);
+        let (request, calibration) = (&scene.session.requests[nth], self.calibration(nth));
         let tokens = calibration.apply(sent.tokens);
         let shared = self.shared(&sent, nth);
         let billed = scene.rules.bill(tokens, shared);
@@ -97,19 +97,26 @@ impl<'s, 'a> Scores<'s, 'a> {
         self.before = Some(Before { sent, tokens });
     }
 
+    fn calibration(&self, nth: usize) -> Calibration {
+        let own = self.scene.calibrated[nth];
+        if self.is_recorded { own.recorded } else { own.policy }
+    }
+
     /// What the request has in common with the one before; `None` for the first.
     fn shared(&self, sent: &Sent, nth: usize) -> Option<Shared> {
         let before = self.before.as_ref()?;
-        let (requests, calibration) = (&self.scene.session.requests, self.scene.calibrated[nth].0);
+        let (requests, calibration) = (&self.scene.session.requests, self.calibration(nth));
+        let drops = self.is_recorded && self.scene.calibrated[nth].drops;
         let outside = self.scene.history.outside;
-        let common = sent.common(&before.sent);
+        // Where the program dropped something, only the instructions are surely the same.
+        let common = if drops { sent.instructions() } else { sent.common(&before.sent) };
         let instructing = common.min(sent.instructions());
         let prefix = |count: usize| calibration.apply(outside + sent.tokens_of(count)).min(before.tokens);
         let seconds = requests[nth].seconds.zip(requests[nth - 1].seconds);
         Some(Shared {
             tokens: prefix(common),
             instructions: prefix(instructing),
-            whole: common == before.sent.messages.len(),
+            whole: !drops && common == before.sent.messages.len(),
             seconds: seconds.map(|(own, before)| own - before),
         })
     }
@@ -171,8 +178,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let (scene, before) = (self.scene, self.before.as_ref()?);
         let requests = &scene.session.requests;
         let grown = scene.history.recorded(requests[nth - 1].at..requests[nth].at).tokens - scene.history.outside;
-        let calibration = scene.calibrated[nth].0;
-        let uncut = before.tokens + calibration.apply(grown).saturating_sub(calibration.apply(0));
+        let uncut = before.tokens + self.calibration(nth).added(grown);
         let whole = Shared { tokens: before.tokens, whole: true, ..shared? };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
@@ -191,7 +197,7 @@ impl<'s, 'a> Scores<'s, 'a> {
     }
 
     fn judge(&mut self, nth: usize, report: &RequestReport) {
-        if let Some(recorded) = report.recorded.filter(|_| self.scene.calibrated[nth].1) {
+        if let Some(recorded) = report.recorded.filter(|_| self.scene.calibrated[nth].held) {
             self.held.push(Judged {
                 tokens: report.tokens_sent,
                 read: report.cache_read,

@@ -35,10 +35,17 @@ impl Calibration {
         whole
     }
 
+    /// The provider's count for `tokens` of ours that are added to a request.
+    #[must_use]
+    pub fn added(&self, tokens: u64) -> u64 {
+        Self { hidden: 0.0, ..*self }.apply(tokens)
+    }
+
     /// Fits requests, each as our count and the provider's; `None` without any.
     ///
     /// The factor is the median of the slopes between all pairs of requests (Theil and Sen): a request in which the program
-    /// added something that the log does not hold moves it little. The hidden part is the median of what then remains.
+    /// added something that the log does not hold moves it little. The hidden part is what then remains, in the median of
+    /// the last three requests. It is negative if the program sends less than the log holds.
     #[must_use]
     pub fn fit(requests: &[(u64, u64)]) -> Option<Self> {
         if requests.is_empty() {
@@ -54,8 +61,8 @@ impl Calibration {
             slopes.extend(slopes_to.map(|earlier| (later.1 - earlier.1) / (later.0 - earlier.0)));
         }
         let factor = percentile(&mut slopes, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
-        let mut rest: Vec<f64> = points.iter().map(|(ours, theirs)| theirs - factor * ours).collect();
-        let hidden = percentile(&mut rest, 50).unwrap_or(0.0).max(0.0);
+        let mut rest: Vec<f64> = points.iter().rev().take(3).map(|(ours, theirs)| theirs - factor * ours).collect();
+        let hidden = percentile(&mut rest, 50).unwrap_or(0.0);
         Some(Self { hidden, factor })
     }
 }
@@ -81,29 +88,74 @@ pub struct Observed {
     pub input: Option<u64>,
 }
 
-/// Calibrates each request: `(calibration, whether the request was held apart from the fit)`.
+/// How a request is calibrated.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Calibrated {
+    /// For what was recorded.
+    pub recorded: Calibration,
+    /// For what a policy sends instead: without what the program dropped and the log does not say.
+    pub policy: Calibration,
+    /// Whether the request was held apart from the fit.
+    pub held: bool,
+    /// Whether the program dropped a part of the history before this request, and the log does not say so: the provider
+    /// counted less than before, although the log only grew.
+    pub drops: bool,
+}
+
+/// A fall of the input, as a share of the input before, that is a drop and not noise.
+const DROP: f64 = 0.93;
+
+/// Calibrates each request.
 ///
-/// A stretch with fewer than nine counted requests takes the calibration of the stretch before it, or of all requests.
+/// A stretch ends at a compaction and at a drop that the log does not say. A stretch with fewer than seven counted requests
+/// takes the calibration of the stretch before it, or of all requests.
 #[must_use]
-pub fn calibrate(requests: &[Observed]) -> Vec<(Calibration, bool)> {
-    let pairs = |requests: &[Observed]| -> Vec<(u64, u64)> {
-        requests.iter().filter_map(|request| Some((request.tokens, request.input?))).collect()
-    };
+pub fn calibrate(requests: &[Observed]) -> Vec<Calibrated> {
     let mut calibrated = Vec::with_capacity(requests.len());
-    let mut before: Option<Calibration> = None;
-    for stretch in requests.chunk_by(|a, b| a.stretch == b.stretch) {
+    let mut before: Option<Calibrated> = None;
+    for (stretch, drops) in stretches(requests) {
         let counted = pairs(stretch);
         let third = counted.len().div_ceil(3);
         let own = if third >= 3 { Calibration::fit(&counted[..third]) } else { None };
-        let fitted = own.or(before).or_else(|| Calibration::fit(&pairs(requests)));
-        before = fitted.or(before);
+        let last = before.map(|before| before.recorded);
+        let recorded = own.or(last).or_else(|| Calibration::fit(&pairs(requests))).unwrap_or_default();
+        let hidden = before.filter(|_| drops).map_or(recorded.hidden, |before| before.policy.hidden);
+        let fitted = Calibrated { recorded, policy: Calibration { hidden, ..recorded }, ..Calibrated::default() };
+        before = Some(fitted);
         let mut seen = 0;
-        for request in stretch {
+        for (nth, request) in stretch.iter().enumerate() {
             seen += usize::from(request.input.is_some());
-            calibrated.push((fitted.unwrap_or_default(), own.is_some() && seen > third && request.input.is_some()));
+            let held = own.is_some() && seen > third && request.input.is_some();
+            calibrated.push(Calibrated { held, drops: drops && nth == 0, ..fitted });
         }
     }
     calibrated
+}
+
+fn pairs(requests: &[Observed]) -> Vec<(u64, u64)> {
+    requests.iter().filter_map(|request| Some((request.tokens, request.input?))).collect()
+}
+
+/// The stretches of `requests`, each with whether a drop begins it that the log does not say.
+fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
+    let (mut stretches, mut start, mut drops) = (Vec::new(), 0, false);
+    let mut last: Option<(u64, u64)> = None;
+    for (nth, request) in requests.iter().enumerate() {
+        let compacted = nth > 0 && requests[nth - 1].stretch != request.stretch;
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let falls = last
+            .zip(request.input)
+            .is_some_and(|((tokens, input), own)| request.tokens >= tokens && (own as f64) < DROP * input as f64);
+        if compacted || falls {
+            stretches.push((&requests[start..nth], drops));
+            (start, drops) = (nth, !compacted);
+        }
+        last = request.input.map(|input| (request.tokens, input)).or(last.filter(|_| !compacted));
+    }
+    if start < requests.len() {
+        stretches.push((&requests[start..], drops));
+    }
+    stretches
 }
 
 /// A request that was held apart: what was predicted, and what the provider counted.
@@ -160,10 +212,20 @@ mod tests {
         let requests: Vec<Observed> =
             (0..9).map(|nth| request(nth, 0)).chain((9..11).map(|nth| request(nth, 1))).collect();
         let calibrated = calibrate(&requests);
-        assert_eq!(
-            calibrated.iter().map(|one| one.1).collect::<Vec<_>>(),
-            [[false; 3].to_vec(), [true; 6].to_vec(), vec![false; 2]].concat()
-        );
-        assert!(calibrated.iter().all(|one| (one.0.hidden - 500.0).abs() < 1e-6));
+        let held: Vec<bool> = calibrated.iter().map(|one| one.held).collect();
+        assert_eq!(held, [[false; 3].to_vec(), [true; 6].to_vec(), vec![false; 2]].concat());
+        assert!(calibrated.iter().all(|one| (one.recorded.hidden - 500.0).abs() < 1e-6 && !one.drops));
+    }
+
+    #[test]
+    fn what_the_program_dropped_without_a_word_is_not_a_policys() {
+        let request = |nth: u64| {
+            let dropped = if nth >= 10 { 600 } else { 0 };
+            Observed { stretch: 0, tokens: nth * 100, input: Some(nth * 100 + 500 - dropped) }
+        };
+        let calibrated = calibrate(&(0..20).map(request).collect::<Vec<_>>());
+        let hidden = |nth: usize| (calibrated[nth].recorded.hidden.round(), calibrated[nth].policy.hidden.round());
+        assert_eq!((hidden(9), hidden(10)), ((500.0, 500.0), (-100.0, 500.0)));
+        assert_eq!(calibrated.iter().position(|one| one.drops), Some(10));
     }
 }

@@ -22,6 +22,7 @@ mod memory_cli;
 mod packaging;
 mod program;
 mod properties;
+mod replay;
 mod run;
 mod server;
 mod site;

@@ -14,6 +14,7 @@ pub(super) struct Printer<'r> {
     replay: &'r Replay,
     total: TotalReport,
     compacted: usize,
+    dropped: usize,
     timeless: usize,
     unpriced: Vec<String>,
     missing: String,
@@ -28,6 +29,7 @@ impl<'r> Printer<'r> {
             replay,
             total: TotalReport::default(),
             compacted: 0,
+            dropped: 0,
             timeless: 0,
             unpriced: Vec::new(),
             missing: String::new(),
@@ -53,6 +55,7 @@ impl<'r> Printer<'r> {
         let first = self.total.sessions == 0;
         self.total.add(session);
         self.compacted += usize::from(!session.compacted_before.is_empty());
+        self.dropped += usize::from(!session.dropped_before.is_empty());
         self.timeless += usize::from(!session.times);
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
             let name = session.model.clone().unwrap_or_else(|| String::from("no model"));
@@ -121,6 +124,14 @@ impl<'r> Printer<'r> {
                 text,
                 "{} of {} compacted by the program; policies see what was said before, --live hides it from them",
                 self.compacted,
+                if total.sessions == 1 { "1 session was" } else { "the sessions were" }
+            );
+        }
+        if self.dropped > 0 {
+            let _ = writeln!(
+                text,
+                "{} of {} cut by the program without a word in the log: the provider's count falls",
+                self.dropped,
                 if total.sessions == 1 { "1 session was" } else { "the sessions were" }
             );
         }

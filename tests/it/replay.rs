@@ -1,0 +1,327 @@
+//! What `replay` says of sessions that were worked out by hand, and what holds for every session.
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, text};
+
+/// A table in which a token costs a dollar for a million, everything is cached, and writing and reading cost as in most.
+const PRICES: &str = r#"date = "2026-01-01"
+[cache.marked]
+minimum = 1
+lifetime = 300
+write = 1.25
+read = 0.1
+breakpoints = true
+[cache.automatic]
+minimum = 1
+lifetime = 300
+write = 1.0
+read = 0.1
+breakpoints = false
+[cache.anthropic-like]
+minimum = 1
+lifetime = 300
+write = 1.25
+read = 0.1
+breakpoints = true
+[providers]
+openai = "marked"
+anthropic = "marked"
+[[model]]
+name = "m"
+input = 1.0
+cache = "marked"
+"#;
+
+/// `count` tokens.
+fn tokens(letter: char, count: usize) -> String {
+    vec![letter.to_string(); count].join(" ")
+}
+
+fn said(role: &str, content: &str, second: usize) -> String {
+    let time = format!("2026-01-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
+    json!({"role": role, "content": content, "timestamp": time, "model": "m"}).to_string() + "\n"
+}
+
+/// Three questions of 100 tokens and three answers of 10; the answers at these seconds.
+fn chat(seconds: [usize; 3]) -> String {
+    let rounds = ['a', 'b', 'c'].into_iter().zip(seconds);
+    rounds
+        .map(|(letter, at)| said("user", &tokens(letter, 100), at) + &said("assistant", &tokens('d', 10), at))
+        .collect()
+}
+
+fn replay_named(name: &str, log: &str, arguments: &[&str]) -> Value {
+    let place = Place::new();
+    place.write(name, log.as_bytes());
+    place.write("prices.toml", PRICES.as_bytes());
+    let fixed = ["replay", name, "--price", "prices.toml", "--output-format", "json"];
+    let done = place.curtail(&[&fixed, arguments].concat()).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    serde_json::from_slice(&done.stdout).unwrap()
+}
+
+fn replay(log: &str, arguments: &[&str]) -> Value {
+    replay_named("chat.jsonl", log, arguments)
+}
+
+/// A figure of every request of the policy with this number, `as recorded` being 0.
+fn figures(report: &Value, policy: usize, figure: &str) -> Vec<u64> {
+    let requests = report["sessions"][0]["policies"][policy]["requests"].as_array().unwrap();
+    requests.iter().map(|request| request[figure].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn an_append_only_session_reads_the_request_before() {
+    let report = replay(&chat([0, 10, 20]), &["-p", "window -n 1000"]);
+    for policy in [0, 1] {
+        assert_eq!(figures(&report, policy, "tokens_sent"), [100, 210, 320]);
+        assert_eq!(figures(&report, policy, "cache_read"), [0, 100, 210]);
+        assert_eq!(figures(&report, policy, "cache_write"), [100, 110, 110]);
+        // (0.1 × 310 read + 1.25 × 320 written) dollars for a million.
+        let cost = report["sessions"][0]["policies"][policy]["cost"].as_f64().unwrap();
+        assert!((cost - 431e-6).abs() < 1e-12, "{cost}");
+    }
+}
+
+#[test]
+fn a_cut_at_each_turn_reads_nothing() {
+    let report = replay(&chat([0, 10, 20]), &["-p", "window --strategy sliding -n 1"]);
+    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 100, 100]);
+    assert_eq!(figures(&report, 1, "cache_read"), [0, 0, 0]);
+    assert_eq!(report["sessions"][0]["policies"][1]["prefix_breaks"], 2);
+}
+
+#[test]
+fn a_trigger_breaks_the_prefix_only_when_it_fires() {
+    let report = replay(&chat([0, 10, 20]), &["-p", "limit -t 120 --trigger 250"]);
+    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 110]);
+    assert_eq!(figures(&report, 1, "cache_read"), [0, 100, 0]);
+    let policy = &report["sessions"][0]["policies"][1];
+    assert_eq!(
+        (&policy["prefix_breaks"], &policy["breaks_paid_back"], &policy["pays_back_after"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+}
+
+#[test]
+fn nothing_is_read_after_a_pause_longer_than_the_lifetime() {
+    let report = replay(&chat([0, 400, 410]), &["-p", "window -n 1000"]);
+    assert_eq!(figures(&report, 0, "cache_read"), [0, 0, 210]);
+    assert_eq!(figures(&report, 0, "cache_write"), [100, 210, 110]);
+}
+
+/// A Claude Code session: a question, an answer, a compaction to 20 tokens, a question, an answer.
+fn compacted() -> String {
+    let line = |kind: &str, content: &str, more: Value| {
+        let mut line = json!({"type": kind, "uuid": content, "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z",
+            "message": {"role": kind, "content": content, "id": format!("id-{content}")}});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string() + "\n"
+    };
+    let boundary = json!({"type": "system", "subtype": "compact_boundary", "isSidechain": false, "uuid": "b"});
+    [
+        line("user", &tokens('a', 100), json!({})),
+        line("assistant", &tokens('b', 10), json!({})),
+        boundary.to_string() + "\n",
+        line("user", &tokens('s', 20), json!({"isCompactSummary": true})),
+        line("user", &tokens('c', 100), json!({})),
+        line("assistant", &tokens('d', 10), json!({})),
+    ]
+    .concat()
+}
+
+#[test]
+fn what_was_recorded_begins_anew_at_a_compaction_and_policies_do_not() {
+    let report = replay(&compacted(), &["-p", "window -n 1000"]);
+    assert_eq!(figures(&report, 0, "tokens_sent"), [100, 120]);
+    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210]);
+    assert_eq!(report["sessions"][0]["compacted_before"], json!([2]));
+    let live = replay(&compacted(), &["-p", "window -n 1000", "--live"]);
+    assert_eq!(figures(&live, 1, "tokens_sent"), [100, 120]);
+}
+
+fn call(id: &str, arguments: &str) -> String {
+    let call = json!({"id": id, "type": "function", "function": {"name": "read_file", "arguments": arguments}});
+    json!({"role": "assistant", "content": null, "tool_calls": [call], "timestamp": "2026-01-01T00:00:00Z", "model": "m"}).to_string() + "\n"
+}
+
+fn result(id: &str, content: &str) -> String {
+    json!({"role": "tool", "tool_call_id": id, "content": content}).to_string() + "\n"
+}
+
+/// A long question, and calls whose results have 40 tokens each.
+fn calling(rounds: usize) -> String {
+    let round = |nth: usize| {
+        call(&format!("c{nth}"), &format!(r#"{{"path":"f{nth}.txt"}}"#)) + &result(&format!("c{nth}"), &tokens('r', 40))
+    };
+    said("user", &tokens('a', 1000), 0) + &(0..rounds).map(round).collect::<String>() + &said("assistant", "done", 0)
+}
+
+#[test]
+fn pruning_that_costs_more_than_it_saves_is_reported() {
+    let report = replay(&calling(8), &["-p", "filter --keep-last-results 1"]);
+    let policy = |nth: usize| &report["sessions"][0]["policies"][nth];
+    let figure = |nth: usize, name: &str| policy(nth)[name].as_f64().unwrap();
+    assert!(figure(1, "tokens_sent") < figure(0, "tokens_sent") && figure(1, "cost") > figure(0, "cost"));
+    let place = Place::new();
+    place.write("chat.jsonl", calling(8).as_bytes());
+    place.write("prices.toml", PRICES.as_bytes());
+    let done = place
+        .curtail(&["replay", "chat.jsonl", "--price", "prices.toml", "-p", "filter --keep-last-results 1"])
+        .output()
+        .unwrap();
+    let table = text(&done.stdout);
+    assert!(
+        table.contains("filter --keep-last-results 1 sends less and costs more: 0 of the prefix breaks"),
+        "{table}"
+    );
+}
+
+#[test]
+fn an_automatic_cache_reads_up_to_the_first_change() {
+    let report = replay(&calling(4), &["-p", "filter --keep-last-results 1", "--cache", "automatic"]);
+    let (read, common) = (figures(&report, 1, "cache_read"), figures(&report, 1, "common_prefix"));
+    assert!(read == common && read[1..].iter().all(|read| *read >= 1000), "{read:?}");
+    assert_eq!(figures(&report, 1, "cache_write"), [0; 5]);
+}
+
+#[test]
+fn references_of_the_continuation_are_kept_or_missing() {
+    let log = [
+        said("user", "Fix src/alpha.rs and port 8080.", 0),
+        said("assistant", "Which first?", 0),
+        said("user", "The file, not config.yaml.", 0),
+        said("assistant", "Edited src/alpha.rs, left config.yaml, and src/new.rs is new.", 0),
+    ]
+    .concat();
+    let report = replay(&log, &["-p", "window --strategy sliding -n 1", "--missing"]);
+    // config.yaml stands in the request's own message and src/new.rs stood nowhere before: neither is needed.
+    assert_eq!(figures(&report, 0, "needed_references"), [0, 1]);
+    assert_eq!(figures(&report, 0, "kept_references"), [0, 1]);
+    assert_eq!(figures(&report, 1, "kept_references"), [0, 0]);
+    let missing = &report["sessions"][0]["policies"][1]["missing"];
+    let expected = json!([{"reference": "src/alpha.rs", "request": 2, "message": 1, "role": "user", "dropped_at": 2}]);
+    assert_eq!(*missing, expected);
+}
+
+#[test]
+fn calls_that_repeat_a_dropped_one_are_counted() {
+    let twice = r#"{"path":"notes.txt"}"#;
+    let log = [
+        said("user", "Read it.", 0),
+        call("c1", twice),
+        result("c1", "first"),
+        said("assistant", "Read.", 0),
+        said("user", "Again.", 0),
+        call("c2", twice),
+        result("c2", "first"),
+        said("assistant", "Done.", 0),
+    ]
+    .concat();
+    let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
+    assert_eq!(figures(&report, 0, "repeated_calls"), [0; 4]);
+    assert_eq!(figures(&report, 1, "repeated_calls"), [0, 0, 1, 0]);
+    assert_eq!(figures(&report, 1, "files_read_again"), [0, 0, 1, 0]);
+}
+
+#[test]
+fn figures_of_the_provider_calibrate_and_test() {
+    let line = |nth: u64| {
+        let input = 40_000 + 220 * nth + 100;
+        let usage = json!({"input_tokens": 2, "cache_read_input_tokens": input - 102, "cache_creation_input_tokens": 100, "output_tokens": 5});
+        let user = json!({"type": "user", "uuid": format!("u{nth}"), "sessionId": "s", "message": {"role": "user", "content": tokens('a', 100)}});
+        let message = json!({"role": "assistant", "id": format!("m{nth}"), "model": "m", "usage": usage, "content": [{"type": "text", "text": tokens('b', 10)}]});
+        let reply = json!({"type": "assistant", "uuid": format!("a{nth}"), "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z", "message": message});
+        format!("{user}\n{reply}\n")
+    };
+    let report = replay(&(0..12).map(line).collect::<String>(), &["-p", "window -n 1000"]);
+    let session = &report["sessions"][0];
+    // Ours is 100 + 110 n, so the factor is 2 and 39,900 tokens are hidden.
+    assert_eq!(session["calibration"], json!([{"from_request": 1, "hidden_tokens": 39_900, "factor": 2.0}]));
+    let truth = &session["truth"];
+    assert_eq!(
+        (&truth["requests"], &truth["median_error"], &truth["p90_error"]),
+        (&json!(8), &json!(0.0), &json!(0.0))
+    );
+    assert_eq!(figures(&report, 0, "tokens_sent"), figures(&report, 1, "tokens_sent"));
+}
+
+#[test]
+fn a_sweep_marks_what_nothing_beats() {
+    let report = replay(&chat([0, 10, 20]), &["--sweep", "window -n {1000,2000} --strategy {history,sliding}"]);
+    let policies = report["total"]["policies"].as_array().unwrap();
+    assert_eq!(policies.len(), 5);
+    assert!(policies[0].get("pareto").is_none() && policies[1..].iter().all(|policy| policy["pareto"] == true));
+}
+
+/// Every session of the fixtures under policies that write nothing of their own, and one that never fires.
+fn all_fixtures(arguments: &[&str]) -> Vec<u8> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/dialects");
+    let place = Place::new();
+    let fixed =
+        ["replay", root, "--output-format", "json", "-p", "window -n 9999", "-p", "window -n 2", "-p", "limit -t 40"];
+    place.curtail(&[&fixed, arguments].concat()).output().unwrap().stdout
+}
+
+#[test]
+fn figures_add_up_in_every_session() {
+    let report: Value = serde_json::from_slice(&all_fixtures(&[])).unwrap();
+    let sessions = report["sessions"].as_array().unwrap();
+    assert!(sessions.len() > 50, "{}", sessions.len());
+    for session in sessions {
+        let policies = session["policies"].as_array().unwrap();
+        for policy in policies {
+            let mut before = 0;
+            for request in policy["requests"].as_array().unwrap() {
+                let figure = |name: &str| request[name].as_u64().unwrap();
+                let billed = figure("cache_read") + figure("cache_write") + figure("uncached");
+                assert_eq!(billed, figure("tokens_sent"), "{}", session["name"]);
+                assert!(figure("common_prefix") <= figure("tokens_sent").min(before), "{}", session["name"]);
+                before = figure("tokens_sent");
+            }
+        }
+        if session["compacted_before"] == json!([]) && session["dropped_before"] == json!([]) {
+            assert_eq!(policies[1]["needed_references"], policies[1]["kept_references"], "{}", session["name"]);
+            for policy in policies {
+                let most = policies[0]["tokens_sent"].as_u64();
+                assert!(policy["tokens_sent"].as_u64() <= most, "{} {}", session["name"], policy["name"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_never_fires_is_the_same_as_view_and_as_rewrite() {
+    let policy = |how: &str| {
+        let report: Value = serde_json::from_slice(&all_fixtures(&["--apply", how])).unwrap();
+        let sessions = report["sessions"].as_array().unwrap();
+        sessions.iter().map(|session| session["policies"][1].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(policy("view"), policy("rewrite"));
+}
+
+#[test]
+fn reports_are_the_same_for_any_number_of_threads() {
+    let one = all_fixtures(&["--jobs", "1"]);
+    assert!(one.len() > 1000 && one == all_fixtures(&["--jobs", "2"]) && one == all_fixtures(&["--jobs", "8"]));
+}
+
+#[test]
+fn what_cannot_be_replayed_is_an_error() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    for (arguments, words) in [
+        (&["-p", "windw -n 3"][..], "did you mean"),
+        (&["-p", "limit"], "--policy 'limit'"),
+        (&["-p", "summarize --summarizer openai"], "sends nothing"),
+        (&["-p", "memory"], "there is no policy"),
+        (&["--sweep", "limit -t {1k"], "not closed"),
+        (&["--cache", "antropic"], "anthropic"),
+        (&["--price", "no-such-model"], "no file and no model"),
+    ] {
+        let done = place.curtail(&[&["replay", "chat.jsonl"], arguments].concat()).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&done.stderr).contains(words), "{arguments:?}: {}", text(&done.stderr));
+    }
+}
