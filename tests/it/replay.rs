@@ -173,7 +173,7 @@ fn pruning_that_costs_more_than_it_saves_is_reported() {
         .unwrap();
     let table = text(&done.stdout);
     assert!(
-        table.contains("filter --keep-last-results 1 sends less and costs more: 0 of the prefix breaks"),
+        table.contains("filter --keep-last-results 1 sends less and costs more: 0 of 7 prefix breaks are"),
         "{table}"
     );
 }

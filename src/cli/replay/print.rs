@@ -122,17 +122,15 @@ impl<'r> Printer<'r> {
         if self.compacted > 0 && !replay.live {
             let _ = writeln!(
                 text,
-                "{} of {} compacted by the program; policies see what was said before, --live hides it from them",
-                self.compacted,
-                if total.sessions == 1 { "1 session was" } else { "the sessions were" }
+                "compacted by the program: {}; policies also see what was said before (--live hides it)",
+                counted(self.compacted, "session")
             );
         }
         if self.dropped > 0 {
             let _ = writeln!(
                 text,
-                "{} of {} cut by the program without a word in the log: the provider's count falls",
-                self.dropped,
-                if total.sessions == 1 { "1 session was" } else { "the sessions were" }
+                "cut by the program although the log does not say so: {}; the provider's count falls",
+                counted(self.dropped, "session")
             );
         }
         if self.timeless > 0 {
@@ -170,7 +168,11 @@ fn losers(policies: &[NamedTotal]) -> String {
                 "{} sends less and costs more: {} of {} paid back by later requests",
                 policy.name,
                 own.breaks_paid_back,
-                if own.prefix_breaks == 1 { "1 prefix break was" } else { "the prefix breaks were" }
+                if own.prefix_breaks == 1 {
+                    String::from("1 prefix break is")
+                } else {
+                    format!("{} prefix breaks are", own.prefix_breaks)
+                }
             );
         }
     }
