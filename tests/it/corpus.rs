@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use curtail::dialects::ALL;
+use proptest::prelude::*;
 
 #[path = "../../fuzz/src/bodies.rs"]
 mod bodies;
@@ -81,4 +82,38 @@ fn the_corpus_of_the_import() {
     let store = "{\"curtail-store\":1}\n";
     bodies::import(store.as_bytes());
     replay("import", bodies::import);
+}
+
+/// A fixture with lines lost, repeated and swapped, and a bite out of one of them.
+fn damaged() -> impl Strategy<Value = (u8, String)> {
+    let damage = prop::collection::vec((0..4_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6);
+    let small: Vec<(u8, String)> = fixtures().into_iter().filter(|(_, text)| text.len() < 6_000).collect();
+    (prop::sample::select(small), damage).prop_map(|((dialect, text), damage)| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (how, a, b) in damage.into_iter().filter(|_| !text.is_empty()) {
+            let (a, b) = (a.index(lines.len().max(1)), b.index(lines.len().max(1)));
+            match how {
+                _ if lines.is_empty() => {}
+                0 => drop(lines.remove(a)),
+                1 => lines.insert(b, lines[a].clone()),
+                2 => lines.swap(a, b),
+                _ => lines[a] = lines[a].replacen("\"id\"", "\"no\"", 1),
+            }
+        }
+        (dialect, lines.iter().map(|line| format!("{line}\n")).collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(96))]
+
+    #[test]
+    fn a_damaged_fixture_is_repaired((dialect, text) in damaged(), mode in 0..3_u8) {
+        bodies::repair(&[&[dialect, 0, mode], text.as_bytes()].concat());
+    }
+
+    #[test]
+    fn a_damaged_fixture_keeps_the_laws((dialect, text) in damaged(), case in 0..23_u8) {
+        bodies::laws(&[&[dialect, 0, case], text.as_bytes()].concat());
+    }
 }
