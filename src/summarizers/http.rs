@@ -259,9 +259,25 @@ fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
+    use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, Patience, asked_wait};
+    use super::{Http, LARGEST_ANSWER, Patience, asked_wait, read_bounded};
+
+    /// What decompression makes of a few bytes is bounded by size and by time, and not only what was sent.
+    #[test]
+    fn an_answer_is_bounded_after_decompression() {
+        let read = |length: u64, left: i64| {
+            let now = Instant::now();
+            let seconds = Duration::from_secs(left.unsigned_abs());
+            let deadline = if left < 0 { now - seconds } else { now + seconds };
+            let answer = read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline);
+            answer.map(|body| body.len() as u64).map_err(|error| (error.why, error.retryable))
+        };
+        assert_eq!(read(LARGEST_ANSWER, 600), Ok(LARGEST_ANSWER));
+        let long = format!("the answer is longer than {LARGEST_ANSWER} bytes");
+        assert_eq!(read(1 << 40, 600), Err((long, false)));
+        assert_eq!(read(1 << 40, -1), Err(("no answer in time".to_owned(), false)));
+    }
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
