@@ -129,7 +129,7 @@ impl Checking {
                     self.document(reading, verdicts, &document, text, &mut examined)?;
                     return Ok(examined);
                 }
-                Some(fault) => ReadError::from(fault.clone()),
+                Some(fault) => ReadError::from(*fault),
             },
             Err(read_error) => read_error,
         };

@@ -154,7 +154,7 @@ impl<'a> RuleContext<'_, 'a> {
             match (fault.kind, fault.other) {
                 (FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch, Some(call)) => drop(explained.insert(call)),
                 (FaultKind::DuplicateCallId, Some(call)) if same_round(call, fault.at) => {
-                    explained.extend([call, fault.at])
+                    explained.extend([call, fault.at]);
                 }
                 _ => {}
             }

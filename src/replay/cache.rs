@@ -83,6 +83,7 @@ mod tests {
         CacheRules { minimum: 1024, step: 1, lifetime: 300.0, write: 1.25, read: 0.1, breakpoints: true, long: None };
     const AUTOMATIC: CacheRules = CacheRules { step: 128, breakpoints: false, write: 1.0, ..MARKED };
 
+    #[expect(clippy::unnecessary_wraps, reason = "as the rules take it")]
     fn shared(tokens: u64, whole: bool, seconds: f64) -> Option<Shared> {
         Some(Shared { tokens, instructions: 2000, whole, seconds: Some(seconds) })
     }

@@ -34,8 +34,8 @@ pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Re
     for (nth, request) in session.requests.iter().enumerate() {
         let end = session.requests.get(nth + 1).map_or(messages.len(), |next| next.at);
         let mut found = Vec::new();
-        for position in at..end {
-            for (part, call) in messages[position].calls() {
+        for (position, message) in messages.iter().enumerate().take(end).skip(at) {
+            for (part, call) in message.calls() {
                 let result = pairs.other_half(PartRef { message: position, part }).map(|half| half.message);
                 let keys = Keys::of(call);
                 if request.reply.contains(&position) {

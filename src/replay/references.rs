@@ -75,7 +75,7 @@ fn url(text: &str, at: usize) -> Option<usize> {
         return None;
     }
     let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"<>\"'`)]}|\\".contains(byte);
-    let length = bytes.iter().position(|byte| ends(byte)).unwrap_or(bytes.len());
+    let length = bytes.iter().position(ends).unwrap_or(bytes.len());
     let end = at + length;
     Some(at + text[at..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']).len())
 }

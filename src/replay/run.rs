@@ -179,7 +179,7 @@ fn main_model(session: &Session) -> Option<&str> {
     let mut distinct: Vec<&str> = Vec::new();
     names.iter().for_each(|name| {
         if !distinct.contains(name) {
-            distinct.push(name)
+            distinct.push(name);
         }
     });
     distinct.into_iter().rev().max_by_key(|name| count(name))

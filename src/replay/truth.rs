@@ -203,7 +203,7 @@ mod tests {
         let wild = |nth: u64| if nth % 5 == 4 { 9_000 } else { 0 };
         let requests: Vec<(u64, u64)> = (1..30).map(|nth| (nth * 100, 40_000 + nth * 120 + wild(nth))).collect();
         let fitted = Calibration::fit(&requests).unwrap_or_default();
-        assert!((fitted.apply(1_500) as f64 - 41_800.0).abs() < 400.0, "{fitted:?}");
+        assert!(fitted.apply(1_500).abs_diff(41_800) < 400, "{fitted:?}");
     }
 
     #[test]

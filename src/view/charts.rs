@@ -133,19 +133,7 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let end = requests.len().max(1);
     let x = |request: &Request| requests.partition_point(|other| other.message < request.message) * 1000 / end;
     let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
-    let line = |points: &[Request]| {
-        let mut path = String::new();
-        for (nth, point) in points.iter().enumerate() {
-            let _ = match nth {
-                0 => write!(path, "M{} {}", x(point), y(point)),
-                _ => write!(path, "H{}V{}", x(point), y(point)),
-            };
-        }
-        if !path.is_empty() {
-            path.push_str("H1000");
-        }
-        path
-    };
+    let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), y(point))));
     let recorded = line(requests);
     let peak = requests.iter().max_by_key(|request| request.tokens);
     html! {
@@ -174,6 +162,21 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
             }
         }
     }
+}
+
+/// A path that goes from point to point in steps, up to the right edge.
+fn steps(points: impl Iterator<Item = (usize, usize)>) -> String {
+    let mut path = String::new();
+    for (nth, (x, y)) in points.enumerate() {
+        let _ = match nth {
+            0 => write!(path, "M{x} {y}"),
+            _ => write!(path, "H{x}V{y}"),
+        };
+    }
+    if !path.is_empty() {
+        path.push_str("H1000");
+    }
+    path
 }
 
 /// Names with their tokens as bars; with a policy, the part that it keeps is solid.

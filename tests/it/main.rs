@@ -4,7 +4,9 @@
     unreachable_pub,
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test may stop at what it did not expect"
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may stop at what it did not expect, and say what it runs"
 )]
 
 mod architecture;

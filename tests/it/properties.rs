@@ -15,6 +15,6 @@ pub fn property(cases: u32) -> Config {
         fixed @ RngSeed::Fixed(_) => fixed,
     };
     let cases = if asked { environment.cases } else { cases };
-    println!("{cases} cases from seed {rng_seed}: PROPTEST_CASES and PROPTEST_RNG_SEED set others");
+    eprintln!("{cases} cases from seed {rng_seed}: PROPTEST_CASES and PROPTEST_RNG_SEED set others");
     Config { cases, rng_seed, ..environment }
 }

@@ -184,8 +184,9 @@ impl Work for Search {
         let document = unit.read()?;
         for (_, transcript) in unit.transcripts(&document)? {
             let messages = &transcript.messages;
-            let start =
-                |at: usize| messages.get(at).and_then(|message| message.value()).map(|value| value.span().start);
+            let start = |at: usize| {
+                messages.get(at).and_then(crate::transcript::Message::value).map(|value| value.span().start)
+            };
             let found = updates(messages).into_iter().map(|found| Found {
                 line: unit.place(start(found.message).unwrap_or_default() as usize).line,
                 call_id: found.call_id.into_owned(),

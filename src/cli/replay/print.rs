@@ -92,11 +92,10 @@ impl<'r> Printer<'r> {
         }
     }
 
-    /// What the figures are, and are not.
-    fn notes(&self) -> String {
-        let (total, replay) = (&self.total, self.replay);
-        let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
-        match &total.truth {
+    /// How far the figures are from those of the logs.
+    fn truth(&self) -> String {
+        let mut text = String::new();
+        match &self.total.truth {
             Some(truth) => {
                 let _ = writeln!(
                     text,
@@ -110,7 +109,7 @@ impl<'r> Printer<'r> {
                 );
             }
             None => {
-                let name = replay.counting.tokenizer.name();
+                let name = self.replay.counting.tokenizer.name();
                 let _ = writeln!(
                     text,
                     "truth: too few figures of the provider in the logs; tokens are counted with {name}, without what the \
@@ -118,6 +117,14 @@ impl<'r> Printer<'r> {
                 );
             }
         }
+        text
+    }
+
+    /// What the figures are, and are not.
+    fn notes(&self) -> String {
+        let (total, replay) = (&self.total, self.replay);
+        let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
+        text.push_str(&self.truth());
         text.push_str(&self.money());
         if self.compacted > 0 && !replay.live {
             let _ = writeln!(

@@ -63,7 +63,7 @@ impl Pages {
         }
         for Rendered { mut listed, html } in drawn {
             if let Some(directory) = &self.directory {
-                let name = self.name(source, &listed);
+                let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
                 write(&directory.join(&name), &[&before, &html, after], self.force, &self.scratch)?;
                 listed.link = Some(encoded(&name));
@@ -79,7 +79,7 @@ impl Pages {
     }
 
     /// The file name of a transcript's page: that of its input, with what distinguishes it from the others in there.
-    fn name(&self, source: &Source, listed: &Listed) -> PathBuf {
+    fn name(source: &Source, listed: &Listed) -> PathBuf {
         let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
         let within: String = within.chars().filter(char::is_ascii_digit).collect();
         let mut name = source.relative.clone().into_os_string();

@@ -38,7 +38,7 @@ fn main() -> Result<()> {
 /// Declares the vocabulary as a static that borrows its tables.
 fn describe(module: &mut String, name: &str, ranks: &Ranks) -> Result<()> {
     let longest = ranks.tokens.iter().map(Vec::len).max().unwrap_or(0);
-    writeln!(module, "/// The tables of `{}`.", name)?;
+    writeln!(module, "/// The tables of `{name}`.")?;
     writeln!(module, "pub(crate) static {name}: Vocabulary = Vocabulary {{")?;
     writeln!(module, "    longest: {longest},")?;
     for table in ["merges", "filter", "bytes", "first", "blocks", "units", "boundaries", "neighbours", "words"] {
