@@ -90,18 +90,15 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
     for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
         let state = conversation.effect.as_ref().map_or(State::Kept, |effect| effect.fates[at].state);
         let (x, width, role) = (edges[at], edges[at + 1] - edges[at], message.role.name());
-        match blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
-            Some(block) => {
-                (block.last, block.width) = (at, block.width + width);
-                block.tokens += cost.tokens;
-                if width > widest {
-                    (widest, block.role) = (width, role);
-                }
+        if let Some(block) = blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
+            (block.last, block.width) = (at, block.width + width);
+            block.tokens += cost.tokens;
+            if width > widest {
+                (widest, block.role) = (width, role);
             }
-            None => {
-                widest = width;
-                blocks.push(Block { first: at, last: at, x, width, role, state, tokens: cost.tokens });
-            }
+        } else {
+            widest = width;
+            blocks.push(Block { first: at, last: at, x, width, role, state, tokens: cost.tokens });
         }
     }
     blocks
@@ -135,7 +132,6 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
     let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), y(point))));
     let recorded = line(requests);
-    let peak = requests.iter().max_by_key(|request| request.tokens);
     html! {
         figure class="curve" {
             div class="plot" {
@@ -146,18 +142,27 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
                     @if !policy.is_empty() { path class="policy" d=(line(policy)) {} }
                 }
             }
-            figcaption {
-                @if let Some(peak) = peak {
-                    span class="key recorded" { "as recorded" } ": "
-                    (counted(requests.len(), "request")) ", at most " (figure(peak.tokens)) " tokens, at "
-                    a href={ "#" (conversation.anchor(peak.message)) } { "message " (peak.message) }
-                }
-                @if let Some(peak) = policy.iter().max_by_key(|request| request.tokens) {
-                    br;
-                    span class="key policy" { "with the policy" } ": at most " (figure(peak.tokens)) " tokens"
-                    @if policy.len() < requests.len() {
-                        " (applied at " (policy.len()) " of " (figure(requests.len())) " requests)"
-                    }
+            (caption(conversation, policy))
+        }
+    }
+}
+
+/// What the curves are, and their peaks.
+fn caption(conversation: &Conversation<'_>, policy: &[Request]) -> Markup {
+    let requests = &conversation.requests;
+    let peak = requests.iter().max_by_key(|request| request.tokens);
+    html! {
+        figcaption {
+            @if let Some(peak) = peak {
+                span class="key recorded" { "as recorded" } ": "
+                (counted(requests.len(), "request")) ", at most " (figure(peak.tokens)) " tokens, at "
+                a href={ "#" (conversation.anchor(peak.message)) } { "message " (peak.message) }
+            }
+            @if let Some(peak) = policy.iter().max_by_key(|request| request.tokens) {
+                br;
+                span class="key policy" { "with the policy" } ": at most " (figure(peak.tokens)) " tokens"
+                @if policy.len() < requests.len() {
+                    " (applied at " (policy.len()) " of " (figure(requests.len())) " requests)"
                 }
             }
         }

@@ -133,15 +133,12 @@ fn outcome<'a>(
     let mut drafts = Vec::new();
     let mut follows = before.len();
     for message in after.iter().rev() {
-        match message.source_index() {
-            Some(index) => {
-                fates[index] = fate(&before[index], message, costs[index].tokens, counting);
-                follows = index;
-            }
-            None => {
-                let tokens = counting.message(message);
-                drafts.push(Drafted { before: follows, message: message.clone(), tokens });
-            }
+        if let Some(index) = message.source_index() {
+            fates[index] = fate(&before[index], message, costs[index].tokens, counting);
+            follows = index;
+        } else {
+            let tokens = counting.message(message);
+            drafts.push(Drafted { before: follows, message: message.clone(), tokens });
         }
     }
     drafts.reverse();
