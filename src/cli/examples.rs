@@ -100,7 +100,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "replay",
         &[
-            ("curtail replay data/", "compare the presets on recorded sessions"),
+            ("curtail replay data/", "compare the presets"),
             ("curtail replay --policy 'limit -t 60k' --missing chat.jsonl", "list what one policy loses"),
             ("curtail replay --sweep 'window -n {20,40}' --price gpt-5 data/", "find the best of several"),
         ],

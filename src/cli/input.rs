@@ -107,7 +107,7 @@ pub(super) struct Cutting {
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<ExplainFlag>,
 
-    /// Write no transcript; report what would be dropped or changed on standard error
+    /// Write no transcript; report what would change on standard error
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
@@ -185,7 +185,7 @@ pub(super) enum When {
 /// Where the output is written.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
-    /// Write to FILE, completely or not at all; `.gz` and `.zst` are compressed
+    /// Write to FILE, completely or not at all; compress `.gz` and `.zst`
     #[arg(short, long, value_name = "FILE", group = "place", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
 

@@ -15,7 +15,7 @@ use super::error::{ConfigError, Page};
 use super::shown::{found, shown, whole};
 use super::value::{Value, is_overridden, value};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
-use crate::suggest::{closest, unknown};
+use crate::suggest::unknown;
 
 /// A processor as a file configures it.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ fn key<'k>(
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
     let mut what = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
     let elsewhere = reader.specs.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
-    if let Some(other) = elsewhere.filter(|_| closest(wanted, known.iter().copied()).is_none()) {
+    if let Some(other) = elsewhere {
         what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
     }
     Err(reader.page.fault(name.span(), what))
