@@ -28,30 +28,39 @@ pub(super) struct ConfigFlags {
 impl ConfigFlags {
     /// The configuration, if there is one.
     pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
-        let variables = Variables::of_process();
-        let found = match &self.config {
-            _ if self.no_config => None,
-            Some(path) => Some(path.clone()),
-            None => closest(&variables)?,
-        };
-        Ok(found.map(|path| Config::read(&path, PROCESSOR_SPECS, &variables)).transpose()?)
+        Ok(self.located()?.map(|located| located.0))
     }
 
-    /// The configuration; an error if there is none.
-    pub(super) fn required(&self) -> anyhow::Result<Config> {
+    /// The configuration, and whether it is the user's: named, or in the user's folder of configurations. An error if there
+    /// is none.
+    pub(super) fn required(&self) -> anyhow::Result<(Config, bool)> {
         if self.no_config {
             bail!("--no-config leaves no chain to run: the configuration file contains it");
         }
-        self.load()?.context(
+        self.located()?.context(
             "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
         )
+    }
+
+    fn located(&self) -> anyhow::Result<Option<(Config, bool)>> {
+        let variables = Variables::of_process();
+        let found = match &self.config {
+            _ if self.no_config => None,
+            Some(path) => Some((path.clone(), true)),
+            None => match closest()? {
+                Some(path) => Some((path, false)),
+                None => Config::of_user(&variables).map(|path| (path, true)),
+            },
+        };
+        let Some((path, trusted)) = found else { return Ok(None) };
+        Ok(Some((Config::read(&path, PROCESSOR_SPECS, &variables)?, trusted)))
     }
 }
 
 /// The closest configuration, by its path relative to the working directory if it is inside.
-fn closest(variables: &Variables) -> anyhow::Result<Option<PathBuf>> {
+fn closest() -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("the working directory")?;
-    let found = Config::discover(&here, variables);
+    let found = Config::discover(&here);
     Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
 }
 

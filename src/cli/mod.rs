@@ -88,7 +88,7 @@ pub(crate) fn command() -> clap::Command {
 #[must_use]
 pub fn reads_configuration(path: &std::path::Path) -> bool {
     let config = config::Config::read(path, PROCESSOR_SPECS, &config::Variables::default());
-    config.is_ok_and(|config| config.chain(&config.everywhere()).is_ok())
+    config.is_ok_and(|config| config.chain(&config.everywhere(), false).is_ok())
 }
 
 /// The whole program: reads the command line, runs the command and returns its exit status.

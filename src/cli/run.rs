@@ -30,13 +30,19 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFlags,
 
+    /// Let a configuration file that was found run programs and name servers, keys and files
+    ///
+    /// A file that -c names, and your own file in `~/.config/curtail`, may always do so.
+    #[arg(long, help_heading = "Configuration")]
+    trust: bool,
+
     #[command(flatten)]
     cutting: Cutting,
 }
 
 /// Runs the chain, or writes it.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
-    let config = args.config.required()?;
+    let (config, trusted) = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
         out::print(&printed(&config, &steps))?;
@@ -48,7 +54,10 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
             config.file
         ));
     }
-    let chain = config.chain(&steps)?;
+    if !(trusted || args.trust) {
+        config.refuse_untrusted(&steps)?;
+    }
+    let chain = config.chain(&steps, args.cutting.dry_run)?;
     let job = Job { chain: args.cutting.with_repair(chain), counting: None, options: described(&steps) };
     cut::run(&args.cutting, global, job)
 }

@@ -61,10 +61,10 @@ impl Config {
         Ok(Self { file, text, levels })
     }
 
-    /// The file that applies to `folder`: its own or the closest above, up to the root of the repository, or else the
-    /// user's.
+    /// The file that applies to `folder` itself: its own or the closest above, up to the root of the repository. Others may
+    /// have written it.
     #[must_use]
-    pub(crate) fn discover(folder: &Path, variables: &Variables) -> Option<PathBuf> {
+    pub(crate) fn discover(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             if let Some(found) = beside(folder) {
                 return Some(found);
@@ -73,6 +73,12 @@ impl Config {
                 break;
             }
         }
+        None
+    }
+
+    /// The user's own file, for folders without one.
+    #[must_use]
+    pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
         beside(&variables.config_home()?.join("curtail"))
     }
 
@@ -102,14 +108,28 @@ impl Config {
         self.levels.everywhere()
     }
 
-    /// The chain of `steps`.
+    /// Refuses keys that run a program, or name a server, a key or a file, in the processors of `steps`. A file that the user
+    /// neither wrote nor named must not have them.
+    ///
+    /// # Errors
+    /// The first such key, with its place.
+    pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), ConfigError> {
+        let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.need_trust).next() else { return Ok(()) };
+        let what = format!(
+            "`{key}` is not allowed in a file that was found, because it can run a program or send your data; read the file, \
+             then name it with -c or pass --trust"
+        );
+        Err(ConfigError { file: self.file.clone(), place: Some(*place), what })
+    }
+
+    /// The chain of `steps`; in a dry run, no processor of it runs a program or sends anything.
     ///
     /// # Errors
     /// What a processor needs and cannot have, with the place of its table.
-    pub(crate) fn chain(&self, steps: &[Step<'_>]) -> Result<Chain, ConfigError> {
+    pub(crate) fn chain(&self, steps: &[Step<'_>], dry_run: bool) -> Result<Chain, ConfigError> {
         let mut chain = Chain::default();
         for Step { level, entry } in steps {
-            let processors = entry.spec.processors(&entry.flags).map_err(|error| ConfigError {
+            let processors = entry.spec.processors(&entry.flags, dry_run).map_err(|error| ConfigError {
                 file: self.file.clone(),
                 place: Some(entry.place),
                 what: format!("{} at {level}: {error:#}", entry.spec.name),

@@ -26,6 +26,8 @@ pub(crate) struct ProcessorEntry {
     pub(crate) values: Vec<Value>,
     /// Line and column of its table, from 1.
     pub(crate) place: (usize, usize),
+    /// The keys in effect that only a trusted file may set, each with its line and column.
+    pub(super) need_trust: Vec<(String, (usize, usize))>,
     /// What the keys come to.
     pub(super) flags: ArgMatches,
 }
@@ -52,13 +54,14 @@ pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -
     let spec = spec(page, specs, table.span(), members)?;
     let keys = spec.keys();
     let mut given: Vec<Given> = Vec::new();
-    let mut flags = Vec::new();
+    let (mut flags, mut need_trust) = (Vec::new(), Vec::new());
     for (name, said) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
         let key = key(reader, spec, &keys, name)?;
         twice(page, &given, key, name)?;
         let values = texts(page, name.get_ref(), key, said)?;
         if !is_overridden(key, variables) {
             flags.extend(values.iter().filter_map(|value| flag(key, value, folder)));
+            need_trust.extend(key.needs_trust.then(|| (name.get_ref().to_string(), page.place(name.span().start))));
         }
         let (line, _) = page.place(name.span().start);
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
@@ -66,7 +69,7 @@ pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -
     }
     let flags = spec.read(&flags).map_err(|error| refused(page, spec, &given, table.span(), &error))?;
     let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
-    Ok(ProcessorEntry { spec, values, place: page.place(table.span().start), flags })
+    Ok(ProcessorEntry { spec, values, place: page.place(table.span().start), need_trust, flags })
 }
 
 fn spec(

@@ -37,7 +37,13 @@ pub(crate) struct OptionKey {
     pub(crate) conflicts: Vec<String>,
     /// The variables of flags that mean the same.
     pub(crate) rivals: Vec<String>,
+    /// Whether only a trusted file may set it: its value runs a program, or names a server, a key or a file.
+    pub(crate) needs_trust: bool,
 }
+
+/// The keys that need trust although their values name no file. `extra-body` can replace the instructions of a request and
+/// give the model tools that reach other servers.
+const NEED_TRUST: [&str; 3] = ["summarizer-cmd", "endpoint", "extra-body"];
 
 /// What a value may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +122,7 @@ impl OptionKey {
             least: 0,
             conflicts: conflicts(command, flag),
             rivals: rivals(command, flag),
+            needs_trust: path(flag) == Path::Yes || NEED_TRUST.contains(&name.as_str()),
             name,
             shape,
         }

@@ -35,6 +35,14 @@ pub(crate) trait Options: Args + fmt::Debug {
     /// What cannot be had: a pattern that is none, a tokenizer that nobody knows, a file that cannot be read.
     fn processors(&self) -> anyhow::Result<Processors>;
 
+    /// The same for a dry run: none of them runs a program or sends anything.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    fn dry_processors(&self) -> anyhow::Result<Processors> {
+        self.processors()
+    }
+
     /// How they count tokens, if they do: sums are counted alike.
     ///
     /// # Errors
@@ -51,7 +59,7 @@ pub(crate) struct ProcessorSpec {
     pub(crate) name: &'static str,
     arguments: fn(Command) -> Command,
     understood: fn(&ArgMatches) -> Result<(), clap::Error>,
-    processors: fn(&ArgMatches) -> anyhow::Result<Processors>,
+    processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
 }
 
 impl fmt::Debug for ProcessorSpec {
@@ -68,7 +76,10 @@ impl ProcessorSpec {
             name,
             arguments: T::augment_args,
             understood: |matches| T::from_arg_matches(matches).map(drop),
-            processors: |matches| T::from_arg_matches(matches)?.processors(),
+            processors: |matches, dry_run| {
+                let options = T::from_arg_matches(matches)?;
+                if dry_run { options.dry_processors() } else { options.processors() }
+            },
         }
     }
 
@@ -104,12 +115,12 @@ impl ProcessorSpec {
         Ok(matches)
     }
 
-    /// The processors that [`ProcessorSpec::read`] flags describe.
+    /// The processors that [`ProcessorSpec::read`] flags describe, or their replacements in a dry run.
     ///
     /// # Errors
     /// As [`Options::processors`].
-    pub(crate) fn processors(&self, flags: &ArgMatches) -> anyhow::Result<Processors> {
-        (self.processors)(flags)
+    pub(crate) fn processors(&self, flags: &ArgMatches, dry_run: bool) -> anyhow::Result<Processors> {
+        (self.processors)(flags, dry_run)
     }
 
     fn command(&self) -> Command {

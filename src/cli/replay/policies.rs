@@ -86,7 +86,7 @@ fn chain(spec: &ProcessorSpec, words: &[String], counting: &Counting) -> Result<
         let line = text.lines().next().unwrap_or_default();
         line.strip_prefix("error: ").unwrap_or(line).to_owned()
     })?;
-    let processors = spec.processors(&matches).map_err(|error| format!("{error:#}"))?;
+    let processors = spec.processors(&matches, false).map_err(|error| format!("{error:#}"))?;
     Ok(remembering(Chain::default().at("", processors), counting))
 }
 
@@ -115,7 +115,7 @@ fn configured(path: &Path, counting: &Counting) -> anyhow::Result<Policy> {
             );
         }
     }
-    let chain = remembering(config.chain(&steps)?, counting);
+    let chain = remembering(config.chain(&steps, false)?, counting);
     Ok(Policy { name: config.file.clone(), chain: PolicyChain::Fixed(chain), swept: false })
 }
 

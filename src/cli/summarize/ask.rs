@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value};
 
 use super::super::out::print;
+use super::blank::Blank;
 use crate::summarizers::{
     Anthropic, ApiKey, Bounded, Cached, Command, Extractive, Fallback, Http, OpenAi, Patience, Prompt, Summarizer,
 };
@@ -116,6 +117,19 @@ impl AskFlags {
                 Box::new(Fallback { first: asked, second: Extractive, warn })
             }
         })
+    }
+
+    /// What stands in for the summarizer in a dry run: extractive summaries are made, others only announced.
+    pub(super) fn dry_summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
+        let kind = self.kind();
+        self.agree(kind)?;
+        let name = match kind {
+            SummarizerKind::Extractive => return Ok(Box::new(Extractive)),
+            SummarizerKind::Openai => "openai",
+            SummarizerKind::Anthropic => "anthropic",
+            SummarizerKind::Command => "command",
+        };
+        Ok(Box::new(Blank { name }))
     }
 
     fn kind(&self) -> SummarizerKind {

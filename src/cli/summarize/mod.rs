@@ -1,6 +1,7 @@
 //! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
 mod ask;
+mod blank;
 mod clock;
 mod dry_run;
 mod follow;
@@ -23,6 +24,7 @@ use crate::cli::options::{Choice, Options, Tokens, one_of};
 use crate::pipeline::Processors;
 use crate::processors::Rolling;
 use crate::processors::{Counted, RollingSummary};
+use crate::summarizers::Summarizer;
 use crate::tokenizers;
 use clock::Clock;
 
@@ -142,14 +144,22 @@ impl Options for SummarizeOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         Ok(vec![Box::new(self.summary()?)])
     }
+
+    fn dry_processors(&self) -> anyhow::Result<Processors> {
+        Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer()?)?)])
+    }
 }
 
 impl SummarizeOptions {
     fn summary(&self) -> anyhow::Result<RollingSummary> {
+        self.summary_by(self.ask.summarizer()?)
+    }
+
+    fn summary_by(&self, summarizer: Box<dyn Summarizer>) -> anyhow::Result<RollingSummary> {
         Ok(RollingSummary {
             rolling: Rolling { window: self.window, max_summaries: self.max_summaries },
             counted: self.unit,
-            summarizer: Arc::from(self.ask.summarizer()?),
+            summarizer: Arc::from(summarizer),
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
         })

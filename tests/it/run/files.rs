@@ -92,7 +92,7 @@ fn paths_are_meant_from_where_the_file_stands() {
     let inner = outer.path().join("deep");
     std::fs::create_dir_all(&inner).expect("a folder");
     std::fs::write(inner.join("a.jsonl"), "{\"role\":\"user\",\"content\":\"hi\"}\n").expect("a file");
-    assert!(stdout(&inner, &["run", "a.jsonl"]).contains("likes tea"));
+    assert!(stdout(&inner, &["run", "--trust", "a.jsonl"]).contains("likes tea"));
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn command(kind: &str) -> &str {
 fn every_flag_is_a_key_and_every_key_a_flag() {
     // What `run` takes besides its own chain is what every cutting command takes: input, output, report.
     let mut shared = flags("run");
-    for own in ["network", "agent", "print", "config", "no-config"] {
+    for own in ["network", "agent", "print", "config", "no-config", "trust"] {
         assert!(shared.remove(own), "`run --{own}` is gone");
     }
     // What `summarize` does besides cutting: other outputs, and a memory that it keeps by itself.

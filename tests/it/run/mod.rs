@@ -4,6 +4,8 @@ mod equality;
 mod files;
 mod keys;
 mod support;
+#[cfg(unix)]
+mod trust;
 mod wrong;
 
 use std::path::Path;
