@@ -35,7 +35,7 @@ pub(super) fn chain(text: &str) -> anyhow::Result<Chain> {
             let line = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
             anyhow!("--policy `{text}`: {line}")
         })?;
-        chain = chain.at("", spec.processors(&matches)?);
+        chain = chain.at("", spec.processors(&matches, true)?);
     }
     Ok(chain)
 }

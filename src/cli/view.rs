@@ -206,7 +206,7 @@ impl Args {
                 }
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();
                 let label = format!("{}: {}", config.file, names.join(" | "));
-                Ok(Some(Policy { chain: config.chain(&steps)?, label }))
+                Ok(Some(Policy { chain: config.chain(&steps, true)?, label }))
             }
             (None, None) => Ok(None),
         }

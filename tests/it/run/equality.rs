@@ -81,7 +81,7 @@ fn run_with_one_processor_is_its_command() {
     for (flags, keys) in SAME {
         let folder = folder(&format!("[[history.processors]]\n{keys}\n"));
         std::fs::write(folder.path().join("state.json"), "{\"likes\":\"tea\"}").expect("a file");
-        let run = written(folder.path(), "run", &["run", "--trust", "--trust"]);
+        let run = written(folder.path(), "run", &["run", "--trust"]);
         assert!(run.0.len() > 20, "{flags:?}: {}", run.1);
         assert_eq!(run, written(folder.path(), "own", flags), "{flags:?}");
     }
