@@ -269,7 +269,7 @@ mod tests {
         let read = |length: u64, left: i64| {
             let now = Instant::now();
             let seconds = Duration::from_secs(left.unsigned_abs());
-            let deadline = if left < 0 { now - seconds } else { now + seconds };
+            let deadline = if left < 0 { now.checked_sub(seconds).unwrap_or(now) } else { now + seconds };
             let answer = read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline);
             answer.map(|body| body.len() as u64).map_err(|error| (error.why, error.retryable))
         };
