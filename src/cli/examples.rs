@@ -86,7 +86,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("curtail show chat.jsonl", "list messages, parts and pairs"),
             ("curtail show --output-format json data/", "write one JSON object per transcript"),
-            ("curtail show --framing lines chat.jsonl", "read a message per line"),
+            ("curtail show --dialect openai chat.jsonl", "read it as one dialect"),
         ],
     ),
     (
