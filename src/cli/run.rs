@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Let a configuration file that was found run programs and name servers, keys and files
     ///
     /// A file that -c names, and your own file in `~/.config/curtail`, may always do so.
-    #[arg(long, help_heading = "Configuration")]
+    #[arg(long, hide_short_help = true, help_heading = "Configuration")]
     trust: bool,
 
     #[command(flatten)]
