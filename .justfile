@@ -45,4 +45,4 @@ fuzz TARGET SECONDS="600":
 # Pack the archive of this machine's target into target/dist, as a release does
 archive:
     cargo build --release --locked
-    packaging/archive "$(rustc -vV | sed -n 's/^host: //p')" target/release/curtail target/dist
+    .github/packaging/archive "$(rustc -vV | sed -n 's/^host: //p')" target/release/curtail target/dist
