@@ -24,7 +24,9 @@ fn release(folder: &Path) -> String {
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let program = env!("CARGO_BIN_EXE_curtail");
     run(Command::new(root().join(".github/packaging/archive")).args([&target, program]).arg(folder));
-    run(Command::new(root().join(".github/packaging/render")).arg(folder).env("REPOSITORY", "https://example.com/curtail"));
+    run(Command::new(root().join(".github/packaging/render"))
+        .arg(folder)
+        .env("REPOSITORY", "https://example.com/curtail"));
     target
 }
 
