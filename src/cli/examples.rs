@@ -77,7 +77,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "view",
         &[
             ("curtail view chat.jsonl -o page.html", "write a page to look at"),
-            ("curtail view chat.jsonl --policy 'limit -t 8k' -o page.html", "show what would be dropped"),
+            ("curtail view chat.jsonl --policy 'limit -t 8k' -o cut.html", "show what would be dropped"),
             ("curtail view chat.jsonl --text", "read it in the terminal"),
         ],
     ),

@@ -17,7 +17,18 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The headings of flags that several commands share: `-h` shows only the flags of [`SHORT`] below them.
-const SHARED: &[&str] = &["Input", "Repair", "Output", "Report", "Counting", "Configuration", "Store", "Global"];
+const SHARED: &[&str] = &[
+    "Input",
+    "Repair",
+    "Output",
+    "Report",
+    "Counting",
+    "Configuration",
+    "Store",
+    "Summaries",
+    "Rolling memory",
+    "Global",
+];
 
 /// Shared flags that `-h` shows.
 const SHORT: &[&str] = &[
@@ -32,6 +43,7 @@ const SHORT: &[&str] = &[
     "repair",
     "resource",
     "stats",
+    "summarizer",
     "thread",
     "tokenizer",
 ];

@@ -45,7 +45,7 @@ pub(super) struct Input {
     #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", help_heading = "Input")]
     pub(super) framing: RequestedFraming,
 
-    /// Dialect of the messages, detected by default; `curtail dialects` lists the names
+    /// Dialect, detected by default; see `curtail dialects`
     #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Input")]
     pub(super) dialect: String,
 
@@ -103,7 +103,7 @@ pub(super) struct Cutting {
     #[command(flatten)]
     pub(super) output: Output,
 
-    /// Report every dropped or changed message and the reason on standard error
+    /// Report every change and its reason on standard error
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<ExplainFlag>,
 
@@ -111,7 +111,7 @@ pub(super) struct Cutting {
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
-    /// Report totals on standard error at the end: files, messages and tokens before and after, time
+    /// Report totals before and after, and the time
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) stats: Option<StatsFlag>,
 
@@ -185,7 +185,7 @@ pub(super) enum When {
 /// Where the output is written.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
-    /// Write to FILE, completely or not at all; compress `.gz` and `.zst`
+    /// Write to FILE atomically; compress `.gz` and `.zst`
     #[arg(short, long, value_name = "FILE", group = "place", help_heading = "Output")]
     pub(super) output: Option<PathBuf>,
 
@@ -193,7 +193,7 @@ pub(super) struct Output {
     #[arg(short = 'O', long, value_name = "DIR", group = "place", help_heading = "Output")]
     pub(super) output_dir: Option<PathBuf>,
 
-    /// Replace each input, completely or not at all; with SUFFIX, keep a backup as NAME+SUFFIX
+    /// Replace inputs atomically; SUFFIX keeps a backup as NAME+SUFFIX
     #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) in_place: Option<OsString>,
 

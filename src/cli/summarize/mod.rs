@@ -55,7 +55,7 @@ pub(super) struct Args {
 /// Keep the newest interactions verbatim and summaries of the older ones
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SummarizeOptions {
-    /// Number of interactions to keep verbatim, and to cover with each summary
+    /// Number of newest interactions to keep verbatim
     #[arg(short = 'n', long, value_name = "N", default_value = "21")]
     window: NonZeroUsize,
 

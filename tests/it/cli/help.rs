@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// The most lines of a `-h` page at a width of 100 columns.
-const SCREEN: usize = 45;
+const SCREEN: usize = 48;
 
 /// Commands that read no transcripts.
 const NO_TRANSCRIPTS: &[&str] =
@@ -126,7 +126,7 @@ fn examples_run() {
         std::fs::write(at("chat.jsonl"), CHAT).expect("a file");
         std::fs::write(at("data/chat.jsonl"), CHAT).expect("a file");
         if path == "store import" {
-            std::fs::write(at("backup.jsonl"), "").expect("a file");
+            shell("curtail memory set --thread other note && curtail store export backup.jsonl", folder.path());
         }
         if path != "init" {
             shell("curtail init", folder.path());

@@ -363,7 +363,7 @@ fn flags_that_would_do_nothing_are_mistakes() {
         (&["--repair", "drop", "--emit", "state"], "--repair cannot be used with --emit state"),
         (&["--in-place", "--thread", "t"], "--in-place cannot be used with --emit state"),
         (&["--dialect", "klingon", "--thread", "t"], "klingon"),
-        (&["--thread", ""], "not empty"),
+        (&["--thread", ""], "--thread needs a name"),
         (&["--prompt", "/no/such/file", "--print-prompt"], "/no/such/file"),
     ] {
         let why = bad(folder.path(), &[flags, &[name(&chat)]].concat());

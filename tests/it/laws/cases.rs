@@ -24,7 +24,7 @@ pub struct Case {
 impl Case {
     /// Whether it spells the content of kept messages anew.
     pub fn rewrites(&self) -> bool {
-        self.name == "clear results"
+        matches!(self.name, "clear results" | "supersede reads, dedupe results")
     }
 }
 

@@ -51,7 +51,7 @@ fn the_database_of_another_program() {
     let foreign = rusqlite::Connection::open(place.store()).unwrap();
     foreign.execute_batch("CREATE TABLE entry (number INTEGER PRIMARY KEY, body TEXT)").unwrap();
     drop(foreign);
-    refuses(&place, "the SQLite file of another program", true);
+    refuses(&place, "an SQLite file of another program", true);
 }
 
 #[test]

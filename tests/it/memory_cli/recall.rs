@@ -130,7 +130,7 @@ fn a_long_state_is_cut_to_the_budget_and_says_so() {
     assert!(said.code == 0 && said.err.contains("the working memory is cut to 200 tokens"), "{}", said.err);
     assert!(said.out.contains("[shortened: ") && said.out.len() < HELLO.len() + 1_200, "{}", said.out);
     let said = place.pipe(&["memory", "recall", "--state", &long, "--budget", "3"], HELLO);
-    assert!(said.code == 2 && said.out.is_empty() && said.err.contains("give at least"), "{said:?}");
+    assert!(said.code == 2 && said.out.is_empty() && said.err.contains("it needs at least 19"), "{said:?}");
 }
 
 #[cfg(feature = "schema")]

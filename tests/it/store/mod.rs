@@ -202,7 +202,7 @@ fn a_newer_store_is_refused_and_left_alone() {
     drop(raw);
     refuses_untouched(&folder, &path, Refusal::Newer { found: 7, known: 1 });
     let text = Store::open(&path).unwrap_err().to_string();
-    assert!(text.contains("state.db: version 7") && text.contains("upgrade"), "{text}");
+    assert!(text.contains("state.db: written by a newer curtail (version 7;") && text.contains("upgrade"), "{text}");
 }
 
 #[test]

@@ -126,9 +126,12 @@ fn what_cannot_help_is_not_tried_again() {
         for (reply, expected) in [
             (
                 Reply::status(401, r#"{"detail":"bad key"}"#),
-                &["status 401", "bad key", "key is missing or not accepted"][..],
+                &["status 401", "bad key", "the key is missing or was not accepted"][..],
             ),
-            (Reply::status(404, "no model m"), &["status 404", "no model m", "not known there"]),
+            (
+                Reply::status(404, "no model m"),
+                &["status 404", "no model m", "the server does not know the endpoint or the model"],
+            ),
             (Reply::status(400, &"x".repeat(2000)), &["status 400", &"x".repeat(500)]),
             (
                 Reply::Answer(302, &[("location", "/elsewhere")], String::new()),
