@@ -171,7 +171,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "completions",
         &[
             ("curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),
-            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh, with ~/.zfunc in fpath"),
+            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh"),
             ("curtail completions fish > ~/.config/fish/completions/curtail.fish", "fish"),
         ],
     ),
