@@ -15,6 +15,8 @@ use crate::transcript::{Message, ProviderRules, Transcript};
 pub struct Checking {
     /// How a transcript is examined.
     pub inspection: Inspection,
+    /// Whether only what the model still reads is examined.
+    pub live: bool,
     /// Which findings are allowed, reported or denied.
     pub levels: Levels,
     /// Counts tokens, if there is a limit on them.
@@ -157,7 +159,10 @@ impl Checking {
         examined: &mut Examined,
     ) -> Result<(), ReadError> {
         let mut lines = None;
-        for (dialect, transcript) in reading.transcripts(document)? {
+        for (dialect, mut transcript) in reading.transcripts(document)? {
+            if self.live {
+                transcript.keep_live();
+            }
             let start = transcript.span.start;
             let tokens = || self.tokens(&transcript);
             let provider_rules =

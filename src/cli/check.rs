@@ -130,7 +130,7 @@ impl Args {
         let counting = self.max_tokens.map(|_| self.counting.counting()).transpose()?;
         let inspection =
             Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
-        Ok(Checking { inspection, levels: self.levels()?, counting, repair: self.repair() })
+        Ok(Checking { inspection, live: self.input.live, levels: self.levels()?, counting, repair: self.repair() })
     }
 
     fn levels(&self) -> anyhow::Result<Levels> {

@@ -186,11 +186,21 @@ impl Cutting {
 /// The version and a digest of the options that decide what is written: two runs with the same line cut alike. The chain's
 /// own options are `chain`. Every flag is named here, so that a new one cannot be forgotten.
 fn identity(flags: &Cutting, chain: &str) -> String {
-    let Cutting { input, repair, repair_pending, output, explain: _, dry_run: _, stats: _, fail_on_change: _ } = flags;
-    let Input { paths: _, framing, dialect, messages_key, max_record: _, stdin_filename: _ } = input;
+    let Cutting {
+        input,
+        repair,
+        repair_pending,
+        thinking,
+        output,
+        explain: _,
+        dry_run: _,
+        stats: _,
+        fail_on_change: _,
+    } = flags;
+    let Input { paths: _, framing, dialect, messages_key, live, max_record: _, stdin_filename: _ } = input;
     let Output { output: _, output_dir: _, in_place: _, force: _, resume: _, no_sync: _, on_error, rejects: _ } =
         output;
-    let options = (chain, framing, dialect, messages_key, repair, repair_pending, on_error);
+    let options = (chain, framing, dialect, messages_key, live, repair, repair_pending, thinking, on_error);
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())

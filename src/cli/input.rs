@@ -13,7 +13,7 @@ use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{self, Show, Source, Wanted};
 use crate::pipeline::Chain;
-use crate::processors::RepairMode;
+use crate::processors::{Live, RepairMode, Thinking};
 
 /// The framing that `--framing` requests; `None` to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,13 @@ const ERROR_POLICIES: &[Choice<OnError>] = &[
     Choice::new("fail", OnError::Fail, "Stop reading the file, write no output for it, and exit with status 2"),
     Choice::new("skip", OnError::Skip, "Drop the record, with a warning"),
     Choice::new("keep", OnError::Keep, "Keep the record unchanged, with a warning"),
+];
+
+/// The values of `--thinking`.
+const THINKING: &[Choice<Thinking>] = &[
+    Choice::new("auto", Thinking::Auto, "Drop them if the model checks them"),
+    Choice::new("keep", Thinking::Keep, "Keep them"),
+    Choice::new("drop", Thinking::Drop, "Drop them"),
 ];
 
 /// What is read, and how.
@@ -56,6 +63,10 @@ pub(super) struct Input {
     /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
     #[arg(long, value_name = "SIZE", default_value = "1g", help_heading = "Input")]
     pub(super) max_record: Size,
+
+    /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
+    #[arg(long, hide_short_help = true, help_heading = "Input")]
+    pub(super) live: bool,
 
     /// Name for standard input in messages [default: stdin]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
@@ -99,6 +110,14 @@ pub(super) struct Cutting {
     /// Also repair calls that are pending at the end
     #[arg(long, requires = "repair", help_heading = "Repair")]
     pub(super) repair_pending: bool,
+
+    /// What to do with signed thoughts behind the first change
+    ///
+    /// Newer Claude models reject a signed thought if anything before it is missing or reads differently. `auto` drops such
+    /// thoughts if the transcript names one of these models. If it names none, `auto` drops them outside the in-flight round,
+    /// and keeps them in datasets. Thoughts without a signature are never touched.
+    #[arg(long, value_parser = one_of(THINKING), value_name = "HOW", default_value = "auto", hide_short_help = true, help_heading = "Repair")]
+    pub(super) thinking: Thinking,
 
     #[command(flatten)]
     pub(super) output: Output,
@@ -297,12 +316,16 @@ pub(super) enum StatsFlag {
 }
 
 impl Cutting {
-    /// `chain`, after the repair of `--repair`: what a cut keeps depends on which pairs are whole.
+    /// `chain`, after `--live` and the repair of `--repair`: what a cut keeps depends on which pairs are whole.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
-        let Some(mode) = self.repair else { return chain };
-        let Chain { stages, on_summary } = chain;
-        let mut repaired = Chain { on_summary, ..Chain::default().at("", repairs(mode, self.repair_pending)) };
-        repaired.stages.extend(stages);
-        repaired
+        let mut before = Chain::default();
+        if self.input.live {
+            before = before.then(Live);
+        }
+        if let Some(mode) = self.repair {
+            before = before.at("", repairs(mode, self.repair_pending));
+        }
+        before.stages.extend(chain.stages);
+        Chain { stages: before.stages, thinking: self.thinking, ..chain }
     }
 }

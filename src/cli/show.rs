@@ -10,7 +10,7 @@ use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::dialects::ReadError;
-use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
+use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript};
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///
@@ -45,10 +45,25 @@ struct Shown<'s> {
 }
 
 /// Outlines every transcript.
-struct Outliner;
+struct Outliner {
+    /// Whether only what the model still reads is shown.
+    live: bool,
+}
 
 /// A transcript with its dialect.
 type Outlined = (&'static str, Outline);
+
+fn outline(transcript: &Transcript<'_>, origin: OutlineOrigin, live: bool) -> Outline {
+    let mut outline = Outline::of(transcript, origin);
+    let is_read = |index: usize| transcript.messages.get(index).is_none_or(|message| message.standing.is_read());
+    outline.items.retain(|item| match &item.what {
+        _ if !live => true,
+        OutlineKind::Message(message) => is_read(message.index),
+        OutlineKind::With(index) => is_read(*index),
+        OutlineKind::Pinned(_) => true,
+    });
+    outline
+}
 
 impl Work for Outliner {
     type Out = Vec<Outlined>;
@@ -57,7 +72,7 @@ impl Work for Outliner {
         let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
         let document = unit.read()?;
         let transcripts = unit.transcripts(&document)?;
-        out.extend(transcripts.iter().map(|(dialect, read)| (dialect.name(), Outline::of(read, origin))));
+        out.extend(transcripts.iter().map(|(dialect, read)| (dialect.name(), outline(read, origin, self.live))));
         Ok(())
     }
 }
@@ -76,7 +91,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         on_error: OnError::Skip,
         ..Batch::default()
     };
-    batch.run(sources, &Outliner, |event| match event {
+    batch.run(sources, &Outliner { live: args.input.live }, |event| match event {
         Event::Done { opened, out, .. } => {
             seen |= !out.is_empty();
             wrote = show(args.output_format, opened, std::mem::take(out));

@@ -4,8 +4,8 @@
 use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, ProviderRules, ResultPlace, Role, ToolCall,
-    ToolResult, Turns, Unknown, Usage,
+    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, ProviderRules, ResultPlace,
+    Role, ToolCall, ToolResult, Turns, Unknown, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -53,7 +53,11 @@ impl Dialect for Anthropic {
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
-        message.parts = blocks::content(item.get("content"), read_block);
+        message.parts = read_content(item.get("content"));
+        mark_compaction(&mut message);
+        if role == Role::User && item.get("content").is_some_and(only_instructs) {
+            message.role = Role::System;
+        }
         Item::Message(message)
     }
 
@@ -88,6 +92,9 @@ impl Dialect for Anthropic {
     }
 }
 
+/// Blocks of the application in a user message.
+const INSTRUCTIONS: &[&str] = &["mid_conv_system", "tool_addition", "tool_removal"];
+
 /// The constraints of the Messages API, for all dialects with its blocks.
 pub(super) const RULES: ProviderRules = ProviderRules {
     provider: "anthropic",
@@ -99,6 +106,7 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     // A redacted thought carries its proof as `data`.
     signatures: &["signature", "data"],
     call_signatures: &[],
+    system_anywhere: true,
     ids: Some(IdFormat { marks: "_-", longest: usize::MAX }),
 };
 
@@ -125,6 +133,50 @@ fn is_own_block(block: Value<'_>) -> bool {
         || (kind == "image" && block.get("source").is_some())
 }
 
+/// Whether a user message consists of instructions from the application: text for the model, and tools that come and go.
+fn only_instructs(content: Value<'_>) -> bool {
+    let instructs =
+        |block: Value<'_>| block.get_text("type").is_some_and(|kind| INSTRUCTIONS.contains(&&*kind.decode()));
+    content.items().next().is_some() && content.items().all(instructs)
+}
+
+/// A message with a compaction block is a boundary: the API drops everything before the block. The summary is counted, and
+/// never rewritten.
+pub(super) fn mark_compaction(message: &mut Message<'_>) {
+    for part in &mut message.parts {
+        let PartOrigin::Source(place) = &mut part.origin else { continue };
+        if !place.element.get("type").is_some_and(|kind| kind.is("compaction")) {
+            continue;
+        }
+        place.rewrite = None;
+        part.content = place.element.get_text("content").map_or(Content::Other, Content::Text);
+        (message.boundary, message.barrier) = (true, true);
+    }
+}
+
+/// Reads the content of a message. A signed thought is bound to everything before it, and so is the mark between the
+/// thoughts of two models.
+pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+    let mut parts = blocks::content(content, read_block);
+    for part in &mut parts {
+        let PartOrigin::Source(place) = &mut part.origin else { continue };
+        let block = place.element;
+        match &part.content {
+            Content::Reasoning(_) => place.prefix_bound = is_signed(block),
+            Content::Other => place.prefix_bound = block.get("type").is_some_and(|kind| kind.is("fallback")),
+            // The call of a program that the provider runs names it.
+            Content::ToolCall(_) => place.caller = block.some("caller").and_then(|caller| caller.get("tool_id")),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Whether a block has a signature that is not empty.
+pub(super) fn is_signed(block: Value<'_>) -> bool {
+    RULES.signatures.iter().any(|key| block.get_text(key).is_some_and(|text| text.len_bound() > 0))
+}
+
 /// Reads a content block.
 pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
     let Some(kind) = block.get_text("type") else { return blocks::plain_block(block) };
@@ -133,6 +185,10 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
         "thinking" => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
         "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
         "text" => blocks::plain_block(block),
+        "mid_conv_system" => block.get("content").map_or(Content::Other, |said| {
+            let texts: Vec<String> = blocks::texts(Some(said)).iter().map(|text| text.decode().into_owned()).collect();
+            Content::Text(Text::Owned(texts.join("\n")))
+        }),
         kind if kind.ends_with("tool_use") => read_call(block, family(kind)),
         kind if kind.ends_with("tool_result") => read_result(block, family(kind)),
         _ => blocks::plain_block(block),

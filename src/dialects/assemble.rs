@@ -2,7 +2,9 @@
 
 use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_pieces};
+use crate::transcript::{
+    Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_pieces, supersede,
+};
 
 /// The items of a transcript, and where they are in a text.
 #[derive(Debug, Clone)]
@@ -38,6 +40,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     builder.slots.push(frame(close, row.style, false));
     builder.close_row();
     bind_pieces(&mut builder.messages);
+    supersede(&mut builder.messages);
     let layout = Layout {
         source: row.source,
         span: row.span,
@@ -70,14 +73,24 @@ struct Builder<'d, 'a> {
 impl<'a> Builder<'_, 'a> {
     fn row(&mut self, values: &[Value<'a>], style: Style) {
         let items = self.dialect.read_all(values);
+        let mut indices: Vec<Option<usize>> = Vec::new();
+        let follows = items.iter().any(|item| matches!(item, Item::Follows(_)));
         if let Some(first) = values.first() {
             let start = first.span().start;
             self.slots.push(frame(Span::new(self.at, start), style, true));
             self.at = start;
         }
         for (&value, item) in values.iter().zip(items) {
+            if follows {
+                indices.push(matches!(item, Item::Message(_)).then_some(self.messages.len()));
+            }
             match item {
                 Item::Nested(inner) => self.nested(value, &inner, style),
+                Item::Follows(at) => {
+                    let what = self.non_message(value, None);
+                    let index = indices.get(at).copied().flatten();
+                    self.slot(value, index.map_or(what, SlotKind::With));
+                }
                 item => self.item(value, item),
             }
         }
@@ -102,8 +115,14 @@ impl<'a> Builder<'_, 'a> {
                 self.ahead.push(self.slots.len());
                 SlotKind::Pinned
             }
+            Item::Attached(texts) => {
+                if let Some(message) = self.messages.last_mut() {
+                    message.attached.extend(texts);
+                }
+                self.non_message(value, None)
+            }
             Item::Unknown(unknown) => self.non_message(value, Some(unknown)),
-            Item::Metadata | Item::Nested(_) => self.non_message(value, None),
+            Item::Metadata | Item::Nested(_) | Item::Follows(_) => self.non_message(value, None),
         };
         self.slot(value, what);
     }

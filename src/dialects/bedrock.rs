@@ -119,7 +119,14 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
         _ => Content::Other,
     };
-    Part::from_source(content, PartPlace::element(block))
+    let bound = matches!(content, Content::Reasoning(_)) && is_signed(value);
+    Part::from_source(content, PartPlace::element(block)).bound_to_prefix(bound)
+}
+
+/// Whether a thought of Claude carries its proof.
+fn is_signed(thought: Value<'_>) -> bool {
+    let signature = thought.get("reasoningText").and_then(|inner| inner.get_text("signature"));
+    signature.is_some_and(|signature| signature.len_bound() > 0) || thought.get("redactedContent").is_some()
 }
 
 fn read_call(call: Value<'_>) -> ToolCall<'_> {

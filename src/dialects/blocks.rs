@@ -26,6 +26,12 @@ fn block_text(block: Value<'_>) -> Option<Text<'_>> {
     (!is_media(block)).then(|| Text::Json(block.raw()))
 }
 
+/// The model under `model` of an item or of its `message`. A name in angle brackets is a program's, not a model's.
+pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
+    let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;
+    (named.len_bound() > 0 && !named.decode().starts_with('<')).then_some(named)
+}
+
 /// The time of an item under one of the usual keys, if it is ISO 8601.
 pub(super) fn time(item: Value<'_>) -> Option<String> {
     const NAMES: &[&str] = &["timestamp", "ts", "createdAt", "created_at", "time", "date"];

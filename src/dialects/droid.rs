@@ -119,7 +119,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         _ => return Item::Unknown(Unknown::role(role)),
     };
     let content = said.get("content").or_else(|| said.get("text"));
-    events::message(role, item, item.get_text("id"), blocks::content(content, anthropic::read_block))
+    events::message(role, item, item.get_text("id"), anthropic::read_content(content))
 }
 
 /// Spells a line of the stream.

@@ -21,6 +21,7 @@ mod gemini;
 mod grok;
 mod kimi;
 mod langchain;
+mod models;
 mod openai;
 mod pi;
 mod qwen;
@@ -33,6 +34,7 @@ mod tree;
 
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
+pub use models::models;
 pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};
 
@@ -118,6 +120,11 @@ pub trait Dialect: Sync {
         Vec::new()
     }
 
+    /// The model that wrote `item`, or that is used from `item` on, if it says so.
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item)
+    }
+
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
         blocks::time(item)
@@ -131,11 +138,6 @@ pub trait Dialect: Sync {
     /// What the provider counted for a request, if `item` says it: for its reply, or for the reply nearest to it.
     fn usage(&self, _item: Value<'_>) -> Option<Usage> {
         None
-    }
-
-    /// The model that wrote `item`, or that is used from `item` on, if it says so.
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("model")
     }
 
     /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
@@ -208,8 +210,13 @@ pub enum Item<'a> {
     Message(Message<'a>),
     /// Known metadata: kept or dropped with the message before it.
     Metadata,
+    /// Metadata with texts that the model reads beside the message before it: kept or dropped with that message, and
+    /// counted.
+    Attached(Vec<Text<'a>>),
     /// Metadata that repeats the message after it: kept or dropped with that message.
     Ahead,
+    /// Metadata that is kept or dropped with the message that was read from an earlier item, by the index of that item.
+    Follows(usize),
     /// Metadata that is always kept.
     Pinned,
     /// An item that the dialect does not recognize: kept or dropped with the message before it.

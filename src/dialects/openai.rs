@@ -52,6 +52,7 @@ impl Dialect for OpenAi {
         message.id = item.get_text("id").filter(|_| role != Role::Tool);
         message.parts = if role == Role::Tool { result_parts(item) } else { said_parts(item) };
         message.parts.extend(call_parts(item));
+        message.indivisible = only_first_is_signed(item);
         Item::Message(message)
     }
 
@@ -104,10 +105,36 @@ fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
 
 /// `reasoning_content`, or `reasoning` as routers call it; where both stand, they say the same.
 fn thought(item: Value<'_>) -> Option<Part<'_>> {
-    let mut keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
-    let first = keys.find(|value| value.text().is_some())?;
-    let copies = keys.filter(|value| value.text().is_some()).collect();
-    Some(Part::from_source(Content::Reasoning(first.text()?), PartPlace { copies, ..PartPlace::element(first) }))
+    let keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
+    let signed = ["thinking_blocks", "reasoning_details"]
+        .iter()
+        .filter_map(|key| item.get(key))
+        .filter(|list| is_claudes(*list));
+    let mut places = keys.filter(|value| value.text().is_some()).chain(signed.clone());
+    let first = places.next()?;
+    let text = first.text().unwrap_or(Text::Escaped(""));
+    let place = PartPlace { copies: places.collect(), ..PartPlace::element(first) };
+    Some(Part::from_source(Content::Reasoning(text), place).bound_to_prefix(signed.count() > 0))
+}
+
+/// Whether a router's list of thoughts contains signed ones of Claude.
+fn is_claudes(list: Value<'_>) -> bool {
+    let claude = |thought: &Value<'_>| match thought.get_text("format") {
+        Some(format) => format.decode().starts_with("anthropic"),
+        None => thought.get_text("type").is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking")),
+    };
+    list.items().filter(claude).any(|thought| {
+        ["signature", "data"].iter().any(|key| thought.get_text(key).is_some_and(|text| text.len_bound() > 0))
+    })
+}
+
+/// Whether only the first of several calls is signed: Gemini does this on the OpenAI-compatible wire.
+fn only_first_is_signed(item: Value<'_>) -> bool {
+    let mut calls = item.get("tool_calls").into_iter().flat_map(Value::items).map(|call| {
+        let extra = call.some("extra_content").and_then(|extra| extra.some("google"));
+        extra.is_some_and(|google| google.some("thought_signature").is_some())
+    });
+    calls.next() == Some(true) && calls.next() == Some(false) && !calls.any(|signed| signed)
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {

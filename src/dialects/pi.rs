@@ -5,8 +5,8 @@ use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ResultPlace, Role, SlotKind,
-    ToolCall, ToolResult, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role,
+    SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -55,7 +55,7 @@ impl Dialect for Pi {
             "custom_message" => said_to_model(item, item.get("content")),
             "branch_summary" => said_to_model(item, item.get("summary")),
             "compaction" => match said_to_model(item, item.get("summary")) {
-                Item::Message(message) => Item::Message(Message { barrier: true, ..message }),
+                Item::Message(message) => Item::Message(Message { barrier: true, boundary: true, ..message }),
                 other => other,
             },
             kind if METADATA.contains(&kind) => Item::Metadata,
@@ -71,12 +71,18 @@ impl Dialect for Pi {
         Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
     }
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get("message")?.get_text("model")
-    }
-
     fn replaces_past(&self, item: Value<'_>) -> bool {
         item.get_text("type").is_some_and(|kind| kind.is("compaction"))
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        preserve(items, &mut read);
+        read
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| item.get_text("modelId"))
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -110,6 +116,22 @@ impl Dialect for Pi {
         let mut patches = TREE.relink(layout, remaining);
         patches.extend(renumber(layout, remaining.kept));
         patches
+    }
+}
+
+/// Marks the messages that the last compaction kept: from the entry that it names to itself.
+fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.boundary);
+    let Some(at) = read.iter().rposition(compaction) else { return };
+    let named = items[at]
+        .get_text("firstKeptEntryId")
+        .and_then(|id| items[..at].iter().position(|item| item.get_text("id").is_some_and(|own| own == id)));
+    let numbered = || items[at].get("firstKeptEntryIndex").and_then(|number| number.raw().parse().ok());
+    let Some(first) = named.or_else(numbered) else { return };
+    for item in read.iter_mut().take(at).skip(first) {
+        if let Item::Message(message) = item {
+            message.standing = Standing::Preserved;
+        }
     }
 }
 
@@ -162,17 +184,30 @@ fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
 }
 
 fn content(said: Value<'_>) -> Vec<Part<'_>> {
-    blocks::content(said.get("content"), |block| match block.get_text("type").as_ref().map(Text::decode).as_deref() {
-        Some("thinking") => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
-        Some("toolCall") => Content::ToolCall(ToolCall {
-            id: block.get_text("id"),
-            name: block.get_text("name").unwrap_or(Text::Escaped("")),
-            arguments: blocks::arguments(block.get("arguments")),
-            family: Family::Function,
-            hosted: false,
-        }),
-        _ => blocks::plain_block(block),
-    })
+    let claude = said.get_text("api").is_some_and(|api| {
+        let api = api.decode();
+        api.starts_with("anthropic") || api.starts_with("bedrock")
+    });
+    let mut parts = blocks::content(said.get("content"), |block| {
+        match block.get_text("type").as_ref().map(Text::decode).as_deref() {
+            Some("thinking") => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
+            Some("toolCall") => Content::ToolCall(ToolCall {
+                id: block.get_text("id"),
+                name: block.get_text("name").unwrap_or(Text::Escaped("")),
+                arguments: blocks::arguments(block.get("arguments")),
+                family: Family::Function,
+                hosted: false,
+            }),
+            _ => blocks::plain_block(block),
+        }
+    });
+    for part in parts.iter_mut().filter(|part| claude && matches!(part.content, Content::Reasoning(_))) {
+        if let PartOrigin::Source(place) = &mut part.origin {
+            let signature = place.element.get_text("thinkingSignature");
+            place.prefix_bound = signature.is_some_and(|signature| signature.len_bound() > 0);
+        }
+    }
+    parts
 }
 
 fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {

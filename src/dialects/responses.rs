@@ -21,7 +21,8 @@ const CALLS: &[(&str, Family, bool)] = &[
     ("local_shell_call", Family::LocalShell, false),
     ("apply_patch_call", Family::ApplyPatch, false),
     ("tool_search_call", Family::ToolSearch, false),
-    ("program", Family::Program, true),
+    ("program", Family::Program, false),
+    ("multi_agent_call", Family::Agent, false),
     ("mcp_approval_request", Family::Approval, false),
     ("web_search_call", Family::Server, true),
     ("file_search_call", Family::Server, true),
@@ -40,6 +41,7 @@ const RESULTS: &[(&str, Family)] = &[
     ("apply_patch_call_output", Family::ApplyPatch),
     ("tool_search_output", Family::ToolSearch),
     ("program_output", Family::Program),
+    ("multi_agent_call_output", Family::Agent),
     ("mcp_approval_response", Family::Approval),
 ];
 
@@ -63,7 +65,10 @@ impl Dialect for Responses {
         match &*kind {
             // Other logs hold the very same item.
             "reasoning" if item.get("summary").is_some() => Fit::Possible,
-            "mcp_list_tools" | "item_reference" | "compaction" => Fit::Certain,
+            "mcp_list_tools" | "item_reference" | "compaction" | "compaction_trigger" | "additional_tools" => {
+                Fit::Certain
+            }
+            "agent_message" if item.get("recipient").is_some() => Fit::Certain,
             "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
             "message" if item.get("role").is_some() && item.get("stop_reason").is_none() => Fit::Possible,
             _ => Fit::No,
@@ -83,7 +88,9 @@ impl Dialect for Responses {
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        join_local_shells(&mut read);
+        bind_reasoning(read)
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -111,12 +118,22 @@ fn is_own_block(block: Value<'_>) -> bool {
     block.get_text("type").is_some_and(|kind| kind.is("input_text") || kind.is("output_text") || kind.is("input_image"))
 }
 
+/// A compaction: the model reads it in place of everything before it. Its text is encrypted.
+fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
+    let mut message = Message::from_source(Role::Assistant, whole);
+    message.id = item.get_text("id");
+    message.parts = vec![Part::from_source(Content::Other, PartPlace::element(whole))];
+    (message.boundary, message.barrier) = (true, true);
+    Item::Message(message)
+}
+
 /// Reads `item` as a message whose bytes are `whole`: the item itself, or an envelope around it.
 pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
     let kind = kind.as_deref().unwrap_or("message");
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
-        (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), PartPlace::element(whole))])
+        let place = PartPlace { caller: caller(item), ..PartPlace::element(whole) };
+        (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), place)])
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
         (Role::Tool, vec![Part::from_source(read_result(item, family), PartPlace::element(whole).with_text(text))])
@@ -130,8 +147,12 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
                 }
                 None => return Item::Unknown(Unknown::NoRole),
             },
+            "agent_message" => (addressed(item), blocks::content(item.get("content"), blocks::plain_block)),
+            "additional_tools" => (Role::Developer, tools(item)),
             "reasoning" => (Role::Assistant, vec![Part::from_source(read_reasoning(item), PartPlace::element(whole))]),
-            "mcp_list_tools" | "item_reference" | "compaction" => return Item::Metadata,
+            "compaction" | "context_compaction" => return boundary(item, whole),
+            "mcp_list_tools" | "item_reference" => return Item::Metadata,
+            "compaction_trigger" => return Item::Pinned,
             other => return Item::Unknown(Unknown::Named(other.to_owned())),
         }
     };
@@ -139,6 +160,24 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     message.id = item.get_text("id");
     message.parts = parts;
     Item::Message(message)
+}
+
+/// Who speaks in a message between agents: what one agent reads is written to it as by a user.
+fn addressed(item: Value<'_>) -> Role {
+    let mut blocks = item.get("content").into_iter().flat_map(Value::items);
+    let said = blocks.any(|block| block.get_text("type").is_some_and(|kind| kind.is("output_text")));
+    if said { Role::Assistant } else { Role::User }
+}
+
+/// Definitions of tools that are added in the middle of a conversation: counted, and never rewritten.
+fn tools(item: Value<'_>) -> Vec<Part<'_>> {
+    let tools = item.get("tools").into_iter();
+    tools.map(|tools| Part::from_source(Content::Text(Text::Json(tools.raw())), PartPlace::element(tools))).collect()
+}
+
+/// The id of the program that makes this call.
+fn caller(item: Value<'_>) -> Option<Value<'_>> {
+    item.some("caller")?.get("caller_id")
 }
 
 fn role_of(role: &str) -> Option<Role> {
@@ -210,6 +249,28 @@ fn read_reasoning(item: Value<'_>) -> Content<'_> {
     }
 }
 
+/// Older histories answer a local shell as they answer functions.
+fn join_local_shells(items: &mut [Item<'_>]) {
+    let mut shells: Vec<(usize, Text<'_>)> = Vec::new();
+    for at in 0..items.len() {
+        let Item::Message(message) = &items[at] else { continue };
+        let local =
+            message.calls().find(|(_, call)| call.family == Family::LocalShell).and_then(|(_, call)| call.id.clone());
+        let answered = message.results().find(|(_, result)| result.family == Family::Function);
+        let answered = answered.and_then(|(_, result)| result.id.clone());
+        shells.extend(local.map(|id| (at, id)));
+        let shell = answered.and_then(|id| shells.iter().find(|(_, shell)| *shell == id)).map(|(shell, _)| *shell);
+        if let Some(Item::Message(message)) = shell.map(|shell| &mut items[shell]) {
+            let calls = message.parts.iter_mut();
+            calls.for_each(|part| {
+                if let Content::ToolCall(call) = &mut part.content {
+                    call.family = Family::Function
+                }
+            });
+        }
+    }
+}
+
 /// Reasoning must stay with the item after it; metadata in between does not part them.
 pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     let mut next_is_theirs = false;
@@ -218,7 +279,7 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
             let bound = thought && !message.parts.is_empty() && next_is_theirs;
             message.binding = if bound { Binding::Reasoning } else { Binding::None };
-            next_is_theirs = message.role == Role::Assistant;
+            next_is_theirs = message.role == Role::Assistant && !message.boundary;
         }
     }
     items

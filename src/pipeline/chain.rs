@@ -2,8 +2,11 @@
 //!
 //! It knows no file and no configuration format.
 
-use crate::processors::{KnownFaults, OnSummary, Plan, Processor, ProcessorError, View, apply_plan};
-use crate::transcript::{Message, Transcript};
+use crate::processors::{
+    KnownFaults, OnSummary, Plan, Processor, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View,
+    apply_plan, drop_standing,
+};
+use crate::transcript::{Layout, Message, Transcript};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -31,6 +34,8 @@ pub struct Chain {
     pub stages: Vec<Stage>,
     /// Called after each summary that a stage makes.
     pub on_summary: Option<OnSummary>,
+    /// What happens to signed thoughts behind a change.
+    pub thinking: Thinking,
 }
 
 /// The result of a chain.
@@ -71,16 +76,18 @@ impl Chain {
         transcript: &mut Transcript<'a>,
         watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<Run<'a>, ProcessorError> {
-        self.run_counted(transcript, watch, |_, _, _| {})
+        self.run_counted(transcript, None, watch, |_, _, _| {})
     }
 
-    /// As [`run`](Self::run); `after_stage` also receives the messages after each stage, numbered from 0.
+    /// As [`run`](Self::run), and after each stage `thoughts` are dropped that its changes break; `after_stage` receives the
+    /// messages after each stage, numbered from 0.
     ///
     /// # Errors
     /// The error of the first stage that cannot decide.
     pub fn run_counted<'a>(
         &self,
         transcript: &mut Transcript<'a>,
+        thoughts: Option<&ThoughtStep<'_>>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
         mut after_stage: impl FnMut(usize, &Transcript<'a>, &[Message<'a>]),
     ) -> Result<Run<'a>, ProcessorError> {
@@ -88,6 +95,13 @@ impl Chain {
         for (nth, stage) in self.stages.iter().enumerate() {
             let (before, notes) = (conversation(&run.messages), run.notes.len());
             stage.run(transcript, self.on_summary.as_ref(), &mut run, &mut watch)?;
+            if let Some(thoughts) = thoughts.filter(|_| run.changed) {
+                let plan = thoughts.plan(self.thinking, transcript, &mut run);
+                if !plan.is_identity() {
+                    watch(stage, &run.messages, &plan);
+                    run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
+                }
+            }
             after_stage(nth, transcript, &run.messages);
             // A stage that has noted it already needs no second note.
             if before > 0 && conversation(&run.messages) == 0 && run.notes.len() == notes {
@@ -106,6 +120,30 @@ struct Before {
     notes: usize,
 }
 
+/// How the stages of a chain treat signed thoughts behind their changes.
+pub struct ThoughtStep<'s> {
+    /// The messages before each thought, as they were read.
+    pub prefixes: ThoughtPrefixes,
+    /// Whether the model of each message checks thoughts, by the index of the message; `None` if no model is named.
+    pub checks: &'s dyn Fn(&Layout<'_>) -> Vec<Option<bool>>,
+    /// Whether the transcript belongs to a dataset.
+    pub dataset: bool,
+}
+
+impl ThoughtStep<'_> {
+    fn plan(&self, thinking: Thinking, layout: &Layout<'_>, run: &mut Run<'_>) -> Plan {
+        let broken = self.prefixes.broken(&run.messages);
+        if broken.is_empty() {
+            return Plan::keep(run.messages.len());
+        }
+        let checks = (self.checks)(layout);
+        let checks = |index: usize| checks.get(index).copied().flatten();
+        let mut plan = thinking.plan(&run.messages, &broken, ThoughtModels { checks: &checks, dataset: self.dataset });
+        run.notes.append(&mut plan.notes);
+        plan
+    }
+}
+
 impl Stage {
     /// Applies the processor, and drops what the cut separated from its other half. Each time that anything is, the processor
     /// decides again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no
@@ -117,6 +155,7 @@ impl Stage {
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<(), ProcessorError> {
+        self.drop_first(transcript, run, watch)?;
         let mut before = Before { known: None, notes: run.notes.len() };
         loop {
             let changed = self.apply(transcript, on_summary, run, watch, &mut before)?;
@@ -180,6 +219,28 @@ impl Stage {
             run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
             dropped = true;
         }
+    }
+
+    /// If the processor is going to drop messages, drops those first that the model no longer reads.
+    fn drop_first<'a>(
+        &self,
+        transcript: &Transcript<'a>,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> Result<(), ProcessorError> {
+        let first = self.processor.drops_first();
+        if !run.messages.iter().any(|message| first.contains(&message.standing)) {
+            return Ok(());
+        }
+        let view = View::new(&run.messages, &transcript.preamble, transcript.pairing_rules);
+        if !self.processor.would_change(&view)? {
+            return Ok(());
+        }
+        let plan = drop_standing(&view, first);
+        watch(self, &run.messages, &plan);
+        run.changed |= !plan.is_identity();
+        run.messages = apply_plan(std::mem::take(&mut run.messages), &plan);
+        Ok(())
     }
 
     /// The name that notes use: `filter at history`, or `filter` for a single command.

@@ -1,10 +1,10 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
-use super::{Chain, Run, Stage};
-use crate::dialects::{ReadError, Reading};
+use super::{Chain, Run, Stage, ThoughtStep};
+use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
 use crate::edit::{Explained, apply, explain};
-use crate::processors::{Counting, Plan, View};
-use crate::transcript::{Fault, Message, Pairs, Transcript};
+use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
+use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
 
 /// Cuts texts with a chain of processors.
 pub struct Cutter {
@@ -140,7 +140,8 @@ impl Cutter {
         let mut at = 0;
         for (dialect, mut transcript) in reading.transcripts(&document)? {
             cut.dialect = cut.dialect.or(Some(dialect.name()));
-            let run = self.run(&mut transcript, &mut cut)?;
+            let dataset = reading.framing == Framing::Records;
+            let run = self.run(&mut transcript, dialect, dataset, &mut cut)?;
             if run.changed {
                 out.push_str(&text[at..transcript.span.start as usize]);
                 apply(&transcript, dialect, &run.messages, out);
@@ -153,7 +154,19 @@ impl Cutter {
         Ok(cut)
     }
 
-    fn run<'a>(&self, transcript: &mut Transcript<'a>, cut: &mut Cut) -> Result<Run<'a>, ReadError> {
+    fn run<'a>(
+        &self,
+        transcript: &mut Transcript<'a>,
+        dialect: &dyn Dialect,
+        dataset: bool,
+        cut: &mut Cut,
+    ) -> Result<Run<'a>, ReadError> {
+        let checks = |layout: &Layout<'_>| {
+            let models = models(dialect, layout).into_iter();
+            models.map(|model| model.map(|model| checks_prefix(&model.decode()))).collect()
+        };
+        let prefixes = ThoughtPrefixes::of(&transcript.messages);
+        let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
         let mut totals = Totals { transcripts: 1, messages_before: transcript.messages.len(), ..Totals::default() };
         if let Some(counting) = &self.counting {
             totals.tokens_before = tokens(counting, transcript, &transcript.messages);
@@ -172,7 +185,7 @@ impl Cutter {
                 stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, transcript, messages) });
             }
         };
-        let run = self.chain.run_counted(transcript, watch, left);
+        let run = self.chain.run_counted(transcript, thoughts.as_ref(), watch, left);
         let run = run.map_err(|error| ReadError { offset: transcript.span.start as usize, what: error.to_string() })?;
         totals.changed = usize::from(run.changed);
         totals.messages_after = run.messages.len();

@@ -6,6 +6,6 @@ mod chain;
 mod cutter;
 mod levels;
 
-pub use chain::{Chain, Processors, Run, Stage};
+pub use chain::{Chain, Processors, Run, Stage, ThoughtStep};
 pub use cutter::{Cut, Cutter, Decider, StageCount, Totals};
 pub use levels::{Agent, Levels, Network, Step, UnknownLevel};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Pairs, Role, in_flight};
+use crate::transcript::{Pairs, Role, Standing, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -40,6 +40,10 @@ impl Default for HistoryWindow {
 impl Processor for HistoryWindow {
     fn name(&self) -> &'static str {
         "window"
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::RolledBack]
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

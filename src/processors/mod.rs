@@ -6,6 +6,7 @@
 mod clear_results;
 mod error;
 mod history_window;
+mod live;
 mod message_range;
 mod planning;
 mod repair;
@@ -13,6 +14,7 @@ mod rolling;
 mod sliding_window;
 mod stale_results;
 mod strip;
+mod thoughts;
 mod token_limit;
 mod tool_filter;
 mod working_memory;
@@ -20,6 +22,7 @@ mod working_memory;
 pub use clear_results::{ClearResults, StaleResults};
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
+pub use live::{Live, drop_standing};
 pub use message_range::MessageRange;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
@@ -32,9 +35,12 @@ pub use rolling::{
 };
 pub use sliding_window::SlidingWindow;
 pub use strip::{Strip, StripKind};
+pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
 pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
+
+use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
 pub trait Processor: Send + Sync {
@@ -55,6 +61,19 @@ pub trait Processor: Send + Sync {
     /// half.
     fn repairs_pairs(&self) -> bool {
         false
+    }
+
+    /// What it drops before anything else if it drops something: messages that the model no longer reads.
+    fn drops_first(&self) -> &'static [Standing] {
+        &[]
+    }
+
+    /// Whether it would change `view`.
+    ///
+    /// # Errors
+    /// As [`Processor::decide`].
+    fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        Ok(!self.decide(view)?.is_identity())
     }
 
     /// Decides about every message of `view`, in order.

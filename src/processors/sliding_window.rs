@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Pairs, PartRef};
+use crate::transcript::{Pairs, PartRef, Standing};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -37,6 +37,10 @@ impl Default for SlidingWindow {
 impl Processor for SlidingWindow {
     fn name(&self) -> &'static str {
         "window"
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::RolledBack]
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

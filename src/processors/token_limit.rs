@@ -3,7 +3,7 @@
 use super::planning::DropSet;
 use super::planning::shorten;
 use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Message, Pairs, segments};
+use crate::transcript::{Message, Pairs, Standing, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,11 +64,16 @@ impl Processor for TokenLimit {
         Some(&mut self.counting)
     }
 
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::Superseded, Standing::RolledBack]
+    }
+
+    fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        Ok(!self.fits(view))
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let trigger = self.trigger.filter(|trigger| *trigger > self.max_tokens);
-        if self.counting.surely_fits(view, trigger.unwrap_or(self.max_tokens))
-            || trigger.is_some_and(|trigger| self.counting.total_until(view, trigger).is_some())
-        {
+        if self.is_idle(view) {
             return Ok(Plan::keep(view.messages.len()));
         }
         let fixed = self.fixed(view)?;
@@ -95,6 +100,17 @@ impl Processor for TokenLimit {
 }
 
 impl TokenLimit {
+    /// Whether the transcript is known to need no cut before its segments are counted.
+    fn is_idle(&self, view: &View<'_, '_>) -> bool {
+        let trigger = self.trigger.filter(|trigger| *trigger > self.max_tokens);
+        self.counting.surely_fits(view, trigger.unwrap_or(self.max_tokens))
+            || trigger.is_some_and(|trigger| self.counting.total_until(view, trigger).is_some())
+    }
+
+    fn fits(&self, view: &View<'_, '_>) -> bool {
+        self.is_idle(view) || self.counting.total_until(view, self.max_tokens).is_some()
+    }
+
     /// Tokens of the preamble, the reserve and the preserved messages.
     fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
         let preserved = view.messages.iter().filter(|message| self.preserves(message));

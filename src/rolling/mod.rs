@@ -3,11 +3,13 @@
 //! The processor decides what to summarize and what to keep; this folder reads, writes and stores.
 
 mod clock;
+mod error;
 mod follow;
 mod state;
 mod thread;
 
 pub use clock::iso_8601;
+pub use error::ThreadError;
 pub use follow::{Follow, Growth};
 pub use state::state;
-pub use thread::{Shown, Taken, Thread, ThreadError, append, current};
+pub use thread::{Shown, Taken, Thread, append, current};

@@ -1,19 +1,18 @@
 //! A rolling memory in the store: messages are appended, and only new ones are summarized.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
+use super::error::ThreadError;
 use super::state;
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::{Document, Text};
-use crate::processors::{ProcessorError, RollingState, RollingSummary, View, apply_plan};
+use crate::processors::{RollingState, RollingSummary, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
-use crate::transcript::{Message, Transcript};
+use crate::transcript::{Message, Transcript, checks_prefix};
 
 /// The version of the stored form of a thread.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// The state of an empty thread.
 const EMPTY_STATE: &str = "{\"interactions\":[],\"summaries\":[]}\n";
@@ -59,92 +58,12 @@ pub struct Taken<'t> {
 #[non_exhaustive]
 pub enum Shown {
     /// System messages, summaries and window, as a model should read them.
-    Context,
+    Context {
+        /// What happens to signed thoughts, as the context no longer begins where the conversation did.
+        thinking: Thinking,
+    },
     /// The state as JSON.
     State,
-}
-
-/// Why a thread could not be read or changed. The stored thread is unchanged.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ThreadError {
-    /// The input cannot be read, with the offset of the byte.
-    Input(usize, String),
-    /// The input contains this many transcripts instead of one.
-    SeveralTranscripts(usize),
-    /// The thread is stored with interactions of another kind.
-    Unit {
-        /// The unit of the stored thread.
-        kept: String,
-        /// The unit of this run.
-        asked: &'static str,
-    },
-    /// The input has another dialect than the thread.
-    Dialect {
-        /// The dialect of the stored thread.
-        kept: String,
-        /// The dialect of the input.
-        new: &'static str,
-    },
-    /// The input begins after the next message of the thread.
-    Gap {
-        /// Number of messages in the thread.
-        taken: usize,
-        /// Number of the first message in the input.
-        from: usize,
-    },
-    /// Messages of this dialect cannot be stored one by one.
-    NotPerMessage(&'static str),
-    /// The thread contains no message.
-    Empty,
-    /// The stored thread has another version.
-    Version(u32),
-    /// The stored thread is damaged.
-    Stored(String),
-    /// A summary could not be made.
-    Summary(ProcessorError),
-    /// The store cannot be read or written.
-    Store(store::StoreError),
-}
-
-impl fmt::Display for ThreadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(_, what) => f.write_str(what),
-            Self::SeveralTranscripts(count) => {
-                write!(f, "{count} transcripts found; append one transcript at a time to a thread")
-            }
-            Self::Unit { kept, asked } => {
-                write!(f, "the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")
-            }
-            Self::Dialect { kept, new } => {
-                write!(
-                    f,
-                    "the thread is in dialect `{kept}`, the input in `{new}`; pass --dialect or use another thread"
-                )
-            }
-            Self::Gap { taken, from } => {
-                let (first, last) = (taken + 1, from - 1);
-                write!(f, "the thread has {taken} messages, so --from {from} would skip messages {first} to {last}")
-            }
-            Self::NotPerMessage(dialect) => write!(f, "messages of `{dialect}` cannot be stored one by one"),
-            Self::Empty => f.write_str("the thread contains no messages"),
-            Self::Version(version) => {
-                write!(f, "the thread was stored in version {version}; this program reads version {VERSION}")
-            }
-            Self::Stored(what) => write!(f, "the stored thread is damaged: {what}"),
-            Self::Summary(error) => error.fmt(f),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ThreadError {}
-
-impl From<store::StoreError> for ThreadError {
-    fn from(error: store::StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 /// Appends messages to the thread `id` of `store` and returns the new thread.
@@ -316,8 +235,7 @@ impl Thread {
         rolling.memory.advance(summary.rolling, seen, fresh);
         let next = summary.rolling.held(seen).start.max(self.first);
         let start = rolling.interaction(next).map_or(0, |interaction| interaction.start);
-        let kept: Vec<bool> =
-            messages.iter().enumerate().map(|(at, message)| at >= start || message.role.instructs()).collect();
+        let kept: Vec<bool> = messages.iter().enumerate().map(|(at, message)| at >= start || stays(message)).collect();
         (self.first, self.memory) = (next, rolling.memory);
         let mut kept = kept.into_iter();
         self.items.retain(|_| kept.next().unwrap_or(true));
@@ -336,17 +254,28 @@ impl Thread {
         let document = document(&text)?;
         let (dialect, mut transcript) = self.transcript(&document)?;
         let rolling = summary.rolling_view(&transcript.messages, Some((self.memory.clone(), self.first)));
-        if shown == Shown::State {
+        let Shown::Context { thinking } = shown else {
             let time = |at: usize| self.items.get(at).map(|item| item.ts.clone());
             return Ok(state(&transcript.messages, &rolling, summary.rolling, &time) + "\n");
-        }
+        };
         let messages = std::mem::take(&mut transcript.messages);
+        let prefixes = ThoughtPrefixes::of(&messages);
         let view = View::new(&messages, &transcript.preamble, transcript.pairing_rules);
         let plan = summary.plan(&view, &rolling);
-        if plan.is_identity() {
+        let mut remaining = apply_plan(messages, &plan);
+        let mut changed = !plan.is_identity();
+        if let Some(prefixes) = prefixes {
+            let broken =
+                if self.taken > self.items.len() { prefixes.all(&remaining) } else { prefixes.broken(&remaining) };
+            let models = dialects::models(dialect, &transcript);
+            let checks = |index: usize| models.get(index)?.as_ref().map(|model| checks_prefix(&model.decode()));
+            let plan = thinking.plan(&remaining, &broken, ThoughtModels { checks: &checks, dataset: false });
+            changed |= !plan.is_identity();
+            remaining = apply_plan(remaining, &plan);
+        }
+        if !changed {
             return Ok(text);
         }
-        let remaining = apply_plan(messages, &plan);
         let mut out = String::new();
         apply(&transcript, dialect, &remaining, &mut out);
         Ok(out)
@@ -385,6 +314,11 @@ impl Thread {
         let first = read.into_iter().next();
         first.ok_or(ThreadError::Empty)
     }
+}
+
+/// Whether a message stays in the thread when it is no longer in the window.
+fn stays(message: &Message<'_>) -> bool {
+    message.role.instructs() || message.boundary && message.standing.is_read()
 }
 
 fn document(text: &str) -> Result<Document<'_>, ThreadError> {

@@ -1,7 +1,7 @@
 //! A message as a borrowed view: its role, and its parts with their place in the bytes.
 
-use super::{ToolCall, ToolResult};
-use crate::json::{Span, Text, Value};
+use super::{Part, ToolCall, ToolResult};
+use crate::json::{Text, Value};
 
 /// Who a message is from. An item without one of these roles is metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +74,28 @@ pub enum Binding {
     SameReply,
 }
 
+/// Whether a model still reads a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standing {
+    /// It does.
+    #[default]
+    Live,
+    /// It does, although a boundary follows: the boundary kept it.
+    Preserved,
+    /// It reads the last boundary instead.
+    Superseded,
+    /// A later event of the log took the turn back.
+    RolledBack,
+}
+
+impl Standing {
+    /// Whether the model still reads the message.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::Live | Self::Preserved)
+    }
+}
+
 /// A message of a transcript.
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
@@ -95,10 +117,16 @@ pub struct Message<'a> {
     pub calls_close: bool,
     /// Whether a program wrote it, although its role is user: it begins no turn of a person.
     pub automatic: bool,
+    /// Whether it stands for everything before it, as a compaction does.
+    pub boundary: bool,
+    /// Whether the model still reads it.
+    pub standing: Standing,
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.
     pub cut: Vec<Part<'a>>,
+    /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
+    pub attached: Vec<Text<'a>>,
 }
 
 impl<'a> Message<'a> {
@@ -125,8 +153,11 @@ impl<'a> Message<'a> {
             barrier: false,
             calls_close: false,
             automatic: false,
+            boundary: false,
+            standing: Standing::Live,
             origin,
             cut: Vec::new(),
+            attached: Vec::new(),
         }
     }
 
@@ -216,105 +247,6 @@ impl<'a> Message<'a> {
             Origin::Draft { .. } => None,
         }
     }
-}
-
-/// A part of a message.
-#[derive(Debug, Clone)]
-pub struct Part<'a> {
-    /// What it is.
-    pub content: Content<'a>,
-    /// Where it came from.
-    pub origin: PartOrigin<'a>,
-}
-
-impl<'a> Part<'a> {
-    /// A part that was read at `place`.
-    #[must_use]
-    pub const fn from_source(content: Content<'a>, place: PartPlace<'a>) -> Self {
-        Self { content, origin: PartOrigin::Source(place) }
-    }
-
-    /// Adds `value` to the copies of the part.
-    pub fn add_copy(&mut self, value: Value<'a>) {
-        if let PartOrigin::Source(place) = &mut self.origin {
-            place.copies.push(value);
-        }
-    }
-
-    /// Where the part is in the bytes of its message; `None` for a draft.
-    #[must_use]
-    pub const fn place(&self) -> Option<&PartPlace<'a>> {
-        match &self.origin {
-            PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => Some(place),
-            PartOrigin::Draft(_) => None,
-        }
-    }
-}
-
-/// Where a part comes from.
-#[derive(Debug, Clone)]
-pub enum PartOrigin<'a> {
-    /// It was read, and is unchanged.
-    Source(PartPlace<'a>),
-    /// It was read, and an edit rewrote its text.
-    Rewritten(PartPlace<'a>),
-    /// An edit moved it here from another message.
-    Moved(PartPlace<'a>),
-    /// An edit wrote it.
-    Draft(super::DraftPart),
-}
-
-/// The bytes of a part, and what is removed with them.
-#[derive(Debug, Clone)]
-pub struct PartPlace<'a> {
-    /// The element of a list, or the value of a member, that is removed when the part is cut.
-    pub element: Value<'a>,
-    /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
-    pub copies: Vec<Value<'a>>,
-    /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
-    pub shell: bool,
-    /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
-    /// one element.
-    pub rewrite: Option<Rewrite>,
-}
-
-impl<'a> PartPlace<'a> {
-    /// The place of a part that is one element.
-    #[must_use]
-    pub const fn element(element: Value<'a>) -> Self {
-        Self { element, copies: Vec::new(), shell: false, rewrite: None }
-    }
-
-    /// The same, in a list or object that is removed with its last element.
-    #[must_use]
-    pub const fn in_shell(element: Value<'a>) -> Self {
-        Self { element, copies: Vec::new(), shell: true, rewrite: None }
-    }
-
-    /// The same, with its text at `value`, where it is written between `before` and `after`.
-    #[must_use]
-    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
-        self.rewrite = Some(Rewrite { span: value.span(), before, after });
-        self
-    }
-
-    /// The same, with its text at `value`.
-    #[must_use]
-    pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
-        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
-        self
-    }
-}
-
-/// Where and how the text of a part is rewritten: `before`, the text as a JSON string, `after`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rewrite {
-    /// The bytes that are replaced.
-    pub span: Span,
-    /// JSON before the string.
-    pub before: &'static str,
-    /// JSON after the string.
-    pub after: &'static str,
 }
 
 /// What a part is.

@@ -3,22 +3,28 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
+mod boundary;
 mod draft;
 mod faults;
 mod message;
+mod models;
 mod outline;
 mod pairing;
+mod part;
 mod placement;
 mod provider_rules;
 mod segment;
 mod tool;
 mod usage;
 
+pub use boundary::{reach, supersede};
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
-pub use message::{Binding, Content, Message, Origin, Part, PartOrigin, PartPlace, Rewrite, Role};
+pub use message::{Binding, Content, Message, Origin, Role, Standing};
+pub use models::checks_prefix;
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
+pub use part::{Part, PartOrigin, PartPlace, Rewrite};
 pub use placement::Placement;
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
 pub use segment::{bind_pieces, in_flight, segments, turns};
@@ -46,6 +52,13 @@ pub struct Transcript<'a> {
     pub layout: Layout<'a>,
     /// The messages, in order.
     pub messages: Vec<Message<'a>>,
+}
+
+impl Transcript<'_> {
+    /// Removes the messages that the model no longer reads. What remains can be read, but not written.
+    pub fn keep_live(&mut self) {
+        self.messages.retain(|message| message.standing.is_read());
+    }
 }
 
 impl<'a> std::ops::Deref for Transcript<'a> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Transcript, in_flight, segments, turns};
+use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
 use crate::json::{Span, Text};
 
 /// The structure of a transcript, as it was read.
@@ -69,7 +69,7 @@ pub struct OutlineMessage {
     pub turn: usize,
     /// Number of its segment, from 0.
     pub segment: usize,
-    /// What else affects it: `binds-next`, `indivisible` and `barrier`.
+    /// What else affects it: `binds-next`, `indivisible`, `barrier`, `boundary`, `superseded` and `rolled-back`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<&'static str>,
     /// The parts, in order.
@@ -216,8 +216,14 @@ fn message(
     groups: &Groups,
     origin: OutlineOrigin,
 ) -> OutlineMessage {
-    let marks =
-        [("binds-next", message.is_bound()), ("indivisible", message.indivisible), ("barrier", message.is_barrier())];
+    let marks = [
+        ("binds-next", message.is_bound()),
+        ("indivisible", message.indivisible),
+        ("barrier", message.is_barrier()),
+        ("boundary", message.boundary),
+        ("superseded", message.standing == Standing::Superseded),
+        ("rolled-back", message.standing == Standing::RolledBack),
+    ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.other_half(PartRef { message: index, part: nth });
         self::part(part, other.map(|other| [other.message, other.part]), origin)

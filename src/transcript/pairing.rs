@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 
 use super::{Family, Message, Role, ToolCall, ToolResult};
+use crate::json::Value;
 
 /// A part, by the index of its message and its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +51,10 @@ pub struct Pairs {
     halves: Vec<Option<PartRef>>,
     mismatches: HashMap<PartRef, Mismatch>,
     claimants: HashMap<PartRef, Vec<PartRef>>,
+    /// For calls that another call made while it ran: that call.
+    callers: HashMap<PartRef, PartRef>,
+    /// For calls that made others: those.
+    made: HashMap<PartRef, Vec<PartRef>>,
     calls: Vec<PartRef>,
     results: Vec<PartRef>,
 }
@@ -80,7 +85,39 @@ impl Pairs {
             }
         }
         pairs.find_mismatches(messages);
+        pairs.find_callers(messages);
         pairs
+    }
+
+    /// A call that a program makes names the call of the program.
+    fn find_callers(&mut self, messages: &[Message<'_>]) {
+        let part = |at: PartRef| &messages[at.message].parts[at.part];
+        if !self.calls.iter().any(|&at| part(at).place().is_some_and(|place| place.caller.is_some())) {
+            return;
+        }
+        let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
+        for &at in &self.calls {
+            let thread = messages[at.message].thread;
+            let caller = part(at).place().and_then(|place| place.caller).and_then(Value::text);
+            if let Some(program) = caller.and_then(|caller| programs.get(&(thread, caller.decode())).copied()) {
+                self.callers.insert(at, program);
+                self.made.entry(program).or_default().push(at);
+            }
+            if let Some(id) = part(at).content.call().and_then(|call| call.id.as_ref()) {
+                programs.insert((thread, id.decode()), at);
+            }
+        }
+    }
+
+    /// The call that made this call while it ran, and the calls that this call made. They are kept or dropped together.
+    pub fn program(&self, call: PartRef) -> impl Iterator<Item = PartRef> {
+        let made = self.made.get(&call).into_iter().flatten();
+        self.callers.get(&call).into_iter().chain(made).copied()
+    }
+
+    /// Every call that another call made, with that call.
+    pub fn callers(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
+        self.callers.iter().map(|(call, program)| (*call, *program))
     }
 
     fn of_none(messages: &[Message<'_>]) -> Self {

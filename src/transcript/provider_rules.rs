@@ -21,6 +21,8 @@ pub struct ProviderRules {
     pub signatures: &'static [&'static str],
     /// The first call of a message must have one of these members, if other calls of the transcript do.
     pub call_signatures: &'static [&'static str],
+    /// Whether instructions may be anywhere in the conversation.
+    pub system_anywhere: bool,
     /// The format of call ids, if the provider restricts it.
     pub ids: Option<IdFormat>,
 }

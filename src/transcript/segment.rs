@@ -13,6 +13,10 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     for (call, result) in pairs.pairs() {
         reach[call.message] = reach[call.message].max(result.message);
     }
+    for (call, program) in pairs.callers() {
+        let end = pairs.other_half(call).map_or(call.message, |result| result.message.max(call.message));
+        reach[program.message] = reach[program.message].max(end);
+    }
     for (at, message) in messages.iter().enumerate() {
         if message.is_bound() && at + 1 < messages.len() {
             reach[at] = reach[at].max(at + 1);

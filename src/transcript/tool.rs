@@ -84,6 +84,8 @@ pub enum Family {
     ToolSearch,
     /// A program that calls tools.
     Program,
+    /// Another agent.
+    Agent,
     /// A tool that the provider runs.
     Server,
     /// A remote tool behind the model context protocol.

@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = Rule {
     why: "Anthropic signs thinking blocks and rejects a block whose signature is missing or does not match its text: \
           keep a thinking block whole, or drop it whole. Gemini signs the first call of a turn; if that call is \
           dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
-          calls.",
+          calls. A signature that no longer matches the messages before it cannot be seen in a transcript: cut with \
+          --thinking auto to drop such thoughts.",
     help: "drop the whole thinking block, or put its signature back",
     answers: &[
         ("anthropic", "messages.N.content.M.thinking.signature: Field required"),

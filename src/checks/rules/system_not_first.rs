@@ -10,12 +10,10 @@ pub(super) static RULE: Rule = Rule {
     level: Level::Warn,
     summary: "A system message comes after the beginning.",
     why: "Many chat templates accept one block of instructions at the beginning and fail on any other; so do some \
-          providers. Merged transcripts, and wrongly cut ones, have instructions in the middle.",
+          providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
+          there, so its messages are not examined.",
     help: "move the instructions to the beginning",
-    answers: &[
-        ("anthropic", "messages.N.role: Input should be 'user' or 'assistant'"),
-        ("mistral", "Unexpected role 'system' after role 'user'"),
-    ],
+    answers: &[("mistral", "Unexpected role 'system' after role 'user'")],
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}
@@ -29,6 +27,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.system_anywhere {
+        return Vec::new();
+    }
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
     let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
     late.map(|(at, _)| context.match_message(at, "a system message comes after the beginning")).collect()

@@ -13,6 +13,8 @@ pub(super) struct Amount {
     pub(super) messages: usize,
     pub(super) calls: usize,
     pub(super) tokens: usize,
+    /// Tokens of the messages that the model still reads.
+    pub(super) live: usize,
 }
 
 impl Amount {
@@ -21,6 +23,7 @@ impl Amount {
         self.messages += other.messages;
         self.calls += other.calls;
         self.tokens += other.tokens;
+        self.live += other.live;
     }
 }
 
@@ -28,6 +31,8 @@ impl Amount {
 pub(super) struct Sum {
     line: usize,
     total: Amount,
+    /// Boundaries whose text is encrypted.
+    opaque: usize,
     roles: BTreeMap<&'static str, Amount>,
     tools: BTreeMap<String, Amount>,
 }
@@ -38,14 +43,20 @@ impl Sum {
         let messages = &transcript.messages;
         let view = View::new(messages, &transcript.preamble, transcript.pairing_rules);
         let outside = counting.outside(&view);
-        let mut sum = Self { line, total: Amount::default(), roles: BTreeMap::new(), tools: BTreeMap::new() };
+        let mut sum =
+            Self { line, total: Amount::default(), opaque: 0, roles: BTreeMap::new(), tools: BTreeMap::new() };
         for message in messages {
             let calls = message.calls().count();
-            sum.count(message.role, Amount { transcripts: 0, messages: 1, calls, tokens: counting.message(message) });
+            let tokens = counting.message(message);
+            let live = if message.standing.is_read() { tokens } else { 0 };
+            sum.count(message.role, Amount { transcripts: 0, messages: 1, calls, tokens, live });
+            let opaque = message.boundary && message.standing.is_read() && tokens == 0;
+            sum.opaque += usize::from(opaque);
         }
         if outside > 0 {
             sum.total.tokens += outside;
-            sum.roles.insert("outside", Amount { tokens: outside, ..Amount::default() });
+            sum.total.live += outside;
+            sum.roles.insert("outside", Amount { tokens: outside, live: outside, ..Amount::default() });
         }
         sum.total.transcripts = 1;
         sum.tools(transcript, counting);
@@ -69,7 +80,9 @@ impl Sum {
                 .or(own)
                 .map_or_else(|| String::from("?"), |name| name.decode().into_owned());
             let calls = usize::from(content(at).call().is_some());
-            let amount = Amount { calls, tokens: counting.content(content(at)), ..Amount::default() };
+            let tokens = counting.content(content(at));
+            let live = if transcript.messages[at.message].standing.is_read() { tokens } else { 0 };
+            let amount = Amount { calls, tokens, live, ..Amount::default() };
             self.tools.entry(name).or_default().add(amount);
         }
     }
@@ -89,6 +102,8 @@ pub(super) struct Counts {
     pub(super) tokenizer: String,
     pub(super) exact: bool,
     pub(super) total: Amount,
+    /// Boundaries whose text is encrypted, so that their tokens are not known.
+    pub(super) opaque: usize,
     /// Rows in the order of the input, or by name.
     pub(super) rows: Vec<(String, Amount)>,
     pub(super) longest: Option<Longest>,
@@ -103,6 +118,7 @@ impl Counts {
             tokenizer: tokenizer.to_owned(),
             exact,
             total: Amount::default(),
+            opaque: 0,
             rows: Vec::new(),
             longest: None,
             names: BTreeMap::new(),
@@ -118,8 +134,9 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, file: &str, sum: Sum) {
-        let Sum { line, total, roles, tools } = sum;
+        let Sum { line, total, opaque, roles, tools } = sum;
         self.total.add(total);
+        self.opaque += opaque;
         self.lengths.push(total.tokens);
         if self.longest.as_ref().is_none_or(|longest| longest.tokens < total.tokens) {
             self.longest = Some(Longest { file: file.to_owned(), line, tokens: total.tokens });

@@ -62,16 +62,23 @@ enum Format {
     Csv,
 }
 
-struct Counter(Counting);
+struct Counter {
+    counting: Counting,
+    /// Whether only what the model still reads is counted.
+    live: bool,
+}
 
 impl Work for Counter {
     type Out = Vec<Sum>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), ReadError> {
         let document = unit.read()?;
-        let sums = unit.transcripts(&document)?.into_iter().map(|(_, transcript)| {
+        let sums = unit.transcripts(&document)?.into_iter().map(|(_, mut transcript)| {
+            if self.live {
+                transcript.keep_live();
+            }
             let line = unit.place(transcript.span.start as usize).line;
-            Sum::of(&transcript, line, &self.0)
+            Sum::of(&transcript, line, &self.counting)
         });
         out.extend(sums);
         Ok(())
@@ -98,7 +105,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         on_error: OnError::Skip,
         ..Batch::default()
     };
-    batch.run(sources, &Counter(counting), |event| {
+    batch.run(sources, &Counter { counting, live: args.input.live }, |event| {
         match event {
             Event::Opened(opened) => counts.open(&opened.source.name),
             Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| counts.add(&opened.source.name, sum)),

@@ -16,17 +16,31 @@ pub(super) fn print(counts: &Counts, format: Format) -> String {
     }
 }
 
+type Column = (&'static str, fn(&Amount) -> usize);
+
+/// The columns of a table: the live tokens only if they differ.
+fn shown(counts: &Counts) -> Vec<Column> {
+    let differ = counts.total.live != counts.total.tokens;
+    columns(counts.by).iter().copied().filter(|(name, _)| *name != LIVE || differ).collect()
+}
+
+/// The tokens that the model still reads.
+const LIVE: &str = "live";
+
 /// The columns that apply to rows of this kind.
-fn columns(by: By) -> &'static [(&'static str, fn(&Amount) -> usize)] {
+fn columns(by: By) -> &'static [Column] {
     match by {
         By::File => &[
             ("transcripts", |a| a.transcripts),
             ("messages", |a| a.messages),
             ("calls", |a| a.calls),
             ("tokens", |a| a.tokens),
+            (LIVE, |a| a.live),
         ],
-        By::Transcript | By::Role => &[("messages", |a| a.messages), ("calls", |a| a.calls), ("tokens", |a| a.tokens)],
-        By::Tool => &[("calls", |a| a.calls), ("tokens", |a| a.tokens)],
+        By::Transcript | By::Role => {
+            &[("messages", |a| a.messages), ("calls", |a| a.calls), ("tokens", |a| a.tokens), (LIVE, |a| a.live)]
+        }
+        By::Tool => &[("calls", |a| a.calls), ("tokens", |a| a.tokens), (LIVE, |a| a.live)],
     }
 }
 
@@ -40,7 +54,7 @@ const fn title(by: By) -> &'static str {
 }
 
 fn table(counts: &Counts) -> String {
-    let columns = columns(counts.by);
+    let columns = shown(counts);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(std::iter::once(title(counts.by)).chain(columns.iter().map(|(name, _)| *name)));
@@ -64,13 +78,21 @@ fn table(counts: &Counts) -> String {
 
 fn footer(counts: &Counts) -> String {
     let about = if counts.exact { "" } else { ", an estimate" };
-    let counted = format!("counted with {}{about}", counts.tokenizer);
+    let counted = format!("counted with {}{about}{}", counts.tokenizer, opaque(counts.opaque));
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
     let [half, most, nearly, _] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
         "tokens per transcript: p50 {half}, p90 {most}, p99 {nearly}, max {} ({}:{})\n{counted}",
         longest.tokens, longest.file, longest.line
     )
+}
+
+fn opaque(boundaries: usize) -> String {
+    match boundaries {
+        0 => String::new(),
+        1 => String::from("; without 1 encrypted compaction, whose tokens are unknown"),
+        more => format!("; without {more} encrypted compactions, whose tokens are unknown"),
+    }
 }
 
 fn json(counts: &Counts) -> serde_json::Value {
@@ -95,6 +117,8 @@ fn json(counts: &Counts) -> serde_json::Value {
         "messages": counts.total.messages,
         "calls": counts.total.calls,
         "tokens": counts.total.tokens,
+        "live": counts.total.live,
+        "unknown_compactions": counts.opaque,
         "percentiles": serde_json::Map::from_iter(percentiles),
         "longest": longest,
         "by": title(counts.by),
@@ -103,7 +127,7 @@ fn json(counts: &Counts) -> serde_json::Value {
 }
 
 fn csv(counts: &Counts) -> String {
-    let columns = columns(counts.by);
+    let columns = shown(counts);
     let header = std::iter::once(title(counts.by)).chain(columns.iter().map(|(name, _)| *name));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
     for (name, amount) in &counts.rows {

@@ -70,17 +70,21 @@ impl Args {
             max_record: self.input.max_record.limit(),
         };
         let mut done = Ok(());
-        Batch { input_options, ..Batch::default() }.run(sources, &Search, |event| match event {
-            Event::Done { opened, out, .. } => {
-                done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
-                if done.is_ok() { Flow::Continue } else { Flow::Stop }
-            }
-            Event::Failed(failure) => {
-                failures.push(failure.error.clone());
-                Flow::Continue
-            }
-            Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
-        });
+        Batch { input_options, ..Batch::default() }.run(
+            sources,
+            &Search { live: self.input.live },
+            |event| match event {
+                Event::Done { opened, out, .. } => {
+                    done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
+                    if done.is_ok() { Flow::Continue } else { Flow::Stop }
+                }
+                Event::Failed(failure) => {
+                    failures.push(failure.error.clone());
+                    Flow::Continue
+                }
+                Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
+            },
+        );
         done.map(|()| failures)
     }
 
@@ -175,14 +179,20 @@ impl Found {
 }
 
 /// Finds the updates of every transcript.
-struct Search;
+struct Search {
+    /// Whether only what the model still reads is searched.
+    live: bool,
+}
 
 impl Work for Search {
     type Out = Vec<Vec<Found>>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.read()?;
-        for (_, transcript) in unit.transcripts(&document)? {
+        for (_, mut transcript) in unit.transcripts(&document)? {
+            if self.live {
+                transcript.keep_live();
+            }
             let messages = &transcript.messages;
             let start = |at: usize| {
                 messages.get(at).and_then(crate::transcript::Message::value).map(|value| value.span().start)

@@ -46,7 +46,8 @@ impl ThreadFlags {
         // An unknown dialect is an error before anything is read.
         args.cutting.input.input_options()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
-        let shown = if args.emit == Emit::State { Shown::State } else { Shown::Context };
+        let shown =
+            if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
             return super::follow::run(&args.cutting.input, &mut memory, Following { from, clock, shown }, summary);

@@ -36,7 +36,18 @@ fn read_part<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
         Some("reasoning-file") => Content::Reasoning(Text::Escaped("")),
         _ => return blocks::part(part, blocks::plain_block(part)),
     };
-    Part::from_source(content, PartPlace::element(part))
+    let bound = matches!(content, Content::Reasoning(_)) && is_signed_by_claude(part);
+    Part::from_source(content, PartPlace::element(part)).bound_to_prefix(bound)
+}
+
+/// Whether the options for the provider contain the proof of a thought of Claude.
+pub(super) fn is_signed_by_claude(part: Value<'_>) -> bool {
+    let options = ["providerOptions", "providerMetadata"].iter().filter_map(|key| part.get(key));
+    let mut claude =
+        options.flat_map(|options| ["anthropic", "bedrock"].map(|provider| options.get(provider))).flatten();
+    // Version 4 of the SDK wrote the signature beside the text.
+    part.get("signature").is_some()
+        || claude.any(|proof| proof.some("signature").is_some() || proof.some("redactedData").is_some())
 }
 
 fn read_call(part: Value<'_>) -> ToolCall<'_> {

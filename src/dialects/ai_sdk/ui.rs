@@ -1,5 +1,6 @@
 //! `UIMessage`: what the AI SDK keeps for the screen. A tool part goes through states; the later ones hold the result.
 
+use super::model::is_signed_by_claude;
 use crate::dialects::{Fit, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
@@ -30,7 +31,8 @@ pub(super) fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         "reasoning" => {
             // Version 4 of the SDK wrote the text under `reasoning`.
             let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
-            vec![Part::from_source(Content::Reasoning(text), PartPlace::element(part))]
+            let thought = Part::from_source(Content::Reasoning(text), PartPlace::element(part));
+            vec![thought.bound_to_prefix(is_signed_by_claude(part))]
         }
         "text" => vec![blocks::part(part, blocks::plain_block(part))],
         "file" => vec![Part::from_source(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],

@@ -3,14 +3,16 @@
 //! One message of the API may lie in several records with one `message.id`. What else a record holds (`toolUseResult`,
 //! `progress`) is a copy: never counted, never paired.
 
+mod attachment;
 mod threads;
 mod writing;
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks};
+use super::{Dialect, Fit, Item, Patch, Remaining, anthropic};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown,
+    Usage,
 };
 
 /// The dialect `claude-code`.
@@ -92,6 +94,7 @@ impl Dialect for ClaudeCode {
         let role = match kind.as_str() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
+            "attachment" => return attachment::read(item),
             kind if METADATA.contains(&kind) => return Item::Metadata,
             _ => return Item::Unknown(Unknown::kind(kind)),
         };
@@ -99,7 +102,8 @@ impl Dialect for ClaudeCode {
         let mut message = Message::from_source(role, item);
         let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
         message.id = own_id.or_else(|| item.get_text("uuid"));
-        message.parts = blocks::content(said.get("content"), anthropic::read_block);
+        message.parts = anthropic::read_content(said.get("content"));
+        anthropic::mark_compaction(&mut message);
         message.automatic = role == Role::User && (is_set(item, "isMeta") || begins_with_tag(&message));
         if let Some(copy) = item.get("toolUseResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
@@ -112,6 +116,7 @@ impl Dialect for ClaudeCode {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         threads::number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
+        pin_states(items, &mut read);
         read
     }
 
@@ -174,7 +179,7 @@ fn is_set(item: Value<'_>, key: &str) -> bool {
 /// What is open when the log is compacted stays open for ever: the message after the boundary closes it. The boundary, and a
 /// snapshot of the files that a later message names, go with the message after them.
 fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let (mut closing, mut begun) = (false, false);
+    let (mut closing, mut compacted, mut begun) = (false, false, false);
     for (at, &item) in items.iter().enumerate() {
         match &mut read[at] {
             Item::Message(message) => {
@@ -184,9 +189,11 @@ fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
                     message.barrier = true;
                     closing = false;
                 }
+                message.boundary |= std::mem::take(&mut compacted) || summary;
             }
             Item::Metadata if is_boundary(item) => {
-                closing = !preserves_messages(item);
+                closing = !preserve(item, &mut read[..at]);
+                compacted = true;
                 read[at] = Item::Ahead;
             }
             Item::Metadata if begun && names_next(items, at) => read[at] = Item::Ahead,
@@ -195,16 +202,46 @@ fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
 }
 
+/// Pins the last line of each kind of state: a resumed session reads that one.
+fn pin_states<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut seen: Vec<Text<'a>> = Vec::new();
+    for (item, read) in items.iter().zip(read).rev() {
+        let state = matches!(read, Item::Metadata | Item::Unknown(_) | Item::Attached(_)) && is_state(*item);
+        let Some(kind) = item.get_text("type").filter(|_| state) else { continue };
+        if !seen.contains(&kind) {
+            seen.push(kind);
+            *read = Item::Pinned;
+        }
+    }
+}
+
+/// Whether a line sets a value of the session: it is no node of the tree, and repeats nothing of a message.
+fn is_state(item: Value<'_>) -> bool {
+    let linked = ["uuid", "parentUuid", "leafUuid", "messageId", "message", "operation"];
+    item.get("sessionId").is_some() && linked.iter().all(|key| item.get(key).is_none())
+}
+
 fn is_boundary(item: Value<'_>) -> bool {
     item.get("type").is_some_and(|kind| kind.is("system"))
         && item.get("subtype").is_some_and(|kind| kind.is("compact_boundary"))
 }
 
-/// Messages that a compaction preserved may hold calls that are answered behind it.
-fn preserves_messages(boundary: Value<'_>) -> bool {
+/// Marks the messages of `before` that a compaction preserved, and says whether there are any: they may hold calls that are
+/// answered behind it.
+fn preserve(boundary: Value<'_>, before: &mut [Item<'_>]) -> bool {
     let metadata = boundary.get("compactMetadata");
     let preserved = metadata.and_then(|metadata| metadata.get("preservedMessages"));
-    preserved.and_then(|preserved| preserved.get("uuids")).is_some_and(|uuids| uuids.items().next().is_some())
+    let uuids: Vec<Text<'_>> = preserved
+        .and_then(|preserved| preserved.get("uuids"))
+        .map_or_else(Vec::new, |uuids| uuids.items().filter_map(Value::text).collect());
+    for item in before.iter_mut().filter(|_| !uuids.is_empty()) {
+        if let Item::Message(message) = item {
+            let uuid = message.value().and_then(|value| value.get_text("uuid"));
+            let kept = uuid.is_some_and(|uuid| uuids.contains(&uuid));
+            message.standing = if kept { Standing::Preserved } else { Standing::Live };
+        }
+    }
+    !uuids.is_empty()
 }
 
 /// Whether a snapshot of the files was taken for the next message.

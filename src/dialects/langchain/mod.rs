@@ -3,7 +3,7 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, blocks};
+use super::{Dialect, Fit, Item, anthropic, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult, Unknown,
@@ -171,7 +171,9 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     match block.get_text("type") {
         Some(kind) if kind.is("reasoning") || kind.is("thinking") || kind.is("redacted_thinking") => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
+            let signed = anthropic::is_signed(block) || block.get("extras").is_some_and(anthropic::is_signed);
             Part::from_source(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
+                .bound_to_prefix(signed)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }

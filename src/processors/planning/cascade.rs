@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Plan, Reason, View};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Pairs, PartRef};
+use crate::transcript::{Content, Message, Pairs, PartRef, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -27,6 +27,8 @@ pub(in crate::processors) struct DropSet<'v, 'a> {
     elements: HashMap<usize, HashMap<Value<'a>, Vec<usize>>>,
     /// The indivisible messages whose calls are dropped.
     batches: HashSet<usize>,
+    /// Boundaries that should be dropped, but are kept while a message after them is.
+    held: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
 }
@@ -43,6 +45,7 @@ const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it"
 const NO_FOLLOWER: Reason = Reason::Borrowed("the message that follows this reasoning was dropped");
 const NO_REASONING: Reason = Reason::Borrowed("the reasoning it depends on was dropped");
 const SAME_BYTES: Reason = Reason::Borrowed("it is stored inside a part that was dropped");
+const SAME_PROGRAM: Reason = Reason::Borrowed("a call of the same program was dropped");
 const INDIVISIBLE: Reason = Reason::Borrowed("another call under the same signature was dropped");
 
 impl<'v, 'a> DropSet<'v, 'a> {
@@ -57,6 +60,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             remaining: HashMap::default(),
             elements: HashMap::default(),
             batches: HashSet::default(),
+            held: Vec::new(),
             waiting: Vec::new(),
         }
     }
@@ -86,9 +90,30 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn drain(&mut self) {
         while let Some((target, reason)) = self.waiting.pop() {
             match target {
+                Target::Message(at) if self.messages[at].boundary && !self.is_gone(at) => self.held.push((at, reason)),
                 Target::Message(at) if !self.is_gone(at) => self.mark_message(at, reason),
-                Target::Part(part) if !self.is_part_gone(part) => self.mark_part(part, reason),
+                Target::Part(part) if !self.is_part_gone(part) && !self.is_of_boundary(part) => {
+                    self.mark_part(part, reason);
+                }
                 _ => {}
+            }
+        }
+    }
+
+    /// Whether a part stands for everything before it, or belongs to the message that does.
+    fn is_of_boundary(&self, part: PartRef) -> bool {
+        let message = &self.messages[part.message];
+        message.boundary && matches!(message.parts[part.part].content, Content::Text(_) | Content::Other)
+    }
+
+    /// Drops the boundaries that should be dropped and that no kept message needs.
+    fn release(&mut self) {
+        self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (at, reason) in std::mem::take(&mut self.held) {
+            let mut needing = at + 1..reach(self.messages, at);
+            if !self.is_gone(at) && needing.all(|after| self.is_gone(after)) {
+                self.mark_message(at, reason);
+                self.drain();
             }
         }
     }
@@ -152,6 +177,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
         if let Some(other) = self.pairs.other_half(part) {
             self.waiting.push((Target::Part(other), if is_call { CALL_DROPPED } else { RESULT_DROPPED }));
         }
+        // A program and the calls that it made are one.
+        let program = self.pairs.program(part).map(|call| (Target::Part(call), SAME_PROGRAM));
+        self.waiting.extend(program);
         // A duplicate result of a dropped call would have no call.
         let claimants = self.pairs.claimants(part).iter();
         self.waiting.extend(claimants.map(|&result| (Target::Part(result), CALL_DROPPED)));
@@ -159,6 +187,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// The plan that drops these messages and parts.
     pub(in crate::processors) fn into_plan(mut self) -> Plan {
+        self.release();
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();
         parts.sort_unstable();

@@ -68,6 +68,9 @@ impl Counting {
             // No limit, so this cannot stop early.
             let _counted = sum.content(&part.content);
         }
+        for text in &message.attached {
+            let _counted = sum.text(text);
+        }
         sum.total
     }
 
@@ -78,6 +81,9 @@ impl Counting {
         sum.add(self.frame())?;
         for part in &message.parts {
             sum.content(&part.content)?;
+        }
+        for text in &message.attached {
+            sum.text(text)?;
         }
         Some(sum.total)
     }
@@ -107,7 +113,8 @@ impl Counting {
         let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
         let inside = view.messages.iter().map(|message| {
             let parts = message.parts.iter().map(|part| upper_bound(&part.content));
-            self.frame() + parts.sum::<usize>()
+            let attached = message.attached.iter().map(Text::len_bound);
+            self.frame() + parts.sum::<usize>() + attached.sum::<usize>()
         });
         self.tokenizer.at_most_bytes() && primed + self.reserve + outside + inside.sum::<usize>() <= limit
     }

@@ -78,9 +78,9 @@ impl Keep {
         runs.iter().take(self.first).next_back().map_or(0, |run| run.end)
     }
 
-    /// Whether the message is kept for its role.
+    /// Whether the message is kept for its role, or because it stands for everything before it.
     pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
-        self.system && message.role.instructs()
+        self.system && message.role.instructs() || message.boundary && message.standing.is_read()
     }
 
     /// `start`, moved forward to the first speaking user message if `start_on_user` is set and there is one.

@@ -11,7 +11,7 @@ use super::summary_block::{read_block, write_block};
 use super::utterances::utterances;
 use crate::summarizers::{Budget, Failure, Summarizer, Utterance};
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Draft, Message, Pairs, Role};
+use crate::transcript::{Draft, Message, Pairs, Role, Standing};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -82,6 +82,15 @@ impl Processor for RollingSummary {
         "summarize"
     }
 
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::RolledBack]
+    }
+
+    /// No summary is made to find this out.
+    fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        Ok(!self.due(&self.rolling_view(view.messages, None)).is_empty())
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut rolling = self.rolling_view(view.messages, None);
         let due = self.due(&rolling);
@@ -115,7 +124,7 @@ impl RollingSummary {
         // Interactions that a summary covers have been seen, even if the state does not say so.
         let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
         memory.seen = memory.seen.max(summarized);
-        let interactions = interactions(messages, self.counted, &|at| blocks.contains(&at));
+        let interactions = interactions(messages, self.counted, &|at| blocks.contains(&at) || messages[at].boundary);
         RollingView { memory, first: first.max(1), interactions, blocks }
     }
 

@@ -61,6 +61,12 @@ fn flags(message: &Message<'_>) -> String {
             flags.push_str(&format!(", {name}"));
         }
     }
+    if message.boundary {
+        flags.push_str(", boundary");
+    }
+    if !message.standing.is_read() {
+        flags.push_str(&format!(", {:?}", message.standing));
+    }
     if message.thread > 0 {
         flags.push_str(&format!(", thread {}", message.thread));
     }

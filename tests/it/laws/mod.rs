@@ -1,7 +1,9 @@
 //! The laws that hold for every command, every dialect and every input.
 
+mod boundaries;
 pub mod cases;
 pub mod check;
 mod fixtures;
 mod generated;
 mod regressions;
+mod thoughts;

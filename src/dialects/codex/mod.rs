@@ -1,7 +1,9 @@
 //! Codex rollouts: `timestamp`, `type` and `payload`; a `response_item` holds an item of OpenAI Responses.
 //!
-//! Only `response_item` and the `replacement_history` of the last `compacted` are what the model reads. `event_msg` repeats it
-//! for the screen: never counted, gone with what it repeats.
+//! Only `response_item` and the `replacement_history` of the last `compacted` are what the model reads; what is before the last
+//! `compacted` is superseded. `event_msg` repeats it for the screen: never counted, dropped with what it repeats.
+
+mod history;
 
 use super::{Dialect, Fit, Item, blocks, responses};
 use crate::json::{Text, Value, quote};
@@ -49,7 +51,9 @@ impl Dialect for Codex {
         let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
         match kind.as_str() {
             "response_item" => read_payload(payload, item),
-            "compacted" => read_compacted(payload),
+            "compacted" => history::read_compacted(payload, item),
+            // Who sent the message before it.
+            "inter_agent_communication" | "inter_agent_communication_metadata" => Item::Metadata,
             "event_msg" => Item::Metadata,
             kind if SETTINGS.contains(&kind) => Item::Pinned,
             _ => Item::Unknown(Unknown::kind(kind)),
@@ -63,10 +67,7 @@ impl Dialect for Codex {
                 *item = Item::Ahead;
             }
         }
-        let replaced = items.iter().rposition(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
-        for before in &mut read[..replaced.unwrap_or(0)] {
-            *before = Item::Pinned;
-        }
+        history::mark(items, &mut read);
         responses::bind_reasoning(read)
     }
 
@@ -79,11 +80,7 @@ impl Dialect for Codex {
         let sessions = items.iter().rev().filter(|item| item.get("type").is_some_and(|kind| kind.is("session_meta")));
         let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
         let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
-        let compacted = items.iter().rfind(|item| item.get("type").is_some_and(|kind| kind.is("compacted")));
-        let payload = compacted
-            .and_then(|item| item.get("payload"))
-            .filter(|payload| payload.get("replacement_history").is_none());
-        base.into_iter().chain(payload.and_then(|payload| payload.get_text("message"))).collect()
+        base.into_iter().collect()
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
@@ -136,15 +133,6 @@ fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
         }
     }
     item
-}
-
-/// What replaces everything before it: a list of items, or in older logs a summary. Without it the items before it would
-/// count again, so it stays.
-fn read_compacted(payload: Value<'_>) -> Item<'_> {
-    match payload.get("replacement_history").filter(|history| history.is_array()) {
-        Some(history) => Item::Nested(history.items().collect()),
-        None => Item::Pinned,
-    }
 }
 
 /// Whether an event repeats a message that comes after it, and not one that stands before it.

@@ -1,0 +1,99 @@
+//! What the log says of its own history: compactions replace it, roll-backs take the end of it back.
+
+use crate::dialects::{Item, blocks};
+use crate::json::Value;
+use crate::transcript::{Content, Message, Part, PartPlace, Role, Standing};
+
+/// What the program writes as said by the user, and nobody typed: no turn begins with it.
+const CONTEXT: &[&str] = &[
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<skill>",
+    "# AGENTS.md instructions",
+];
+
+/// Reads a `compacted` line as the boundary that it is: a list of items inside it, or in older logs a summary.
+pub(super) fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    match payload.get("replacement_history").filter(|history| history.is_array()) {
+        Some(history) => Item::Nested(history.items().collect()),
+        None => boundary(payload, item),
+    }
+}
+
+/// The summary of a `compacted` line, which the model reads in place of everything before it.
+fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    let mut message = Message::from_source(Role::User, item);
+    let said = payload.get("message").filter(|said| said.text().is_some());
+    let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
+    message.parts = vec![Part::from_source(content, PartPlace::element(item))];
+    (message.boundary, message.barrier) = (true, true);
+    Item::Message(message)
+}
+
+/// Marks the messages before the last `compacted` as superseded, and the turns that were rolled back.
+pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    roll_back(items, read);
+    let compacted = |item: &Value<'_>| is(*item, "compacted");
+    let Some(last) = items.iter().rposition(compacted) else { return };
+    for (item, read) in items.iter().zip(&mut *read).take(last) {
+        // The history in an earlier compaction is no longer read: the line is an earlier boundary.
+        if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
+            *read = boundary(payload, *item);
+        }
+        if let Item::Message(message) = read {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+fn is(item: Value<'_>, kind: &str) -> bool {
+    item.get("type").is_some_and(|own| own.is(kind))
+}
+
+/// Marks the turns that a `thread_rolled_back` event takes back. The event belongs to the first message of these turns:
+/// without them it would take back others.
+fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut turns: Vec<usize> = Vec::new();
+    for at in 0..items.len() {
+        if begins_turn(items[at], &read[at]) {
+            turns.push(at);
+        }
+        if is(items[at], "compacted") {
+            turns.clear();
+        }
+        let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
+        let Some(first) = turns.len().checked_sub(count).or(turns.first().map(|_| 0)) else { continue };
+        let start = turns[first];
+        turns.truncate(first);
+        for item in &mut read[start..at] {
+            if let Item::Message(message) = item {
+                message.standing = Standing::RolledBack;
+            }
+        }
+        read[at] = Item::Follows(start);
+    }
+}
+
+/// How many turns an event takes back.
+fn rolled_back(item: Value<'_>) -> Option<usize> {
+    let payload = item.get("payload").filter(|payload| is(item, "event_msg") && is(*payload, "thread_rolled_back"))?;
+    payload.get("num_turns")?.raw().parse().ok()
+}
+
+fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
+    let Some(payload) = item.get("payload").filter(|payload| is(item, "response_item") && is(*payload, "message"))
+    else {
+        return false;
+    };
+    let Item::Message(message) = read else { return false };
+    let typed = || {
+        let mut texts = blocks::texts(payload.get("content")).into_iter();
+        texts.next().is_some_and(|text| {
+            let text = text.decode();
+            !CONTEXT.iter().any(|context| text.trim_start().starts_with(context))
+        })
+    };
+    message.speaks_as(Role::User) && typed()
+}

@@ -1,0 +1,41 @@
+//! Boundaries: messages that stand for everything before them.
+
+use foldhash::HashSet;
+
+use super::{Message, Standing};
+
+/// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
+/// A call that is open before a boundary cannot be answered after it.
+pub fn supersede(messages: &mut [Message<'_>]) {
+    let mut bounded: HashSet<u32> = HashSet::default();
+    for message in messages.iter_mut().rev() {
+        let behind = bounded.contains(&message.thread);
+        if behind && message.standing == Standing::Live && !message.role.instructs() {
+            message.standing = Standing::Superseded;
+        }
+        if message.boundary {
+            bounded.insert(message.thread);
+        }
+    }
+    let mut over: HashSet<u32> = HashSet::default();
+    for message in messages.iter_mut() {
+        match message.standing {
+            Standing::Superseded => {
+                over.insert(message.thread);
+            }
+            Standing::Live => message.barrier |= over.remove(&message.thread),
+            Standing::Preserved => {
+                over.remove(&message.thread);
+            }
+            Standing::RolledBack => {}
+        }
+    }
+}
+
+/// Index of the first message after the boundary `at` that another boundary of the thread supersedes no more: where the
+/// messages end that need the boundary.
+#[must_use]
+pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
+    let next = messages[at + 1..].iter().position(|next| next.boundary && next.thread == messages[at].thread);
+    next.map_or(messages.len(), |next| at + 1 + next)
+}

@@ -1,0 +1,122 @@
+//! A part of a message: what it is, and its place in the bytes.
+
+use super::Content;
+use crate::json::{Span, Value};
+
+/// A part of a message.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// What it is.
+    pub content: Content<'a>,
+    /// Where it came from.
+    pub origin: PartOrigin<'a>,
+}
+
+impl<'a> Part<'a> {
+    /// A part that was read at `place`.
+    #[must_use]
+    pub const fn from_source(content: Content<'a>, place: PartPlace<'a>) -> Self {
+        Self { content, origin: PartOrigin::Source(place) }
+    }
+
+    /// Adds `value` to the copies of the part.
+    pub fn add_copy(&mut self, value: Value<'a>) {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.copies.push(value);
+        }
+    }
+
+    /// The same part, bound to everything before it if `bound`.
+    #[must_use]
+    pub fn bound_to_prefix(mut self, bound: bool) -> Self {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.prefix_bound = bound;
+        }
+        self
+    }
+
+    /// Whether the provider rejects it behind a changed message.
+    #[must_use]
+    pub fn is_prefix_bound(&self) -> bool {
+        self.place().is_some_and(|place| place.prefix_bound)
+    }
+
+    /// Where the part is in the bytes of its message; `None` for a draft.
+    #[must_use]
+    pub const fn place(&self) -> Option<&PartPlace<'a>> {
+        match &self.origin {
+            PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => Some(place),
+            PartOrigin::Draft(_) => None,
+        }
+    }
+}
+
+/// Where a part comes from.
+#[derive(Debug, Clone)]
+pub enum PartOrigin<'a> {
+    /// It was read, and is unchanged.
+    Source(PartPlace<'a>),
+    /// It was read, and an edit rewrote its text.
+    Rewritten(PartPlace<'a>),
+    /// An edit moved it here from another message.
+    Moved(PartPlace<'a>),
+    /// An edit wrote it.
+    Draft(super::DraftPart),
+}
+
+/// The bytes of a part, and what is removed with them.
+#[derive(Debug, Clone)]
+pub struct PartPlace<'a> {
+    /// The element of a list, or the value of a member, that is removed when the part is cut.
+    pub element: Value<'a>,
+    /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
+    pub copies: Vec<Value<'a>>,
+    /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
+    pub shell: bool,
+    /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
+    /// one element.
+    pub rewrite: Option<Rewrite>,
+    /// Whether the provider rejects the part behind a changed message: its signature covers everything before it.
+    pub prefix_bound: bool,
+    /// For a call that another call makes while it runs: the id of that other call.
+    pub caller: Option<Value<'a>>,
+}
+
+impl<'a> PartPlace<'a> {
+    /// The place of a part that is one element.
+    #[must_use]
+    pub const fn element(element: Value<'a>) -> Self {
+        Self { element, copies: Vec::new(), shell: false, rewrite: None, prefix_bound: false, caller: None }
+    }
+
+    /// The same, in a list or object that is removed with its last element.
+    #[must_use]
+    pub const fn in_shell(element: Value<'a>) -> Self {
+        Self { element, copies: Vec::new(), shell: true, rewrite: None, prefix_bound: false, caller: None }
+    }
+
+    /// The same, with its text at `value`, where it is written between `before` and `after`.
+    #[must_use]
+    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
+        self.rewrite = Some(Rewrite { span: value.span(), before, after });
+        self
+    }
+
+    /// The same, with its text at `value`.
+    #[must_use]
+    pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
+        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
+        self
+    }
+}
+
+/// Where and how the text of a part is rewritten: `before`, the text as a JSON string, `after`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// JSON before the string.
+    pub before: &'static str,
+    /// JSON after the string.
+    pub after: &'static str,
+}
