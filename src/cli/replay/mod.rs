@@ -46,10 +46,6 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "view")]
     apply: ApplyFlag,
 
-    /// Show policies only what is behind the log's last compaction
-    #[arg(long)]
-    live: bool,
-
     /// Cache rules, by name; detected from the model and the dialect by default
     #[arg(long, value_name = "NAME")]
     cache: Option<String>,
@@ -176,7 +172,7 @@ impl Args {
                 ApplyFlag::View => replay::Apply::View,
                 ApplyFlag::Rewrite => replay::Apply::Rewrite,
             },
-            live: self.live,
+            live: self.input.live,
             counting,
             prices,
             model,
