@@ -32,7 +32,7 @@ fn the_block_stands_behind_the_leading_instructions_and_nothing_else_changes() {
     }
     // Where a format has no role for it, it goes to whoever reads first.
     let claude = "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"s\"},{\"type\":\"text\",\"text\":\"Hello\"}]}\n";
-    let out = recall(&place, &["--state", &state], claude);
+    let out = recall(&place, &["--state", &state, "--thinking", "keep"], claude);
     assert_eq!(without(&out, &format!("{{\"role\":\"user\",\"content\":\"{block}\"}}")), claude);
     assert_eq!(recall(&place, &["--state", &state], &out), out);
 }
