@@ -32,8 +32,9 @@ pub(super) fn chain(text: &str) -> anyhow::Result<Chain> {
         }
         let matches = spec.read(&flags).map_err(|error| {
             let message = error.to_string();
-            let line = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            anyhow!("--policy `{text}`: {line}")
+            // What is wrong comes before the first empty line; usage and hints follow.
+            let lines: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+            anyhow!("--policy `{text}`: {}", lines.join(" ").trim_start_matches("error: "))
         })?;
         chain = chain.at("", spec.processors(&matches, true)?);
     }

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn what_names_something_is_a_reference() {
         for (text, expected) in [
-            ("Open src/main.rs, then (./a_b).", vec!["src/main.rs", "./a_b"]),
+            ("Open src/main.rs, then (./ab_c), not a/b.", vec!["src/main.rs", "./ab_c"]),
             ("See https://example.org/a?b=1. Or not", vec!["https://example.org/a?b=1"]),
             ("parseTime calls std.time and foo_bar", vec!["parseTime", "std.time", "foo_bar"]),
             ("commit 3fa9c21 fixed port 8080 in 2 of 300 cases", vec!["3fa9c21", "8080"]),

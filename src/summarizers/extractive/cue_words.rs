@@ -30,7 +30,7 @@ pub(super) const GOALS: &[&str] = &[
     "plan", "planning", "please", "precisamos", "preciso", "prefer", "preferisco", "prefers", "purpose", "queremos",
     "quero", "quiero", "require", "required", "requirement", "requires", "serve", "shall", "should", "skal", "soll",
     "sollen", "sollte", "souhaite", "souhaitons", "task", "trying", "veux", "vil", "vill", "voglio", "vorrei",
-    "voudrais", "want", "wanted", "wants", "wil", "willen", "input_options", "wondering", "wünsche", "ziel", "ziele", "ønsker",
+    "voudrais", "want", "wanted", "wants", "wil", "willen", "wish", "wondering", "wünsche", "ziel", "ziele", "ønsker",
     "должен", "должна", "должны", "задача", "надо", "нужно", "пожалуйста", "просьба", "требуется", "хотим", "хочу",
     "цель", "أحتاج", "أرجو", "أريد", "الرجاء", "الهدف", "مطلوب", "نريد", "هدف", "يجب",
 ];
