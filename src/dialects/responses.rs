@@ -264,7 +264,7 @@ fn join_local_shells(items: &mut [Item<'_>]) {
             let calls = message.parts.iter_mut();
             calls.for_each(|part| {
                 if let Content::ToolCall(call) = &mut part.content {
-                    call.family = Family::Function
+                    call.family = Family::Function;
                 }
             });
         }
