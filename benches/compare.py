@@ -1,4 +1,4 @@
-"""Times `curtail` beside what else does the job, and prints the tables of docs/benchmarks.md.
+"""Times `curtail` beside other tools for the same job, and prints the tables of docs/benchmarks.md.
 
 Usage: compare.py CURTAIL GENERATE [MEGABYTES [ROUNDS]]
 

@@ -1,4 +1,4 @@
-"""Times counting and cutting by tokens beside what else does it, and prints the tables of docs/benchmarks.md.
+"""Times counting and cutting by tokens beside other programs that do so, and prints the tables of docs/benchmarks.md.
 
 Usage: tokens.py CURTAIL TOKENS [--rounds N] [--limit FILE] [TEXT...]
 

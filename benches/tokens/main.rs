@@ -1,5 +1,5 @@
-//! Counting beside tiktoken-rs: medians of paired runs, one core, nothing counted before. Then how time grows with runs
-//! that are hostile. Arguments are files to count instead of the generated texts.
+//! Counting beside tiktoken-rs: medians of paired runs, one core, with an empty cache. Then how the time grows with
+//! runs that are slow to encode. Arguments are files to count instead of the generated texts.
 //!
 //! For `benches/tokens.py`, which has more peers: `--texts DIR` writes the texts and the ranks of `o200k_base`, `--count ours FILE`
 //! and `--count tiktoken-rs FILE` write seconds and tokens, `--limit N FILE` cuts records as a program over tiktoken-rs does.

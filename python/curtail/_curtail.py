@@ -87,7 +87,7 @@ class Curtail:
 
         Args:
             records: bytes, text or objects.
-            on_error: what becomes of a record that fails; with `return`, its error is in its place.
+            on_error: how to handle a record that fails; with `return`, its error is in its place.
             ahead: how many records are read before the first answer; 1 where a record depends on the answer before.
         """
         source = iter(records)
@@ -103,7 +103,7 @@ class Curtail:
         Args:
             batch: a mapping of columns (as `datasets` and Ray pass), or a `pyarrow` Table or RecordBatch.
             column: the column of transcripts: JSON text, bytes, or objects. Null stays null.
-            on_error: what becomes of a row that fails. `skip` drops the row from all columns; `return` is refused.
+            on_error: how to handle a row that fails. `skip` drops the row from all columns; `return` is refused.
 
         Returns:
             A batch of the same kind.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ._errors import ProgramError, RecordError
 
-#: What becomes of a record that fails: `raise` its error, `skip` the record, `keep` it unchanged, or `return` the error.
+#: How to handle a record that fails: `raise` its error, `skip` the record, `keep` it unchanged, or `return` the error.
 OnError = Literal["raise", "skip", "keep", "return"]
 
 #: A line to send or to return, or why there is none.

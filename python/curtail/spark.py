@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, Observation, SparkSession
 
-#: What becomes of a row that fails: `raise` its error, `skip` the row, or add the reason as a `column`.
+#: How to handle a row that fails: `raise` its error, `skip` the row, or add the reason as a `column`.
 OnRowError = Literal["raise", "skip", "column"]
 
 #: The column of reasons under `on_error="column"`, and the name of the count under `on_error="skip"`.
@@ -51,7 +51,7 @@ def cut(
         args: a command and its flags, such as `["limit", "-t", "8k"]`. Pass `--dialect` if the rows may have several:
             without it, each partition detects its own.
         column: the column, of text or bytes.
-        on_error: what becomes of a row that fails. `column` keeps the row and adds the reason as `curtail_error`.
+        on_error: how to handle a row that fails. `column` keeps the row and adds the reason as `curtail_error`.
         skipped: counts the rows that `skip` drops, as `skipped.get["skipped"]` after an action.
         framing: `records` for one transcript in each row; `lines` if a row is a whole log, and `document` if it is a
             whole JSON document: a program is started for each such row.

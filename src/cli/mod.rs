@@ -7,6 +7,7 @@ pub(crate) mod config;
 mod config_command;
 mod corrections;
 mod count;
+mod csv;
 mod cut;
 mod cut_reporter;
 mod cut_stdout;

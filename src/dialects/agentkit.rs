@@ -62,7 +62,7 @@ impl Dialect for AgentKit {
             )
         } else {
             let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-            format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.words()))
+            format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.joined_text()))
         }
     }
 

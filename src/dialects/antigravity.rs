@@ -68,7 +68,7 @@ impl Dialect for Antigravity {
         };
         let text = match draft.parts.as_slice() {
             [DraftPart::ToolResult { text, .. }] => text.clone(),
-            _ => draft.words(),
+            _ => draft.joined_text(),
         };
         let step = anchor.and_then(|anchor| anchor.get("step_index")).map_or("0", Value::raw);
         let time = events::envelope(anchor, &["created_at"]);

@@ -3,7 +3,7 @@
 use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_pieces, supersede,
+    Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies, supersede,
 };
 
 /// The items of a transcript, and where they are in a text.
@@ -39,7 +39,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let close = Span::new(builder.at, row.span.end);
     builder.slots.push(frame(close, row.style, false));
     builder.close_row();
-    bind_pieces(&mut builder.messages);
+    bind_split_replies(&mut builder.messages);
     supersede(&mut builder.messages);
     let layout = Layout {
         source: row.source,

@@ -85,7 +85,7 @@ impl Dialect for Atif {
         };
         // Steps keep their numbers, so a step that is written takes the number of its neighbour.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
-        let text = quote(&draft.words());
+        let text = quote(&draft.joined_text());
         let results: Vec<String> = draft.parts.iter().filter_map(spell_result).collect();
         let observed = if results.is_empty() { String::new() } else { observation(&results) };
         format!("{{\"step_id\":{number},\"source\":\"{source}\",\"message\":{text}{observed}}}")

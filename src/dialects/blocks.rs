@@ -1,7 +1,7 @@
 //! Parts of messages that several wire formats write in the same way.
 
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Family, Part, PartPlace};
+use crate::transcript::{Content, Family, Part, PartPlace, Role};
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -24,6 +24,17 @@ fn block_text(block: Value<'_>) -> Option<Text<'_>> {
         return Some(text);
     }
     (!is_media(block)).then(|| Text::Json(block.raw()))
+}
+
+/// The role with one of the four common names.
+pub(super) fn role_of(role: &str) -> Option<Role> {
+    match role {
+        "system" => Some(Role::System),
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        "tool" => Some(Role::Tool),
+        _ => None,
+    }
 }
 
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.

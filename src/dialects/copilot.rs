@@ -63,12 +63,12 @@ impl Dialect for Copilot {
                 ),
             ),
             (_, Role::Assistant) => {
-                ("assistant.message", format!("{{\"content\":{},\"toolRequests\":[]}}", quote(&draft.words())))
+                ("assistant.message", format!("{{\"content\":{},\"toolRequests\":[]}}", quote(&draft.joined_text())))
             }
             (_, Role::System | Role::Developer) => {
-                ("system.message", format!("{{\"content\":{}}}", quote(&draft.words())))
+                ("system.message", format!("{{\"content\":{}}}", quote(&draft.joined_text())))
             }
-            _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.words()))),
+            _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.joined_text()))),
         };
         let time = events::envelope(anchor, &["timestamp"]);
         format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(draft, anchor))

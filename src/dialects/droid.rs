@@ -134,7 +134,7 @@ fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
         _ => format!(
             "{{\"type\":\"message\"{envelope},\"role\":{},\"text\":{}}}",
             quote(if draft.role == Role::Assistant { "assistant" } else { "user" }),
-            quote(&draft.words())
+            quote(&draft.joined_text())
         ),
     }
 }

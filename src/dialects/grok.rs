@@ -82,7 +82,7 @@ impl Dialect for Grok {
                 Role::System | Role::Developer => "system",
                 _ => "user",
             };
-            format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.words()))
+            format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.joined_text()))
         }
     }
 

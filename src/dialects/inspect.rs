@@ -24,7 +24,7 @@ impl Dialect for Inspect {
         if is_own(item) {
             return Fit::Certain;
         }
-        let known = item.get_text("role").is_some_and(|role| role_of(&role.decode()).is_some());
+        let known = item.get_text("role").is_some_and(|role| blocks::role_of(&role.decode()).is_some());
         let plain = |content: Value<'_>| {
             content.text().is_some()
                 || content.is_array()
@@ -43,7 +43,7 @@ impl Dialect for Inspect {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = role_of(&role.decode()) else {
+        let Some(role) = blocks::role_of(&role.decode()) else {
             return Item::Unknown(Unknown::role(role.decode().into_owned()));
         };
         let mut message = Message::from_source(role, item);
@@ -73,7 +73,7 @@ impl Dialect for Inspect {
             );
         }
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        blocks::role_and_content(role.name(), &draft.words())
+        blocks::role_and_content(role.name(), &draft.joined_text())
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -104,16 +104,6 @@ fn is_own_block(block: Value<'_>) -> bool {
         "reasoning" => block.get_text("reasoning").is_some(),
         "tool_use" => block.get("tool_type").is_some(),
         _ => false,
-    }
-}
-
-fn role_of(role: &str) -> Option<Role> {
-    match role {
-        "system" => Some(Role::System),
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
-        "tool" => Some(Role::Tool),
-        _ => None,
     }
 }
 

@@ -81,7 +81,7 @@ impl Dialect for OpenAi {
             [DraftPart::ToolResult { id: None, name, text, .. }] => {
                 format!("{{\"role\":\"function\",\"name\":{},\"content\":{}}}", quote(name), quote(text))
             }
-            _ => blocks::role_and_content(draft.role.name(), &draft.words()),
+            _ => blocks::role_and_content(draft.role.name(), &draft.joined_text()),
         }
     }
 

@@ -23,7 +23,7 @@ impl Dialect for Otel {
         let Some(parts) = item.get("parts").filter(|parts| parts.is_array() && item.get("uuid").is_none()) else {
             return Fit::No;
         };
-        if item.get_text("role").is_none_or(|role| role_of(&role.decode()).is_none()) {
+        if item.get_text("role").is_none_or(|role| blocks::role_of(&role.decode()).is_none()) {
             return Fit::No;
         }
         if is_own(parts) {
@@ -45,7 +45,7 @@ impl Dialect for Otel {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = role_of(&role.decode()) else {
+        let Some(role) = blocks::role_of(&role.decode()) else {
             return Item::Unknown(Unknown::role(role.decode().into_owned()));
         };
         let mut message = Message::from_source(role, item);
@@ -103,16 +103,6 @@ pub(super) fn is_own(parts: Value<'_>) -> bool {
             _ => false,
         }
     })
-}
-
-fn role_of(role: &str) -> Option<Role> {
-    match role {
-        "system" => Some(Role::System),
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
-        "tool" => Some(Role::Tool),
-        _ => None,
-    }
 }
 
 /// The answer of a tool; in earlier versions of the conventions, the key is `result`.

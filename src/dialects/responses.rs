@@ -293,7 +293,7 @@ pub(super) fn spell_item(draft: &Draft) -> String {
         _ => format!(
             "{{\"type\":\"message\",\"role\":{},\"content\":{}}}",
             quote(draft.role.name()),
-            quote(&draft.words())
+            quote(&draft.joined_text())
         ),
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
         ),
         _ => {
             let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-            blocks::role_and_content(role.name(), &draft.words())
+            blocks::role_and_content(role.name(), &draft.joined_text())
         }
     };
     format!("{{\"type\":\"message\",\"message\":{said}}}")

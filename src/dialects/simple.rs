@@ -53,7 +53,7 @@ impl Dialect for Simple {
         let (role_key, role) = anchor.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
         let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
         let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
-        format!("{{\"{role_key}\":{},\"{text_key}\":{}}}", quote(&name), quote(&draft.words()))
+        format!("{{\"{role_key}\":{},\"{text_key}\":{}}}", quote(&name), quote(&draft.joined_text()))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

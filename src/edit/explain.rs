@@ -71,7 +71,7 @@ fn decided(decision: &Decision) -> Option<(&'static str, String)> {
         Decision::Keep => None,
         Decision::Drop(reason) => Some(("dropped", reason.clone().into_owned())),
         Decision::Change(changes, reason) => Some(("changed", because(&changed(changes), reason))),
-        Decision::Replace(draft, reason) => Some(("replaced", format!("{reason}: {}", draft.words()))),
+        Decision::Replace(draft, reason) => Some(("replaced", format!("{reason}: {}", draft.joined_text()))),
     }
 }
 
@@ -103,7 +103,7 @@ fn changed(changes: &[Change]) -> String {
 
 fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &str) -> Explained {
     let subject = match what {
-        Insertion::Draft(draft) | Insertion::Block(draft) => Subject::of_draft(draft.role.name(), &draft.words()),
+        Insertion::Draft(draft) | Insertion::Block(draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
         Insertion::Results(_) => Subject::of_draft("tool", ""),
         Insertion::Moved(at) => {
             let moved = said(messages, pairs, *at, "moved", reason.to_owned());

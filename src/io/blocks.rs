@@ -138,7 +138,7 @@ impl Blocks {
         self.begin(block)?;
         let mut searched = 0;
         while !self.ended {
-            // The bytes that told how the stream is packed may be a record already.
+            // The bytes by which the compression was recognized may contain a record already.
             let waits = searched > 0 || !has_record(block);
             let filled = self.read_on(block, doubt, waits)?;
             let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);

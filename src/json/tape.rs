@@ -32,6 +32,16 @@ pub struct Node {
 }
 
 /// A text together with the places of its values: one for a record or a document, many for a log of lines.
+///
+/// ```
+/// use curtail::json::Document;
+///
+/// let document = Document::parse(r#"{"id": 7.0, "tags": ["a", "b"]}"#)?;
+/// let record = document.roots().next().expect("one value");
+/// assert_eq!(record.get("id").map(|id| id.raw()), Some("7.0"), "numbers keep their spelling");
+/// assert_eq!(record.get("tags").map(|tags| tags.items().count()), Some(2));
+/// # Ok::<(), curtail::json::ParseError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Document<'a> {
     text: &'a str,

@@ -1,32 +1,11 @@
 //! What a tool call does, by the names and shapes of its arguments: any agent's tools, known or not.
-//! The rules are tables; what a shell command does is for `commands`.
+//! The rules are tables. `commands` decides what a shell command does.
 
 use serde_json::{Map, Value};
 
-use super::facts::Todo;
+use super::action::Action;
 use super::{paths, todos};
 use crate::digest::fnv1a_64;
-
-/// Something that a call does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    /// Changes a file; `edit` is a digest of the text that it replaces and one of the text that it writes.
-    Change { path: String, edit: Option<(u32, u32)> },
-    /// Removes a file.
-    Remove(String),
-    /// Gives a file another path.
-    Move { from: String, to: String },
-    /// Runs a command line.
-    Command(String),
-    /// Replaces the to-do list.
-    Todos(Vec<Todo>),
-    /// Adds an item to the to-do list; its id may be in the result.
-    AddTodo(Todo),
-    /// Changes the item with this id.
-    UpdateTodo(Todo),
-    /// Runs a check that is no command, such as a tool `run_tests`.
-    Check(String),
-}
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
 const PATH_KEYS: &[&str] = &[
@@ -79,13 +58,13 @@ const EDIT_KEYS: &[(&str, &str)] = &[
     ("search", "replace"),
 ];
 
-/// The digests of a patch, which no edit takes back.
+/// The digests of a patch: no edit is recognized as its inverse.
 const PATCH: (u32, u32) = (1, 2);
 
 /// Names of arguments that contain a command line.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
 
-/// Words in the names of tools that change files, and of those that only look.
+/// Words in the names of tools that change files, and of those that only read.
 const CHANGES: &[&str] =
     &["edit", "write", "create", "patch", "replace", "insert", "apply", "update", "append", "save", "overwrite"];
 const LOOKS: &[&str] =

@@ -1,5 +1,5 @@
 //! What shell commands do to files, to the history of a repository, and which of them are checks.
-//! The rules are tables of programs; nothing is run, so a program that is not listed does nothing that is known.
+//! The rules are tables of programs. Nothing is run: a program that is not listed has no known effect.
 
 use super::paths::{self, below, path};
 use super::shell::{self, Simple};
@@ -32,7 +32,7 @@ pub(super) struct Run {
     pub(super) targets: Vec<String>,
 }
 
-/// Programs that run another one, with the number of their own arguments.
+/// Programs that run the program after them, with the number of their own arguments.
 const WRAPPERS: &[(&str, usize)] = &[
     ("sudo", 0),
     ("env", 0),
@@ -53,7 +53,7 @@ const WRAPPERS: &[(&str, usize)] = &[
     ("!", 0),
 ];
 
-/// The same, where a second word belongs to the program.
+/// The same for programs of two words, such as `uv run`.
 const RUNNERS: &[(&str, &str)] = &[
     ("uv", "run"),
     ("poetry", "run"),
@@ -69,7 +69,7 @@ const RUNNERS: &[(&str, &str)] = &[
     ("mise", "exec"),
 ];
 
-/// Programs that check, and the first arguments with which they do; always, if there are none.
+/// Programs that check, each with the first arguments that make it a check; without any, it always is one.
 const CHECKS: &[(&str, &[&str])] = &[
     ("pytest", &[]),
     ("py.test", &[]),
@@ -123,7 +123,7 @@ const CHECKS: &[(&str, &[&str])] = &[
 /// Words in the name of a script by which it is a check: `npm run test:unit`.
 const SCRIPTS: &[&str] = &["test", "build", "lint", "check", "tsc"];
 
-/// Programs that only show something: what they print was not made by them.
+/// Programs that only show something: what they print is another program's output.
 const SHOWS: &[&str] = &[
     "cat", "head", "tail", "grep", "rg", "less", "sed", "awk", "ls", "find", "git", "echo", "cd", "wc", "sort", "diff",
     "gh",
@@ -189,7 +189,7 @@ fn files_after_script<'w>(
     plain.skip(script).filter_map(|(_, word)| path(word)).map(|path| below(command.folder.as_deref(), path))
 }
 
-/// The path of `from` after it was put at `to`, which may be a folder.
+/// The path of `from` after a move to `to`, which may be a folder.
 fn into(from: &str, to: &str) -> String {
     if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
 }

@@ -16,8 +16,8 @@ pub(super) const HEAD: &str = "Facts of messages 0 to ";
 impl Ledger {
     /// The facts in at most `tokens` tokens; empty if there are none that fit.
     ///
-    /// Of a talk without calls only the first message of the user is written, and only if `carried`: the facts of a talk are
-    /// what was said.
+    /// For a conversation without calls, only the first message of the user is written, and only if `carried`: the sentences
+    /// of the summary tell the rest.
     #[must_use]
     pub fn text(&self, tokens: usize, carried: bool, count: &dyn Fn(&str) -> usize) -> String {
         let work = self.shows_work();
@@ -41,7 +41,7 @@ impl Ledger {
         text
     }
 
-    /// What the pointers mean, and up to where the facts go.
+    /// What the pointers mean, and the last message that the facts cover.
     fn head(&self) -> String {
         format!("{HEAD}{}; [m7] is message 7.\n", self.messages.saturating_sub(1))
     }

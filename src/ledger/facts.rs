@@ -1,5 +1,5 @@
 //! What a ledger contains: facts, each with a pointer to the message that it comes from.
-//! They are data: how they are found and how they are written is for other files.
+//! They are data: other files find them and write them as text.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// Words that somebody said.
+/// Something that somebody said, in their own words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
     /// The words, on one line; long ones are cut in the middle.

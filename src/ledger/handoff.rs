@@ -1,4 +1,4 @@
-//! A ledger as a page in Markdown, from which the next session goes on.
+//! A ledger as a page in Markdown, with which the next session continues.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,7 @@
-//! What happened in a transcript, as facts: what was asked, which files changed, commits, checks, what is open.
+//! What happened in a transcript, as facts: requests, changed files, commits, checks, open items.
 //! Facts are read from calls and results by rule and are never paraphrased. Each names the message that it comes from.
 
+mod action;
 mod calls;
 mod checks;
 mod commands;
@@ -28,8 +29,28 @@ const FACTS: usize = 400;
 
 /// The facts of a transcript up to one of its messages.
 ///
-/// A ledger is read in parts: what it says afterwards depends only on the messages, not on where the parts began. So a
-/// summary's ledger contains what those before it did and is still true.
+/// A ledger can be read in parts. The result depends only on the messages, not on where the parts begin, so the ledger of a
+/// later summary still contains the facts of the earlier ones.
+///
+/// ```
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::ledger::Ledger;
+/// use curtail::transcript::Pairs;
+///
+/// let log = concat!(
+///     "{\"role\": \"user\", \"content\": \"Add a test.\"}\n",
+///     "{\"role\": \"assistant\", \"tool_calls\": [{\"id\": \"c1\", \"type\": \"function\", \"function\": ",
+///     "{\"name\": \"write_file\", \"arguments\": \"{\\\"path\\\": \\\"tests/a.rs\\\", \\\"content\\\": \\\"\\\"}\"}}]}\n",
+///     "{\"role\": \"tool\", \"tool_call_id\": \"c1\", \"content\": \"written\"}\n",
+/// );
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(log)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let mut ledger = Ledger::default();
+/// ledger.read_range(&transcript.messages, &Pairs::from_messages(&transcript.messages), 0..3);
+/// assert_eq!(ledger.changed[0].path, "tests/a.rs");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ledger {
@@ -72,7 +93,7 @@ pub struct Ledger {
     pub said: Option<Quote>,
 }
 
-/// Whether a person typed this text, which has the role of the user: programs write there as well.
+/// Whether a person typed this text, which has the role of the user. Programs write messages with this role as well.
 #[must_use]
 pub fn is_typed(text: &str) -> bool {
     matches!(quotes::writer(text), quotes::Writer::Person(_))
@@ -85,7 +106,7 @@ impl Ledger {
         self.messages == 0
     }
 
-    /// Whether tools were called: a talk without calls has no facts beside what was said.
+    /// Whether tools were called. Without calls, there are no facts but what was said.
     #[must_use]
     pub const fn shows_work(&self) -> bool {
         self.calls > 0

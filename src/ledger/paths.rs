@@ -1,6 +1,6 @@
-//! Paths as tools spell them: which texts are paths, which two name one file, and what a list of them shares.
+//! Paths as tools spell them: whether a text is a path, whether two name the same file, and the root of a list of them.
 
-/// Longest text that is taken for a path, in bytes.
+/// The longest text that can be a path, in bytes.
 const LONGEST: usize = 400;
 
 /// `text` as the path of a file that work may change: no pattern, no variable, no device, nothing below `/tmp`.

@@ -1,4 +1,4 @@
-//! Words as they were said: on one line, cut in the middle where they are long; which of them correct, and which nobody typed.
+//! Quotes: on one line, cut in the middle if they are long. Also which of them correct something, and which a program wrote.
 
 /// Longest quote that a ledger keeps, in characters.
 pub(super) const LONGEST: usize = 1200;
@@ -48,7 +48,7 @@ const CORRECTIONS: &[&str] = &[
     "아니",
 ];
 
-/// What texts begin with that programs write in the role of the user.
+/// Beginnings of texts that programs write in the role of the user.
 const PROGRAMS: &[&str] = &[
     "<environment_context",
     "<user_instructions",
@@ -70,7 +70,7 @@ const PROGRAMS: &[&str] = &[
     "Base directory for this skill",
 ];
 
-/// What texts begin with that are summaries of other programs.
+/// Beginnings of summaries by other programs.
 const SUMMARIES: &[&str] = &[
     "This session is being continued from a previous conversation",
     "Another language model started to solve this problem",

@@ -11,8 +11,8 @@ use crate::json::Text;
 use crate::transcript::{Content, Message, Pairs, PartRef, Role, Standing, ToolCall};
 
 impl Ledger {
-    /// Takes in the messages of `range`. They are numbered on from those that were read before; a result outside of the range is
-    /// not read.
+    /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. A result outside the
+    /// range is not read.
     pub fn read_range(&mut self, messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) {
         for at in range.clone() {
             let number = self.messages;
@@ -23,7 +23,7 @@ impl Ledger {
             }
             let id = message.id.as_ref().map(|id| id.decode().into_owned());
             let here = Pointer { message: Some(number), id };
-            self.hear(message, &here);
+            self.read_texts(message, &here);
             for (part, call) in message.calls() {
                 let half = pairs.other_half(PartRef { message: at, part }).filter(|half| half.message < range.end);
                 let result = half.and_then(|half| output(messages, half));
@@ -33,8 +33,8 @@ impl Ledger {
         }
     }
 
-    /// What the message says, as far as a person or the model says it.
-    fn hear(&mut self, message: &Message<'_>, here: &Pointer) {
+    /// Reads the texts of a message that a person or the model wrote.
+    fn read_texts(&mut self, message: &Message<'_>, here: &Pointer) {
         let texts: Vec<Cow<'_, str>> = texts(message).filter(|text| !text.is_blank()).map(Text::decode).collect();
         if message.boundary {
             let text = bounded(&one_line(&texts.join("\n")));
@@ -51,7 +51,7 @@ impl Ledger {
         }
     }
 
-    /// What has the role of the user: a person's words, or what a program wrote.
+    /// Reads a text in the role of the user: a person or a program wrote it.
     fn listen(&mut self, texts: &[Cow<'_, str>], automatic: bool, here: &Pointer) {
         let mut typed: Vec<String> = Vec::new();
         for text in texts {

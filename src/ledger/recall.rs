@@ -1,5 +1,5 @@
 //! Reads the facts back from the text of a summary, for transcripts that contain nothing else of what was summarized.
-//! What the text cut stays cut. Pointers remain, because messages are numbered on.
+//! What the text left out is not restored. Pointers stay valid, because the numbers of later messages continue.
 
 use super::compose::HEAD;
 use super::facts::{Change, Check, Commit, Failure, Pointer, Progress, Quote, Todo, Verdict};
@@ -31,7 +31,7 @@ impl Ledger {
         ledger
     }
 
-    /// Takes in a line with a label; `None` if it has none.
+    /// Reads a line with a label; `None` if it has none.
     fn recall_line(&mut self, line: &str) -> Option<&'static str> {
         let labels = [
             sections::GOAL,
@@ -75,7 +75,7 @@ impl Ledger {
         Some(label)
     }
 
-    /// Takes in an item of the list below `label`.
+    /// Reads an item of the list below `label`.
     fn recall_item(&mut self, label: &str, item: &str) {
         let (at, text) = pointer(item);
         match label {

@@ -5,7 +5,7 @@ use super::paths;
 use super::quotes::{cut, cut_at};
 use super::{Ledger, Verdict};
 
-/// Labels in front of the sections, by which a text is read again.
+/// Labels in front of the sections. `recall` finds the sections by them.
 pub(super) const GOAL: &str = "Goal";
 pub(super) const ASKED: &str = "Asked, newest first";
 pub(super) const CHANGED: &str = "Changed";
@@ -29,7 +29,7 @@ pub(super) const SHORT: &str = "…/";
 /// Fewest tokens for which a quote is worth its line.
 const LEAST: usize = 10;
 
-/// Tokens of an item of a list from which on it keeps its end, too. Fewer are spent on its beginning.
+/// An item of a list that gets this many tokens keeps its beginning and its end. With fewer, it keeps only its beginning.
 const ROOMY: usize = 40;
 
 /// Counts the tokens of a text.
@@ -55,7 +55,7 @@ pub(super) struct Section {
     pub(super) write: fn(&Ledger, usize, Count<'_>) -> Written,
     pub(super) least: usize,
     pub(super) most: usize,
-    /// Who takes more first; the last one is dropped first.
+    /// The order in which sections take more tokens. The last one is dropped first.
     pub(super) rank: usize,
 }
 
@@ -79,7 +79,7 @@ fn earlier(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
     quoted(EARLIER, ledger.earlier.as_ref(), cap, count)
 }
 
-/// The last words, and the question among them that nobody answered on a line of its own.
+/// The last words. A question among them that nobody answered has a line of its own.
 fn said(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
     let question = quoted(UNANSWERED, ledger.question.as_ref(), cap, count);
     let left = cap.saturating_sub(count(&question.text));
@@ -97,7 +97,7 @@ fn quoted(label: &str, quote: Option<&Quote>, cap: usize, count: Count<'_>) -> W
     quoted_at(label, quote, 7, cap, count)
 }
 
-/// The same, with so many tenths of a cut quote at its beginning.
+/// The same, with `tenths` of a cut quote at its beginning.
 fn quoted_at(label: &str, quote: Option<&Quote>, tenths: usize, cap: usize, count: Count<'_>) -> Written {
     let Some(quote) = quote else { return Written::whole(String::new()) };
     let head = labelled(label, &quote.at);
@@ -194,7 +194,7 @@ fn changed(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 
-/// How much of a changed file is written.
+/// How a changed file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Name,
@@ -217,7 +217,7 @@ fn shortened(changed: &[Change], room: usize, count: Count<'_>, entry: &dyn Fn(&
     let price = |text: &str| count(text) + 1;
     let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
     let mut spent = 4;
-    // Files that were written once, as scripts and trials are, come after those that were edited.
+    // Files that were written only once, such as scripts, come after those that were edited.
     let mut order: Vec<(usize, &Change)> = changed.iter().enumerate().rev().collect();
     order.sort_by_key(|(_, change)| change.whole && change.times == 1);
     for form in [Form::Name, Form::Path] {
@@ -267,7 +267,7 @@ fn commits(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
     listed(head, items.into_iter(), false)
 }
 
-/// What fails; the last run in front of it; what failed and passes now.
+/// The last run, the failing tests, and those that failed earlier and pass now.
 fn checks(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
     let failing: Vec<String> = ledger.failing.iter().rev().map(|failure| failure.name.clone()).collect();
     let passed: Vec<String> = ledger.passed_since.iter().rev().cloned().collect();

@@ -160,7 +160,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Ends a simple command. `cd` holds for those after it.
+    /// Ends a simple command. A `cd` applies to the commands after it.
     fn end(&mut self) {
         self.end_word();
         self.target = Target::Words;

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::calls::Action;
+use super::action::Action;
 use super::facts::{Progress, Todo};
 use super::quotes::one_line;
 
@@ -19,7 +19,7 @@ const STATES: &[&str] = &["status", "state", "completed", "done"];
 /// Members that identify an item.
 const KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
 
-/// States of items that need no more work, and of those in progress.
+/// States of finished items, and of those in progress.
 const DONE: &[&str] =
     &["completed", "complete", "done", "finished", "cancelled", "canceled", "deleted", "skipped", "closed", "true"];
 const BEGUN: &[&str] =
@@ -112,7 +112,8 @@ pub(super) fn key_in(result: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::calls::{Action, actions};
+    use super::super::action::Action;
+    use super::super::calls::actions;
     use super::{Progress, Todo, key_in};
 
     fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {

@@ -1,6 +1,6 @@
 //! How a ledger changes with each action of a call: files, commits, checks and to-do lists.
 
-use super::calls::Action;
+use super::action::Action;
 use super::checks::{self, Outcome};
 use super::commands::{self, Effect, Run};
 use super::facts::{Change, Check, Commit, Failure, Pointer, Todo, Verdict};
@@ -10,7 +10,7 @@ use super::{FACTS, Ledger, paths, todos};
 /// Longest command and longest error line that are kept, in characters.
 const LINE: usize = 200;
 
-/// Most edits of one file that an inverse edit is looked for among.
+/// The most edits of one file that are searched for an inverse edit.
 const EDITS: usize = 32;
 
 /// Beginnings of results that report a failed edit, in lower case.
@@ -48,7 +48,7 @@ impl Called<'_> {
 }
 
 impl Ledger {
-    /// Takes in what a call did.
+    /// Records what a call did.
     pub(super) fn act(&mut self, action: Action, called: &Called<'_>) {
         match action {
             Action::Command(line) => self.run(&line, called),
@@ -138,7 +138,7 @@ impl Ledger {
         }
     }
 
-    /// Changes that a commit holds stay; the others leave.
+    /// Drops changes that were taken back, unless a commit contains them.
     fn restore(&mut self, files: Option<&[String]>) {
         let taken = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
         self.changed.retain(|change| change.committed || !taken(&change.path));
@@ -219,7 +219,7 @@ impl Ledger {
     }
 }
 
-/// What an exit code says where the output says nothing. Behind a pipe it is another program's.
+/// The outcome by the exit code, if the output shows none. After a pipe, the code is that of another program.
 fn by_code(result: &str, piped: bool) -> Option<Outcome> {
     let verdict = match checks::code(result)? {
         0 if piped => return None,

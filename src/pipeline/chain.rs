@@ -88,7 +88,8 @@ impl Chain {
         self
     }
 
-    /// How many transcripts should be under way at once because a stage waits for somebody else; `None` if all compute.
+    /// How many transcripts should be processed at once, because a stage waits for a server or a program; `None` if no stage
+    /// waits.
     #[must_use]
     pub fn at_once(&self) -> Option<usize> {
         self.stages.iter().filter_map(|stage| stage.processor.at_once()).max()
@@ -182,9 +183,9 @@ impl ThoughtStep<'_> {
 }
 
 impl Stage {
-    /// Applies the processor, and drops what the cut separated from its other half. Each time that anything is, the processor
-    /// decides again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no
-    /// processor but repair writes one, so the rounds end.
+    /// Applies the processor, and drops the halves of pairs that the cut separated. After each such drop, the processor decides
+    /// again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no processor but
+    /// repair writes one, so the rounds end.
     fn run<'a>(
         &self,
         layout: &Layout<'a>,
@@ -258,7 +259,7 @@ impl Stage {
         }
     }
 
-    /// If the processor is going to drop messages, drops those first that the model no longer reads.
+    /// If the processor drops messages, first drops those that the model no longer reads.
     fn drop_first<'a>(
         &self,
         layout: &Layout<'a>,

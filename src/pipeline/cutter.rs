@@ -153,7 +153,7 @@ impl Cutter {
         for (nth, (dialect, Transcript { layout, messages })) in transcripts.into_iter().enumerate() {
             cut.dialect = cut.dialect.or(Some(dialect.name()));
             let checks = |layout: &Layout<'_>| checks(dialect, layout);
-            // Windows are rows to train on: nobody sends them to the model that wrote them.
+            // Windows are rows for training: they are not sent to the model that wrote the thoughts.
             let dataset = reading.framing == Framing::Records || self.chain.splitting.is_some();
             let prefixes = ThoughtPrefixes::from_messages(&messages);
             let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });

@@ -1,4 +1,4 @@
-//! The two members of a record that a split can write beside the messages: marks of the targets, and a suffix of the id.
+//! What a split can write into a record beside its messages: the numbers of the targets, and a suffix of the id.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl RecordEdits {
     }
 
     /// Whether every record gets a mark.
-    pub(super) const fn marks(&self) -> bool {
+    pub(super) const fn has_mark(&self) -> bool {
         self.mark.is_some()
     }
 

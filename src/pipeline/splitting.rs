@@ -29,9 +29,9 @@ pub struct Window {
     pub number: usize,
     /// The number of windows of the transcript.
     pub count: usize,
-    /// Messages repeated for what they are, as ranges of the messages that were read.
+    /// Messages repeated because of their kind, such as instructions, as ranges of the messages that were read.
     pub pinned: Vec<Range<usize>>,
-    /// Messages repeated because they come before its own.
+    /// Messages repeated as context.
     pub context: Vec<Range<usize>>,
     /// Its own messages.
     pub own: Vec<Range<usize>>,
@@ -116,10 +116,10 @@ impl<'a> Splitter<'_, 'a> {
             self.explain(run, &window, cut);
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(count > 1 || run.changed || changed || edits.marks())
+        Ok(count > 1 || run.changed || changed || edits.has_mark())
     }
 
-    /// The messages of `window`, without what its beginning separated from its other half.
+    /// The messages of `window`, without halves of pairs that its beginning separated.
     fn content(
         &self,
         messages: &[Message<'a>],

@@ -62,7 +62,7 @@ impl fmt::Display for ProcessorError {
                     if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
                 write!(
                     f,
-                    "the fixed part (preamble, reserve{system}) needs {needed} tokens, more than the budget of {budget}; \
+                    "the fixed part (preamble, reserve, boundaries{system}) needs {needed} tokens, more than the budget of {budget}; \
                      raise --max-tokens{advice}"
                 )
             }

@@ -134,7 +134,7 @@ impl TokenLimit {
         (start, room)
     }
 
-    /// The same for what a template renders: sums propose a start, and rendering settles it.
+    /// The same for what a template renders: sums propose a start, and rendering decides.
     fn rendered_start(
         &self,
         view: &View<'_, '_>,

@@ -86,8 +86,8 @@ struct Entry {
 pub(super) struct Marked(HashMap<u64, Entry>);
 
 impl Marked {
-    /// The tokens that are found of a request at `now`: the longest of the prefixes `links` that is in the cache. It looks
-    /// back as far as `rules` allow from the last of them, and then for the first `instructions`.
+    /// The tokens of the longest of the prefixes `links` that is in the cache at `now`. The search goes back from the last one
+    /// as far as `rules` allow, then tries the prefix of the first `instructions` messages.
     pub(super) fn find_cached(
         &mut self,
         rules: &CacheRules,
@@ -96,8 +96,8 @@ impl Marked {
         now: Option<f64>,
     ) -> u64 {
         let end = links.last().map_or(0, |link| link.blocks);
-        let near = links.iter().rev().take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
-        for link in near.chain(links.get(instructions)) {
+        let recent = links.iter().rev().take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
+        for link in recent.chain(links.get(instructions)) {
             let Some(entry) = self.0.get_mut(&link.digest) else { continue };
             if rules.lives(now.zip(entry.used).map(|(now, used)| now - used)) {
                 entry.used = now;

@@ -25,7 +25,7 @@ pub(super) struct History<'a> {
     pub(super) outside: u64,
     /// The references of every message.
     pub(super) index: Index,
-    /// Positions where no pair is open, among the messages that stand for nothing else.
+    /// Positions where no pair is open, without summaries and other messages that replace earlier ones.
     pub(super) joints: Vec<usize>,
     /// Positions of instructions.
     pub(super) instructions: Vec<usize>,
@@ -72,7 +72,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// What is known of the message at `position`.
+    /// Digest, count and size of the message at `position`.
     pub(super) fn fact(&self, position: usize) -> Fact {
         self.facts[position]
     }

@@ -180,8 +180,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         Ok(sent)
     }
 
-    /// What a policy sends that decides the same from a joint on as from the beginning, if it drops the message at the joint.
-    /// The time depends on what is sent, not on the history.
+    /// What a local policy sends: such a policy decides the same from a joint on as from the beginning, if it drops the message
+    /// at the joint. So the time depends on what is sent, not on the history.
     fn view_from(&mut self, request: &Request, joint: usize) -> Result<Vec<Message<'a>>, ProcessorError> {
         let history = self.history;
         let (mut joint, mut step) = (joint, 1);

@@ -9,7 +9,7 @@ use super::history::History;
 use crate::json::Text;
 use crate::transcript::{Content, Message, PartOrigin};
 
-/// What is known of a message that is sent.
+/// The digest, count and size of a message that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
     /// Digest of its role and parts.
@@ -23,7 +23,7 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// What is known of `message`, which has `tokens`.
+    /// The figures of `message`, which has `tokens`.
     pub(super) fn from_message(message: &Message<'_>, tokens: u64) -> Self {
         let (digest, instructs) = (digest(message), message.role.instructs());
         Self { digest, tokens, blocks: message.parts.len().max(1) as u64, instructs }
@@ -117,7 +117,7 @@ impl Sent {
         common
     }
 
-    /// The messages behind the first `skipped`: what is known of each, and its position.
+    /// The messages after the first `skipped`: the figures of each, and its position.
     pub(super) fn after<'s, 'h: 's>(
         &'s self,
         mut skipped: usize,

@@ -119,7 +119,7 @@ impl Prices {
     }
 }
 
-/// Whether `name` is `model`, with nothing after it but a date, a revision or a variant of the context.
+/// Whether `name` is `model`, at most followed by a date, a revision or a variant of the context.
 fn is_called(name: &str, model: &str) -> bool {
     // Some programs write the version with a dot.
     let dashed = if model.starts_with("claude") { name.replace('.', "-") } else { name.to_owned() };

@@ -109,7 +109,7 @@ struct Building {
 }
 
 impl Building {
-    /// Begins anew with `summaries`, and what a compaction `kept` of the messages before.
+    /// Starts over with `summaries` and the messages that a compaction `kept`.
     fn compact(&mut self, summaries: Range<usize>, kept: &[usize]) {
         (self.live_from, self.tail) = (summaries.start, summaries.end);
         self.live = vec![summaries];
@@ -118,7 +118,7 @@ impl Building {
         }
     }
 
-    /// Begins anew with the message `at`, or adds it to the list or the mark that the last message began anew with.
+    /// Starts over with the message `at`, or adds it to the list with which the last message started over.
     fn summary(&mut self, at: usize, replaces: bool, kept: &[usize]) {
         let continues = replaces && self.replacing || self.live_from == at && !self.live.is_empty();
         match self.live.first_mut().filter(|_| continues) {

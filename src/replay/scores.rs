@@ -28,7 +28,7 @@ pub(super) struct Scores<'s, 'a> {
     before: Option<Before>,
     /// Everything that the request before sent up to each of its messages, beginning with none.
     links: Vec<Link>,
-    /// What the client marked for the cache.
+    /// The prefixes that the client marked for the cache.
     marked: Marked,
     thoughts: Thoughts,
     /// For each position that the request before did not send, the number of the last one that did; 0 for none.
@@ -123,7 +123,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let (history, calibration) = (self.scene.history, self.calibration(nth));
         let messages = sent.common(&before.sent, history);
         let drops = self.drops(nth);
-        // Where the program dropped something, only the instructions are surely the same.
+        // If the program dropped something, only the instructions are certain to be the same.
         let surely = if drops { messages.min(sent.instructions(history)) } else { messages };
         Shared {
             messages,

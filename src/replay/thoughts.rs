@@ -27,7 +27,7 @@ impl Thoughts {
         invalid
     }
 
-    /// Notes what the reply, and what follows it, was made for: the messages at `next` behind `sent`.
+    /// Records which prefix the messages at `next` were written for: everything in `sent`.
     pub(super) fn made(&mut self, history: &History<'_>, sent: Link, next: impl Iterator<Item = usize>) {
         let mut link = sent;
         for at in next {

@@ -3,11 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::clip::cut_short;
 use super::endpoint::{Address, Endpoint};
+use super::exchange::{self, Answered, after_thinking, merge};
 use super::failure::quote;
 use super::http::Post;
-use super::openai::{Answered, after_thinking, merge};
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The path of the API, appended to the endpoint.
@@ -59,9 +58,8 @@ impl Anthropic {
         let mut headers = vec![("anthropic-version", VERSION.to_owned())];
         headers.extend(self.key.iter().map(|key| ("x-api-key", key.secret().to_owned())));
         let (to, body) = (self.address(), self.body(utterances, budget));
-        let answer = self.http.post(&Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body })?;
-        let text = summary_text(&answer).map_err(|why| Failure::Unusable(format!("{}: {why}", to.shown)))?;
-        Ok(if text.cut { cut_short(&text.text, budget) } else { text.text })
+        let post = Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body };
+        exchange::ask(&self.http, &post, budget, summary_text)
     }
 }
 

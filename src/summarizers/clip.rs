@@ -21,7 +21,7 @@ pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     marked(text.get(..cut).unwrap_or_default(), budget)
 }
 
-/// `text`, which somebody else cut short, with the mark and within the budget.
+/// `text`, which a server cut short, with the mark and within the budget.
 #[cfg(feature = "http")]
 pub(super) fn cut_short(text: &str, budget: &Budget<'_>) -> String {
     let clipped = clip(text, budget);

@@ -9,6 +9,8 @@ mod clip;
 mod command;
 #[cfg(feature = "http")]
 mod endpoint;
+#[cfg(feature = "http")]
+mod exchange;
 mod extractive;
 mod failure;
 mod fallback;

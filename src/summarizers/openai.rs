@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::clip::cut_short;
 use super::endpoint::{Address, Endpoint};
+use super::exchange::{self, Answered, after_thinking, merge};
 use super::failure::quote;
 use super::http::Post;
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
@@ -52,9 +52,8 @@ impl OpenAi {
         let headers: Vec<_> =
             self.key.iter().map(|key| ("authorization", format!("Bearer {}", key.secret()))).collect();
         let (to, body) = (self.address(), self.body(utterances, budget));
-        let answer = self.http.post(&Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body })?;
-        let text = summary_text(&answer).map_err(|why| Failure::Unusable(format!("{}: {why}", to.shown)))?;
-        Ok(if text.cut { cut_short(&text.text, budget) } else { text.text })
+        let post = Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body };
+        exchange::ask(&self.http, &post, budget, summary_text)
     }
 }
 
@@ -71,24 +70,6 @@ impl Summarizer for OpenAi {
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
         Some(Request { to: self.address().shown, body: self.body(utterances, budget) })
     }
-}
-
-/// Sets the members of `extra` in `body`. An object is merged into an object of the same name.
-pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
-    for (name, value) in extra {
-        match (&mut body[name.as_str()], value) {
-            (own @ Value::Object(_), Value::Object(inner)) => merge(own, inner),
-            (own, value) => *own = value.clone(),
-        }
-    }
-}
-
-/// The text of an answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answered {
-    pub(super) text: String,
-    /// Whether the server cut it, because it has as many tokens as it may have.
-    pub(super) cut: bool,
 }
 
 /// The text of the first choice.
@@ -110,16 +91,6 @@ fn summary_text(answer: &[u8]) -> Result<Answered, String> {
         return Err(format!("the answer has no choice: {}", quote(answer)));
     }
     Err(no_text(choice))
-}
-
-/// The text after a leading `<think>…</think>`, in which some servers return a model's reasoning. If the tag is not closed,
-/// the reasoning used all tokens and no text follows.
-pub(super) fn after_thinking(text: &str) -> &str {
-    let text = text.trim();
-    match text.strip_prefix("<think>") {
-        None => text,
-        Some(thought) => thought.split_once("</think>").map_or("", |(_, said)| said.trim()),
-    }
 }
 
 /// Why there is no text. Reasoning models may answer with reasoning only, under a key that differs between servers.
@@ -146,7 +117,7 @@ fn no_text(choice: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{after_thinking, merge, summary_text};
+    use super::summary_text;
 
     #[test]
     fn answers_are_read_whatever_their_shape() {
@@ -168,20 +139,5 @@ mod tests {
         }
         assert!(summary_text(b"<html>").is_err_and(|why| why.contains("<html>")));
         assert!(summary_text(b"{}").is_err_and(|why| why.contains("no choice")));
-    }
-
-    #[test]
-    fn thinking_is_only_taken_from_the_front() {
-        assert_eq!(after_thinking("a <think>b</think>"), "a <think>b</think>");
-    }
-
-    #[test]
-    fn extra_members_go_in_at_every_depth() {
-        let mut body = json!({"model": "m", "options": {"a": 1, "b": 2}});
-        let extra = json!({"model": "n", "options": {"b": 3}, "seed": [1]});
-        if let Some(extra) = extra.as_object() {
-            merge(&mut body, extra);
-        }
-        assert_eq!(body, json!({"model": "n", "options": {"a": 1, "b": 3}, "seed": [1]}));
     }
 }

@@ -1,4 +1,5 @@
-//! Chat templates of Hugging Face models, rendered as `transformers` renders them. It knows no tokenizer and no budget.
+//! Chat templates of Hugging Face models, rendered as `transformers` renders them. This module knows no tokenizer and no
+//! budget.
 
 mod message;
 mod python;
@@ -16,11 +17,17 @@ pub use message::{ChatMessage, ToolList};
 /// A chat template and the special tokens of its model.
 ///
 /// ```
-/// use curtail::templates::ChatTemplate;
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::templates::{ChatMessage, ChatTemplate};
 ///
-/// let template = ChatTemplate::compile("{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}")?;
-/// assert_eq!(template.render(&[], None)?, "");
-/// # Ok::<(), curtail::templates::TemplateError>(())
+/// let reading = Reading::new(Framing::Records, None, None)?;
+/// let document = reading.parse(r#"{"messages": [{"role": "user", "content": "Hello"}]}"#)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let messages = ChatMessage::from_message(&transcript.messages[0]);
+///
+/// let template = ChatTemplate::compile("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")?;
+/// assert_eq!(template.render(&messages.iter().collect::<Vec<_>>(), None)?, "<user>Hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ChatTemplate {
     environment: Environment<'static>,

@@ -20,7 +20,7 @@ impl Draft {
 
     /// The text of all text parts, one per line.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn joined_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
             DraftPart::Text(text) => Some(text.as_str()),
             _ => None,

@@ -31,7 +31,7 @@ pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Part, PartOrigin, PartPlace, Rewrite};
 pub use placement::Placement;
 pub use provider_rules::{IdFormat, ProviderRules, Turns};
-pub use segment::{bind_pieces, in_flight, segments, turns};
+pub use segment::{bind_split_replies, in_flight, segments, turns};
 pub use subject::Subject;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
 pub use usage::Usage;

@@ -43,6 +43,21 @@ impl Mismatch {
 }
 
 /// The calls and results of a transcript, each with its other half if it has one.
+///
+/// ```
+/// use curtail::dialects::{Framing, Reading};
+/// use curtail::transcript::Pairs;
+///
+/// let chat = r#"{"contents": [{"role": "model", "parts": [{"functionCall": {"name": "tides", "args": {}}}]},
+///     {"role": "user", "parts": [{"functionResponse": {"name": "tides", "response": {"high": "05:12"}}}]}]}"#;
+/// let reading = Reading::new(Framing::Document, None, None)?;
+/// let document = reading.parse(chat)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let pairs = Pairs::from_messages(&transcript.messages);
+/// let answered: Vec<_> = pairs.pairs().map(|(call, result)| (call.message, result.message)).collect();
+/// assert_eq!(answered, [(0, 1)], "Gemini has no ids: position and name pair them");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Pairs {
     /// Number of parts before each message.

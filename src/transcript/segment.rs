@@ -39,7 +39,7 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
 
 /// Binds consecutive assistant messages with the same id: a log wrote one reply as several messages. A message that calls
 /// tools is not bound, because its results may come before the next message of the reply.
-pub fn bind_pieces(messages: &mut [Message<'_>]) {
+pub fn bind_split_replies(messages: &mut [Message<'_>]) {
     for at in 0..messages.len() {
         let (here, next) = (&messages[at], messages.get(at + 1));
         let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);

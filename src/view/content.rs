@@ -69,8 +69,8 @@ fn collapse_point(text: &str) -> usize {
     }
     let most = text.floor_char_boundary(by_lines.min(bytes));
     // A line or a word is not divided if one ends nearby.
-    let near = &text[text.floor_char_boundary(most.saturating_sub(bytes / 4))..most];
-    let cut = near.rfind('\n').or_else(|| near.rfind(' ')).map_or(0, |at| near.len() - at - 1);
+    let ending = &text[text.floor_char_boundary(most.saturating_sub(bytes / 4))..most];
+    let cut = ending.rfind('\n').or_else(|| ending.rfind(' ')).map_or(0, |at| ending.len() - at - 1);
     if text.len() - (most - cut) < bytes / 4 && by_lines == text.len() { text.len() } else { most - cut }
 }
 

@@ -53,9 +53,9 @@ fn detached(calls: usize) -> String {
     text
 }
 
-type Case = (&'static str, &'static [&'static str], fn(usize) -> String);
+type GrowthCase = (&'static str, &'static [&'static str], fn(usize) -> String);
 
-const CASES: &[Case] = &[
+const CASES: &[GrowthCase] = &[
     ("filter one message", &["filter", "-x", "f"], |n| one_message(n, true)),
     ("filter with notes", &["filter", "-x", "f", "--persist-results"], |n| one_message(n, true)),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),

@@ -169,7 +169,7 @@ fn a_talk_has_no_facts_but_its_goal() {
 }
 
 /// Standard output of `curtail` with these arguments.
-fn told(place: &Place, arguments: &[&str]) -> String {
+fn stdout_of(place: &Place, arguments: &[&str]) -> String {
     let output = place.curtail(arguments).env("SOURCE_DATE_EPOCH", "0").output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -177,7 +177,7 @@ fn told(place: &Place, arguments: &[&str]) -> String {
 
 fn state(place: &Place, arguments: &[&str]) -> Value {
     let arguments = [&["summarize", "--emit", "state"], arguments].concat();
-    serde_json::from_str(&told(place, &arguments)).unwrap()
+    serde_json::from_str(&stdout_of(place, &arguments)).unwrap()
 }
 
 /// The fourth summary knows what only the first one covered, in one go, in a store, and where only the text is left.
@@ -210,7 +210,7 @@ fn facts_survive_the_fourth_summary() {
     }
     let half: String = log.lines.lines().take(50).flat_map(|line| [line, "\n"]).collect();
     place.write("half.jsonl", half.as_bytes());
-    let context = told(&place, &["summarize", "-n", "5", "--summary-tokens", "1200", "half.jsonl"]);
+    let context = stdout_of(&place, &["summarize", "-n", "5", "--summary-tokens", "1200", "half.jsonl"]);
     let rest: String = log.lines.lines().skip(50).flat_map(|line| [line, "\n"]).collect();
     place.write("context.jsonl", (context + &rest).as_bytes());
     let later = state(&place, &["-n", "5", "--summary-tokens", "1200", "context.jsonl"]);
@@ -230,11 +230,11 @@ fn a_pointer_leads_to_the_message() {
     place.write("log.jsonl", log.lines.as_bytes());
     let change = &log.whole().changed[3];
     let number = change.at.message.unwrap().to_string();
-    let shown = told(&place, &["show", "--message", &number, "log.jsonl"]);
+    let shown = stdout_of(&place, &["show", "--message", &number, "log.jsonl"]);
     assert!(shown.contains(&change.path), "{shown}");
     assert_eq!(shown.trim_end(), log.lines.lines().nth(change.at.message.unwrap()).unwrap());
     place.write("ids.jsonl", b"{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n");
-    let two = told(&place, &["show", "--message", "b", "--message", "0", "ids.jsonl"]);
+    let two = stdout_of(&place, &["show", "--message", "b", "--message", "0", "ids.jsonl"]);
     assert_eq!(
         two,
         "{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n"
@@ -249,7 +249,7 @@ fn a_pointer_leads_to_the_message() {
 fn a_page_for_the_next_session_has_all_sections() {
     let place = Place::new();
     place.write("log.jsonl", long().says("assistant", "Shall I push it?").lines.as_bytes());
-    let page = told(&place, &["summarize", "--handoff", "log.jsonl"]);
+    let page = stdout_of(&place, &["summarize", "--handoff", "log.jsonl"]);
     for part in [
         "# Handoff\n",
         "## Goal\n\n- Make the export faster. [m0]\n",
@@ -300,8 +300,8 @@ fn tokens_trigger_summaries() {
             assert_eq!(last, whole, "one by one");
         }
     }
-    let context = told(&place, &[&["summarize"], &flags[..], &["talk.jsonl"]].concat());
+    let context = stdout_of(&place, &[&["summarize"], &flags[..], &["talk.jsonl"]].concat());
     assert_eq!(context.lines().count(), 5);
     place.write("context.jsonl", context.as_bytes());
-    assert_eq!(told(&place, &[&["summarize"], &flags[..], &["context.jsonl"]].concat()), context, "twice is once");
+    assert_eq!(stdout_of(&place, &[&["summarize"], &flags[..], &["context.jsonl"]].concat()), context, "twice is once");
 }

@@ -420,9 +420,9 @@ fn summaries_of_work_contain_what_the_next_agent_needs() {
         assert!(tokens <= TOKENS, "{tokens} tokens:\n{summary}");
         measure(&mut scores, &session.facts, summary);
     }
-    let told: Vec<String> = scores.0.iter().map(|(kind, _)| format!("{kind} {:.3}", scores.mean(kind))).collect();
-    let told = told.join(", ");
-    println!("{told}");
+    let means: Vec<String> = scores.0.iter().map(|(kind, _)| format!("{kind} {:.3}", scores.mean(kind))).collect();
+    let means = means.join(", ");
+    println!("{means}");
     for (kind, floor) in [
         ("names", 0.95),
         ("paths", 0.75),
@@ -432,9 +432,9 @@ fn summaries_of_work_contain_what_the_next_agent_needs() {
         ("asked", 0.8),
         ("said", 0.9),
     ] {
-        assert!(scores.mean(kind) >= floor, "{kind}: {told}\n{}", summaries[0]);
+        assert!(scores.mean(kind) >= floor, "{kind}: {means}\n{}", summaries[0]);
     }
     for (kind, ceiling) in [("false errors", 0.02), ("code", 0.02), ("cut paths", 0.0)] {
-        assert!(scores.mean(kind) <= ceiling, "{kind}: {told}\n{}", summaries[0]);
+        assert!(scores.mean(kind) <= ceiling, "{kind}: {means}\n{}", summaries[0]);
     }
 }

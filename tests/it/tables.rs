@@ -273,7 +273,7 @@ fn texts(rows: &[usize], name: &str) -> (Vec<i16>, Vec<i16>, Vec<ByteArray>) {
 }
 
 /// Two marks for every second message, none for the others.
-fn marks(rows: &[usize]) -> (Vec<i16>, Vec<i16>, Vec<i64>) {
+fn two_marks_each(rows: &[usize]) -> (Vec<i16>, Vec<i16>, Vec<i64>) {
     let (mut levels, mut repeats, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         for message in 0..(row % 6).max(1) {
@@ -322,7 +322,7 @@ fn structs(place: &Place, name: &str, count: usize) {
             let (levels, repeats, values) = texts(&rows, name);
             leaf::<ByteArrayType>(&mut group, &values, Some(&levels), Some(&repeats));
         }
-        let (levels, repeats, values) = marks(&rows);
+        let (levels, repeats, values) = two_marks_each(&rows);
         leaf::<Int64Type>(&mut group, &values, Some(&levels), Some(&repeats));
         group.close().unwrap();
     }

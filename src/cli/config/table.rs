@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::Reader;
 use super::error::{ConfigError, Page};
 use super::shown::{found, shown, whole};
-use super::value::{Value, is_overridden, value};
+use super::value::{Given, Value, is_overridden, value};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use crate::suggest::unknown;
 
@@ -30,19 +30,6 @@ pub(crate) struct ProcessorEntry {
     pub(super) need_trust: Vec<(String, (usize, usize))>,
     /// The resulting values of the keys.
     pub(super) flags: ArgMatches,
-}
-
-/// A key that a file gives.
-#[derive(Debug, Clone)]
-pub(super) struct Given {
-    pub(super) key: OptionKey,
-    /// Its name in the file.
-    pub(super) name: String,
-    /// Its value on one line.
-    pub(super) value: String,
-    /// Its line, from 1.
-    pub(super) line: usize,
-    span: Range<usize>,
 }
 
 /// Reads the table of a processor.

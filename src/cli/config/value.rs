@@ -1,9 +1,25 @@
 //! The values that a processor runs with, and where each comes from: an environment variable overrides the file, and the
 //! file overrides the default.
 
-use super::table::Given;
+use std::ops::Range;
+
 use super::variables::Variables;
 use crate::cli::options::{OptionKey, Shape};
+
+/// A key that a file gives.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    /// The key.
+    pub(super) key: OptionKey,
+    /// Its name in the file.
+    pub(super) name: String,
+    /// Its value on one line.
+    pub(super) value: String,
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// Its bytes in the file.
+    pub(super) span: Range<usize>,
+}
 
 /// The resulting value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

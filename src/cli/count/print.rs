@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::counts::{Amount, Counts};
 use super::{By, Format};
+use crate::cli::csv;
 use crate::visible::one_line;
 
 const PERCENTILES: [usize; 3] = [50, 90, 99];
@@ -174,7 +175,7 @@ fn csv(counts: &Counts) -> String {
     for (name, amount) in &counts.rows {
         let cells = columns.iter().map(|(_, of)| of(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
-        text.push_str(&std::iter::once(quoted(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
+        text.push_str(&std::iter::once(csv::field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
         text.push('\n');
     }
     text
@@ -183,14 +184,4 @@ fn csv(counts: &Counts) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a share is at most 1000 thousandths")]
 fn fraction(thousandths: usize) -> f64 {
     thousandths as f64 / 1000.0
-}
-
-/// A field on one line, quoted as RFC 4180 requires.
-fn quoted(field: &str) -> String {
-    let field = one_line(field);
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.into_owned()
-    }
 }

@@ -23,7 +23,7 @@ const PLACES: &[Choice<Place>] =
 /// The values of `--targets`.
 const TARGETS: &[Choice<TargetRule>] = &[
     Choice::new("all", TargetRule::All, "All assistant messages of a window's own"),
-    Choice::new("last-turn", TargetRule::LastTurn, "The same, with one turn of its own for each window"),
+    Choice::new("last-turn", TargetRule::LastTurn, "Those of its last turn; each turn gets a window of its own"),
 ];
 
 /// The values of `--on-overflow`.

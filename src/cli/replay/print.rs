@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Format;
+use crate::cli::csv;
 use crate::console;
 use crate::replay::{NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport};
 use crate::view::{replayed_page, replayed_session};
@@ -295,22 +296,12 @@ fn csv(session: &SessionReport) -> String {
     for policy in &session.policies {
         for request in &policy.requests {
             let cells: Vec<String> =
-                CSV.iter().map(|column| quoted(&column.1(session, &policy.name, request))).collect();
+                CSV.iter().map(|column| csv::field(&column.1(session, &policy.name, request))).collect();
             text.push_str(&cells.join(","));
             text.push('\n');
         }
     }
     text
-}
-
-/// A field on one line, quoted as RFC 4180 requires.
-fn quoted(field: &str) -> String {
-    let field = one_line(field);
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.into_owned()
-    }
 }
 
 fn text(text: &str) -> anyhow::Result<()> {

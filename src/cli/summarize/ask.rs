@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::super::report;
 use super::blank::Blank;
-use super::server::{ANTHROPIC, OPENAI};
+use super::server::{ANTHROPIC, OPENAI, ServerChoice};
 use crate::console;
 use crate::summarizers::{
     Anthropic, Authorities, Bounded, Cached, Command, Extractive, Fallback, Http, OpenAi, Patience, Prompt, Summarizer,
@@ -27,7 +27,7 @@ pub(super) struct AskFlags {
 
     /// Address of the server [default: `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`, or the provider's own]
     #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", help_heading = "Summaries")]
-    pub(super) endpoint: Option<String>,
+    endpoint: Option<String>,
 
     /// Model that writes the summaries
     #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL", help_heading = "Summaries")]
@@ -35,7 +35,7 @@ pub(super) struct AskFlags {
 
     /// File with the API key [default: `CURTAIL_API_KEY`, `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`]
     #[arg(long, value_name = "FILE", help_heading = "Summaries")]
-    pub(super) api_key_file: Option<PathBuf>,
+    api_key_file: Option<PathBuf>,
 
     /// File in PEM format with certificate authorities to trust, in addition to the built-in ones and the system's
     #[arg(long, value_name = "FILE", help_heading = "Summaries")]
@@ -43,7 +43,7 @@ pub(super) struct AskFlags {
 
     /// Send the key without encryption to a server that is not on this machine
     #[arg(long, help_heading = "Summaries")]
-    pub(super) allow_http: bool,
+    allow_http: bool,
 
     /// Time limit of one request or command, in seconds [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Summaries")]
@@ -183,12 +183,20 @@ impl AskFlags {
         let provider = if kind == SummarizerKind::Openai { &OPENAI } else { &ANTHROPIC };
         let name = provider.name;
         let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} needs --summary-model"))?;
-        let (endpoint, key) = provider.endpoint_and_key(self)?;
+        let (endpoint, key) = provider.endpoint_and_key(&self.server_choice())?;
         let (prompt, extra, http) = (self.prompt()?, self.extra_body.clone().unwrap_or_default(), self.http(timeout)?);
         Ok(match kind {
             SummarizerKind::Openai => Box::new(OpenAi { endpoint, model, key, prompt, extra, http }),
             _ => Box::new(Anthropic { endpoint, model, key, prompt, extra, http }),
         })
+    }
+
+    fn server_choice(&self) -> ServerChoice<'_> {
+        ServerChoice {
+            endpoint: self.endpoint.as_deref(),
+            api_key_file: self.api_key_file.as_deref(),
+            allow_http: self.allow_http,
+        }
     }
 
     fn http(&self, total: Duration) -> anyhow::Result<Http> {

@@ -1,8 +1,9 @@
 //! The server that is asked for summaries: its address, its key, and where the key may go.
 
+use std::path::Path;
+
 use anyhow::{Context as _, anyhow, bail};
 
-use super::ask::AskFlags;
 use crate::summarizers::{Anthropic, ApiKey, Endpoint, OpenAi};
 
 /// A provider with a server of its own, and the variables that its own tools read.
@@ -31,6 +32,16 @@ pub(super) const ANTHROPIC: Provider = Provider {
     base_variable: "ANTHROPIC_BASE_URL",
 };
 
+/// What the command line says of the server.
+pub(super) struct ServerChoice<'f> {
+    /// `--endpoint`
+    pub(super) endpoint: Option<&'f str>,
+    /// `--api-key-file`
+    pub(super) api_key_file: Option<&'f Path>,
+    /// `--allow-http`
+    pub(super) allow_http: bool,
+}
+
 /// The variable with a key for any server.
 const KEY_VARIABLE: &str = "CURTAIL_API_KEY";
 
@@ -39,15 +50,15 @@ impl Provider {
     ///
     /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A file that was
     /// found can name none.
-    pub(super) fn endpoint_and_key(&self, flags: &AskFlags) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
+    pub(super) fn endpoint_and_key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
         let own: Endpoint = self.endpoint.parse()?;
         let base = variable(self.base_variable);
-        let endpoint = match (&flags.endpoint, base) {
+        let endpoint = match (choice.endpoint, base) {
             (Some(named), _) => named.parse()?,
             (None, Some(base)) => base.parse::<Endpoint>().context(self.base_variable)?,
             (None, None) => own.clone(),
         };
-        let key = self.key(flags)?;
+        let key = self.key(choice)?;
         if key.is_none() && endpoint.is_same_host(&own) {
             let variable = self.key_variable;
             bail!("{} needs a key: set {variable}, or pass a file that contains it with --api-key-file", self.endpoint);
@@ -57,7 +68,7 @@ impl Provider {
             None => endpoint.has_user().then(|| String::from("its password")),
         };
         if let Some(secret) =
-            secret.filter(|_| !(endpoint.is_encrypted() || endpoint.is_loopback() || flags.allow_http))
+            secret.filter(|_| !(endpoint.is_encrypted() || endpoint.is_loopback() || choice.allow_http))
         {
             bail!("{endpoint} is not encrypted, so others could read {secret}; use https://, or pass --allow-http");
         }
@@ -65,8 +76,8 @@ impl Provider {
     }
 
     /// The key, and where it comes from.
-    fn key(&self, flags: &AskFlags) -> anyhow::Result<Option<(ApiKey, String)>> {
-        if let Some(path) = &flags.api_key_file {
+    fn key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<Option<(ApiKey, String)>> {
+        if let Some(path) = choice.api_key_file {
             return Ok(Some((ApiKey::from_file(path)?, path.display().to_string())));
         }
         let set = [KEY_VARIABLE, self.key_variable].into_iter().find_map(|name| Some((name, variable(name)?)));

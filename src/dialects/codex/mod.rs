@@ -187,6 +187,6 @@ fn spell_payload(draft: &Draft) -> String {
     format!(
         "{{\"type\":\"message\",\"role\":{},\"content\":[{{\"type\":\"{kind}\",\"text\":{}}}]}}",
         quote(draft.role.name()),
-        quote(&draft.words())
+        quote(&draft.joined_text())
     )
 }

@@ -111,7 +111,7 @@ fn spell_members(draft: &Draft) -> String {
             quote(id.as_deref().unwrap_or_default()),
             quote(name)
         ),
-        _ => format!("\"content\":{}", quote(&draft.words())),
+        _ => format!("\"content\":{}", quote(&draft.joined_text())),
     }
 }
 

@@ -202,6 +202,6 @@ pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
         Role::Assistant => ("agent", "message"),
         Role::System | Role::Developer => ("agent", "system"),
     };
-    let text = quote(&draft.words());
+    let text = quote(&draft.joined_text());
     format!("{{\"source\":\"{source}\",\"action\":\"{action}\",\"args\":{{\"content\":{text}}}}}")
 }

@@ -202,6 +202,6 @@ pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     };
     format!(
         "{{{time}\"source\":\"{source}\",\"llm_message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}},\"kind\":\"MessageEvent\"}}",
-        quote(&draft.words())
+        quote(&draft.joined_text())
     )
 }

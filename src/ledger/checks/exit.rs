@@ -1,4 +1,4 @@
-//! Exit codes, and the text that a tool really printed, in the forms in which agents wrap both.
+//! Exit codes and printed text, taken out of the forms in which agents wrap them.
 
 use std::borrow::Cow;
 

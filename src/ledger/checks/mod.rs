@@ -1,4 +1,4 @@
-//! What the output of a build or of tests says: the verdict, and which tests failed. One family of runners per file.
+//! Reads the output of builds and tests: the verdict, and which tests failed. One family of runners per file.
 //! A reader knows the lines of its runner, not which command printed them.
 
 mod cargo;
@@ -14,7 +14,7 @@ pub(super) use exit::{code, unwrapped};
 
 use super::facts::Verdict;
 
-/// What an output says.
+/// The outcome of a run, as its output shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// The runner whose lines these are.
@@ -29,10 +29,10 @@ pub(super) struct Outcome {
     pub(super) error: Option<String>,
 }
 
-/// Reads lines of one runner; `None` if the output is not its own.
+/// Reads the output of one runner; `None` if the output is from another program.
 type Reader = fn(&str) -> Option<Outcome>;
 
-/// The most specific first: a build tool may run any of those above it.
+/// The most specific first: the output of a build tool may contain that of any runner above it.
 const READERS: &[Reader] = &[
     pytest::read_output,
     cargo::read_output,
@@ -44,7 +44,7 @@ const READERS: &[Reader] = &[
     make::read_output,
 ];
 
-/// What `output` says, by the first reader that knows its lines.
+/// The outcome in `output`, by the first reader that recognizes its lines.
 pub(super) fn read_output(output: &str) -> Option<Outcome> {
     let plain = plain(output);
     READERS.iter().find_map(|reader| reader(&plain))
@@ -72,7 +72,7 @@ impl Outcome {
         }
     }
 
-    /// The summary says that this many failed. A failure that was seen is not taken back.
+    /// Sets the verdict from the number of failures in a summary. It never overrides a failure that was seen.
     fn counted(&mut self, failed: usize) {
         if failed > 0 {
             self.verdict = Verdict::Failed;
@@ -81,7 +81,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome, if the lines said anything.
+    /// The outcome, if any line was recognized.
     fn known(self) -> Option<Self> {
         (self.verdict != Verdict::Unknown).then_some(self)
     }
@@ -129,18 +129,18 @@ mod tests {
     use super::{Outcome, Verdict, read_output};
 
     /// Verdict, runner, failing tests and the error of an output.
-    fn told(output: &str) -> (Verdict, &'static str, Vec<String>, Option<String>) {
+    fn outcome_of(output: &str) -> (Verdict, &'static str, Vec<String>, Option<String>) {
         let Outcome { runner, verdict, failed, error, .. } = read_output(output).unwrap_or_default();
         (verdict, runner, failed, error)
     }
 
     fn failing(output: &str, runner: &'static str, names: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        assert_eq!(told(output), (Verdict::Failed, runner, names, None), "{output}");
+        assert_eq!(outcome_of(output), (Verdict::Failed, runner, names, None), "{output}");
     }
 
     fn passing(output: &str, runner: &'static str) {
-        assert_eq!(told(output), (Verdict::Passed, runner, Vec::new(), None), "{output}");
+        assert_eq!(outcome_of(output), (Verdict::Passed, runner, Vec::new(), None), "{output}");
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
             "cargo",
             &["my-crate tests::adds"],
         );
-        let error = told("error[E0308]: mismatched types\n --> src/a.rs:3:4\nerror: could not compile `x`");
+        let error = outcome_of("error[E0308]: mismatched types\n --> src/a.rs:3:4\nerror: could not compile `x`");
         assert_eq!(
             error,
             (Verdict::Failed, "cargo", vec![], Some("error[E0308]: mismatched types (src/a.rs:3:4)".into()))
@@ -194,7 +194,7 @@ mod tests {
             &["TestA", "TestA/sub"],
         );
         passing("ok  \tx/y\t0.1s\n?   \tx/z\t[no test files]", "go");
-        let error = told("# x/y\n./a.go:3:4: undefined: z\nFAIL\tx/y [build failed]");
+        let error = outcome_of("# x/y\n./a.go:3:4: undefined: z\nFAIL\tx/y [build failed]");
         assert_eq!(error, (Verdict::Failed, "go", vec![], Some("./a.go:3:4: undefined: z".into())));
     }
 
@@ -239,9 +239,9 @@ mod tests {
         );
         failing("TAP version 13\nok 1 - a\nnot ok 2 - b c\n1..2", "tap", &["b c"]);
         passing("ok 1 - a\n1..1", "tap");
-        let error = told("cc a.c\na.c:3:4: error: expected ';'\nmake: *** [Makefile:3: a.o] Error 1");
+        let error = outcome_of("cc a.c\na.c:3:4: error: expected ';'\nmake: *** [Makefile:3: a.o] Error 1");
         assert_eq!(error, (Verdict::Failed, "make", vec![], Some("a.c:3:4: error: expected ';'".into())));
-        let error = told("src/a.ts(3,4): error TS2322: Type 'x'.");
+        let error = outcome_of("src/a.ts(3,4): error TS2322: Type 'x'.");
         assert_eq!(error.3.as_deref(), Some("src/a.ts(3,4): error TS2322: Type 'x'."));
     }
 

@@ -4,7 +4,9 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_pieces};
+use crate::transcript::{
+    Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_split_replies,
+};
 
 /// The messages after `plan` is applied to `messages`.
 #[must_use]
@@ -32,7 +34,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
         }
     }
     remaining.extend(inserted.map(|(_, message)| message));
-    bind_pieces(&mut remaining);
+    bind_split_replies(&mut remaining);
     remaining
 }
 

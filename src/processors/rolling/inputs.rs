@@ -102,7 +102,7 @@ impl RollingSummary {
         let mut ledger = Ledger::default();
         ledger.read_range(messages, &pairs, 0..messages.len());
         let mut said = utterances(messages, &pairs, 0, messages.len());
-        said.retain(is_told);
+        said.retain(is_summarized);
         (ledger, said)
     }
 
@@ -127,7 +127,7 @@ impl RollingSummary {
     ) -> Vec<Utterance<'m>> {
         let Range { start, end } = self.covered(rolling, span);
         let mut utterances = utterances(messages, pairs, start, end);
-        utterances.retain(is_told);
+        utterances.retain(is_summarized);
         utterances
     }
 
@@ -143,7 +143,7 @@ impl RollingSummary {
     }
 }
 
-/// Whether an utterance is told: it has a text, or it is a result, which may well be empty.
-fn is_told(said: &Utterance<'_>) -> bool {
+/// Whether an utterance is passed to the summarizer: it has a text, or it is a result, which may be empty.
+fn is_summarized(said: &Utterance<'_>) -> bool {
     !said.text.is_empty() || matches!(said.speaker, Speaker::Tool(_))
 }

@@ -1,4 +1,4 @@
-//! The messages that a window repeats, of those before its own.
+//! The messages before a window's own that it repeats.
 
 use super::fill::Filler;
 use super::{SplitWindow, WindowUnit};
@@ -71,27 +71,27 @@ impl Filler<'_, '_, '_> {
         if start == floor && start > 0 {
             pinned.extend((0..start).filter(|&at| messages[at].standing == Standing::Preserved && at < from));
         }
-        let mut lead = self.lead(from, start, floor).filter(|at| !pinned.contains(at));
+        let mut opener = self.turn_opener(from, start, floor).filter(|at| !pinned.contains(at));
         for &boundary in self.boundaries.iter().rev().filter(|&&boundary| boundary < from) {
             let end = reach(messages, boundary);
             let within = |at: usize| at > boundary && at < end;
-            if end > from || pinned.iter().copied().chain(lead).any(within) {
+            if end > from || pinned.iter().copied().chain(opener).any(within) {
                 pinned.push(boundary);
                 // A user message that the boundary replaces no longer begins a turn.
                 let replaced = messages[boundary].role != Role::Assistant && !messages[boundary].has_tools();
-                lead = lead.filter(|&at| at > boundary || !replaced);
+                opener = opener.filter(|&at| at > boundary || !replaced);
             }
         }
         pinned.sort_unstable();
         pinned.dedup();
-        let context: Vec<usize> = lead.into_iter().chain(from..start).collect();
-        let repeated = pinned.iter().copied().chain(lead).map(|at| self.tokens[at]).sum::<usize>();
+        let context: Vec<usize> = opener.into_iter().chain(from..start).collect();
+        let repeated = pinned.iter().copied().chain(opener).map(|at| self.tokens[at]).sum::<usize>();
         let tokens = self.outside.saturating_add(repeated).saturating_add(self.between(from, start));
         Context { window: SplitWindow { pinned, context, ..SplitWindow::default() }, tokens }
     }
 
     /// The user message that begins the turn which the messages from `from` on continue.
-    fn lead(&self, from: usize, start: usize, floor: usize) -> Option<usize> {
+    fn turn_opener(&self, from: usize, start: usize, floor: usize) -> Option<usize> {
         let messages = self.view.messages;
         let first = messages[from..=start].iter().find(|message| !message.role.instructs()).unwrap_or(&messages[start]);
         if first.begins_turn() {

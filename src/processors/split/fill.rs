@@ -26,7 +26,7 @@ pub(super) struct Filler<'s, 'v, 'a> {
     pub(super) first_user: Option<usize>,
     /// Renders windows, if a chat template counts.
     rendering: Option<Rendering<'s>>,
-    /// Segments that begin a window whatever fits.
+    /// Segments that always begin a window.
     stops: Vec<usize>,
 }
 
@@ -102,8 +102,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         context.window.tokens = context.tokens + self.between(start, context.window.own.end);
         if let Some(rendering) = &self.rendering {
             let proposed = (context.window.clone(), end);
-            if let Some(settled) = self.settled(rendering, (at, target), limit, proposed) {
-                return Ok(settled);
+            if let Some(fitting) = self.fit_rendered(rendering, (at, target), limit, proposed) {
+                return Ok(fitting);
             }
             context.window.own.end = self.segments[target].end;
             return Ok((self.split.overflow(self.view, context.window)?, target + 1));

@@ -4,7 +4,7 @@
 
 mod context;
 mod fill;
-mod settle;
+mod rendered;
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub struct Split {
     pub max_tokens: usize,
     /// How tokens are counted.
     pub counting: Counting,
-    /// The messages that a window repeats, of those before its own.
+    /// Which messages before its own a window repeats.
     pub overlap: Overlap,
     /// Which messages every window repeats.
     pub pins: Pins,
@@ -110,9 +110,9 @@ pub enum SplitOverflow {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SplitWindow {
-    /// Messages that it repeats for what they are: instructions, the first user message, a boundary.
+    /// Messages that it repeats because of their kind: instructions, the first user message, a boundary.
     pub pinned: Vec<usize>,
-    /// Messages that it repeats because they come before its own: the overlap, and the user message that begins the turn.
+    /// Messages that it repeats as context: the overlap, and the user message that begins the turn.
     pub context: Vec<usize>,
     /// The messages that belong to this window alone.
     pub own: Range<usize>,

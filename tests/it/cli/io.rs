@@ -5,9 +5,9 @@ use std::fs;
 use crate::program::{Place, chat, chats, gzip, lines_of, program, text, zstd};
 
 /// Input on standard input, output, words on standard error, status.
-type Case = (&'static str, &'static [u8], &'static [u8], &'static str, i32);
+type IoCase = (&'static str, &'static [u8], &'static [u8], &'static str, i32);
 
-const CASES: &[Case] = &[
+const CASES: &[IoCase] = &[
     ("nothing", b"", b"", "", 0),
     ("only white space", b" \n\n", b" \n\n", "", 0),
     ("zeros", b"\0\0\0\0", b"", "stdin:1:1: expected a JSON value", 2),

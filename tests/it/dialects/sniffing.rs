@@ -121,8 +121,8 @@ fn forms_that_look_alike_are_told_apart() {
     ];
     for (dialect, item) in table {
         let mut reported = String::new();
-        let told = read_transcripts(&format!("{item}\n"), |found, _| reported = found.name().to_owned());
-        told.unwrap_or_else(|error| panic!("{item}: {}", error.what));
+        let reading = read_transcripts(&format!("{item}\n"), |found, _| reported = found.name().to_owned());
+        reading.unwrap_or_else(|error| panic!("{item}: {}", error.what));
         assert_eq!(reported, dialect, "{item}");
     }
 }

@@ -15,14 +15,14 @@ use curtail::tokenizers::Tokenizer;
 use curtail::transcript::Role;
 
 /// A chain, and what holds for it.
-pub struct Case {
+pub struct LawCase {
     pub name: &'static str,
     pub chain: fn() -> Chain,
     /// It writes notes, stubs or moved messages: output may grow, and messages may be new.
     pub writes: bool,
 }
 
-impl Case {
+impl LawCase {
     /// Whether it rewrites the content of kept messages.
     pub fn rewrites(&self) -> bool {
         matches!(self.name, "clear results" | "supersede reads, dedupe results")
@@ -67,38 +67,38 @@ pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
     Keep { system, first, start_on_user }
 }
 
-pub const CASES: &[Case] = &[
-    Case {
+pub const CASES: &[LawCase] = &[
+    LawCase {
         name: "history 3",
         chain: || Chain::default().then(history(3, WindowUnit::Items, keep(true, 0, false))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history 5 bare",
         chain: || Chain::default().then(history(5, WindowUnit::Items, keep(false, 0, false))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history 2 head",
         chain: || Chain::default().then(history(2, WindowUnit::Items, keep(true, 2, true))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history turns",
         chain: || Chain::default().then(history(1, WindowUnit::Turns, keep(true, 0, false))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history segments",
         chain: || Chain::default().then(history(2, WindowUnit::Segments, keep(true, 1, false))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history messages",
         chain: || Chain::default().then(history(3, WindowUnit::Messages, keep(false, 0, true))),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "history bounded",
         chain: || {
             let window = history(2, WindowUnit::Items, keep(true, 0, false));
@@ -106,27 +106,27 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
-    Case {
+    LawCase {
         name: "sliding 4",
         chain: || Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep: keep(true, 0, false) }),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "sliding turns",
         chain: || Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: keep(false, 0, true) }),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "sliding head",
         chain: || Chain::default().then(SlidingWindow { size: 6, unit: WindowUnit::Items, keep: keep(true, 2, false) }),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "filter all",
         chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false }),
         writes: false,
     },
-    Case {
+    LawCase {
         name: "filter exclude",
         chain: || {
             let tools = ToolGlobs::Exclude(globs(&["debug_*", "bash"]));
@@ -134,14 +134,14 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
-    Case {
+    LawCase {
         name: "filter include, persist",
         chain: || {
             Chain::default().then(ToolFilter { tools: ToolGlobs::Include(globs(&["search"])), persist_results: true })
         },
         writes: true,
     },
-    Case {
+    LawCase {
         name: "clear results",
         chain: || {
             let placeholder = String::from("[cleared]");
@@ -154,7 +154,7 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
-    Case {
+    LawCase {
         name: "supersede reads, dedupe results",
         chain: || {
             let reads = StaleResults::SupersededReads(globs(&["*"]));
@@ -164,22 +164,22 @@ pub const CASES: &[Case] = &[
         },
         writes: false,
     },
-    Case { name: "range", chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }), writes: false },
-    Case {
+    LawCase { name: "range", chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }), writes: false },
+    LawCase {
         name: "strip",
         chain: || {
             Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
         },
         writes: false,
     },
-    Case { name: "summarize 2", chain: || Chain::default().then(rolling(2, 2, Counted::Message)), writes: true },
-    Case { name: "summarize 5", chain: || Chain::default().then(rolling(5, 1, Counted::Message)), writes: true },
-    Case {
+    LawCase { name: "summarize 2", chain: || Chain::default().then(rolling(2, 2, Counted::Message)), writes: true },
+    LawCase { name: "summarize 5", chain: || Chain::default().then(rolling(5, 1, Counted::Message)), writes: true },
+    LawCase {
         name: "summarize exchanges",
         chain: || Chain::default().then(rolling(1, 3, Counted::Exchange)),
         writes: true,
     },
-    Case {
+    LawCase {
         name: "summarize by tokens",
         chain: || {
             let by_tokens = RollingSummary { trigger: Some(25), ..rolling(4, 2, Counted::Message) };
@@ -187,9 +187,13 @@ pub const CASES: &[Case] = &[
         },
         writes: true,
     },
-    Case { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), writes: true },
-    Case { name: "no memory", chain: || Chain::default().then(memory("")), writes: false },
-    Case { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
-    Case { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
-    Case { name: "limit 25 newest", chain: || Chain::default().then(limit(25, Overflow::KeepNewest)), writes: false },
+    LawCase { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), writes: true },
+    LawCase { name: "no memory", chain: || Chain::default().then(memory("")), writes: false },
+    LawCase { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
+    LawCase { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
+    LawCase {
+        name: "limit 25 newest",
+        chain: || Chain::default().then(limit(25, Overflow::KeepNewest)),
+        writes: false,
+    },
 ];

@@ -7,9 +7,9 @@ use curtail::processors::{Counting, View};
 use curtail::transcript::{Fault, FaultKind, Pairs, PartRef, Role};
 use proptest::prelude::*;
 
-use super::cases::{Case, tokenizer};
+use super::cases::{LawCase, tokenizer};
 
-fn cut(case: &Case, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
+fn cut(case: &LawCase, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
     cut_with((case.chain)(), dialect, framing, text)
 }
 
@@ -104,7 +104,7 @@ fn is_left_of(item: &str, old: &str) -> bool {
 }
 
 /// Laws 2 and 6: what is kept is kept byte for byte, less the parts that were cut, and in order.
-fn check_bytes(case: &Case, before: &Seen, after: &Seen, once: &str) -> Result<(), TestCaseError> {
+fn check_bytes(case: &LawCase, before: &Seen, after: &Seen, once: &str) -> Result<(), TestCaseError> {
     let mut from = 0;
     for item in &after.items {
         match before.items[from..].iter().position(|old| is_left_of(item, old)) {
@@ -119,7 +119,7 @@ fn check_bytes(case: &Case, before: &Seen, after: &Seen, once: &str) -> Result<(
 
 /// Law 3: every fault of the output is a fault of the same message of the input, and no result without an id has another
 /// call. An unanswered call can become pending.
-fn check_pairs(case: &Case, before: &Seen, after: &Seen, io: [&str; 2]) -> Result<(), TestCaseError> {
+fn check_pairs(case: &LawCase, before: &Seen, after: &Seen, io: [&str; 2]) -> Result<(), TestCaseError> {
     let spelt_anew = case.writes || case.rewrites();
     let [text, once] = io;
     for fault in &after.faults {
@@ -137,7 +137,7 @@ fn check_pairs(case: &Case, before: &Seen, after: &Seen, io: [&str; 2]) -> Resul
     Ok(())
 }
 
-pub fn check_laws(case: &Case, dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
+pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
     let once = match cut(case, dialect, framing, text) {
         // A budget below what must stay is refused, and nothing is written.
         Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => return Ok(()),

@@ -38,7 +38,7 @@ pub fn dialect_of(framing: Framing, piece: &str) -> Option<&'static str> {
     reading.transcripts(&document).ok()?.first().map(|(dialect, _)| dialect.name())
 }
 
-/// Every `step`th piece of every file of `folder` under every case; what no dialect claims is left to other tests.
+/// Every `step`th piece of every file of `folder` under every case; what no dialect recognizes is left to other tests.
 fn hold_laws(folder: &Path, step: usize) -> usize {
     let mut tried = 0;
     for file in files(folder) {

@@ -5,7 +5,7 @@ use curtail::pipeline::Chain;
 use curtail::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use proptest::prelude::*;
 
-use super::cases::{CASES, Case, globs, history, keep, limit};
+use super::cases::{CASES, LawCase, globs, history, keep, limit};
 use super::check::{check_laws, cut_with, read_seen};
 use crate::spell::{SPELLERS, Speller, broken_script, respace, sound_script};
 
@@ -94,7 +94,7 @@ proptest! {
             || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
         ];
         for chain in idle {
-            let case = Case { name: "idle", chain, writes: false };
+            let case = LawCase { name: "idle", chain, writes: false };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &text)?, &text);
         }
     }
@@ -108,7 +108,7 @@ proptest! {
             || Chain::default().then(Repair { mode: RepairMode::Move, pending: true }).then(Repair { mode: RepairMode::Drop, pending: true }),
         ];
         for chain in repairs {
-            let case = Case { name: "repair", chain, writes: true };
+            let case = LawCase { name: "repair", chain, writes: true };
             let text = frame(&(speller.1)(&script), framing, seed);
             let mended = cut_with((case.chain)(), Some(speller.0), framing, &text)?;
             let faults = read_seen(Some(speller.0), framing, &mended).faults;
@@ -118,7 +118,7 @@ proptest! {
         let whole = frame(&(speller.1)(&sound), framing, seed);
         let faults = read_seen(Some(speller.0), framing, &whole).faults;
         if faults.is_empty() {
-            let case = Case { name: "repair", chain: repairs[0], writes: true };
+            let case = LawCase { name: "repair", chain: repairs[0], writes: true };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);
         }
     }

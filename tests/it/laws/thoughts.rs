@@ -5,7 +5,7 @@ use curtail::processors::{Repair, RepairMode, Thinking};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::cases::{CASES, Case};
+use super::cases::{CASES, LawCase};
 use super::check::cut_with;
 use crate::spell::{Turn, anthropic, bedrock, broken_script, claude_code};
 
@@ -90,7 +90,7 @@ fn verify(text: &str, within: fn(&mut Value) -> &mut Value) -> (usize, usize) {
     (valid, invalid)
 }
 
-fn cut(case: &Case, thinking: Thinking, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
+fn cut(case: &LawCase, thinking: Thinking, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
     let mut chain = (case.chain)();
     chain.thinking = thinking;
     match cut_with(chain, Some(dialect), Framing::Lines, text) {
@@ -99,28 +99,28 @@ fn cut(case: &Case, thinking: Thinking, dialect: &str, text: &str) -> Result<Opt
     }
 }
 
-const REPAIRS: &[Case] = &[
-    Case {
+const REPAIRS: &[LawCase] = &[
+    LawCase {
         name: "repair drop",
         chain: || curtail::pipeline::Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
         writes: true,
     },
-    Case {
+    LawCase {
         name: "repair stub",
         chain: || curtail::pipeline::Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }),
         writes: true,
     },
-    Case {
+    LawCase {
         name: "repair move",
         chain: || curtail::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
         writes: true,
     },
-    Case {
+    LawCase {
         name: "a chain",
         chain: || {
             let mut chain = (CASES[0].chain)();
             for case in [11, 13, 17, 20] {
-                let case: &Case = &CASES[case];
+                let case: &LawCase = &CASES[case];
                 chain.stages.extend((case.chain)().stages);
             }
             chain.then(Repair { mode: RepairMode::Drop, pending: true })

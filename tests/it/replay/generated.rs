@@ -19,9 +19,9 @@ use crate::properties::property;
 use crate::spell::{SPELLERS, broken_script, sound_script};
 
 /// A policy, and whether it writes nothing of its own.
-type Case = (&'static str, fn() -> Chain, bool);
+type PolicyCase = (&'static str, fn() -> Chain, bool);
 
-const CASES: &[Case] = &[
+const CASES: &[PolicyCase] = &[
     ("never", || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())), true),
     ("window", || Chain::default().then(history(3, WindowUnit::Items, Keep::default())), true),
     ("turns", || Chain::default().then(history(1, WindowUnit::Turns, keep(true, 0, true))), true),
@@ -108,7 +108,7 @@ fn figures_add_up(session: &SessionReport) -> Result<(), TestCaseError> {
 }
 
 /// No policy that writes nothing sends more than was recorded.
-fn sends_no_more(session: &SessionReport, cases: &[Case]) -> Result<(), TestCaseError> {
+fn sends_no_more(session: &SessionReport, cases: &[PolicyCase]) -> Result<(), TestCaseError> {
     for (policy, case) in session.policies[1..].iter().zip(cases).filter(|(_, case)| case.2) {
         for (own, recorded) in policy.requests.iter().zip(&session.policies[0].requests) {
             prop_assert!(
@@ -156,7 +156,7 @@ proptest! {
     fn a_local_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS)) {
         let script = [script, more].concat();
         let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        let local: Vec<&Case> = CASES.iter().filter(|case| (case.1)().stages[0].processor.is_local() && (case.1)().stages.len() == 1).collect();
+        let local: Vec<&PolicyCase> = CASES.iter().filter(|case| (case.1)().stages[0].processor.is_local() && (case.1)().stages.len() == 1).collect();
         prop_assert!(local.len() >= 6);
         let own = local.iter().map(|case| policy(case.0, (case.1)())).collect();
         let whole = local.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();

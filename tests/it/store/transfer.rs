@@ -1,25 +1,10 @@
 //! Export and import of a store as lines of JSON, and what is refused.
 
-use std::path::PathBuf;
-
 use curtail::store::{Clash, Filter, Record, RecordKey, Scope, Shelf, Store, StoreError};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-fn key(id: &str) -> RecordKey<'_> {
-    RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id }
-}
-
-fn write(store: &mut Store, id: &str, body: &str) {
-    let done: Result<(), StoreError> = store.update(key(id), |record| record.write(body));
-    done.unwrap();
-}
-
-fn fresh() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state.db");
-    (folder, path)
-}
+use super::{fresh, key, write};
 
 /// A store with a plain entry, and one with marks, a body set aside and a body that no number type holds.
 fn filled() -> (TempDir, Store) {

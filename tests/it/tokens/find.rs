@@ -62,14 +62,15 @@ fn other_models_are_approximated_and_said_to_be() {
 
 #[test]
 fn what_is_unknown_is_told_what_is_near() {
-    for (name, near) in [("o200k", "o200k_base"), ("cl100k_bsae", "cl100k_base"), ("approx:o200k", "approx:o200k_base")]
+    for (name, suggested) in
+        [("o200k", "o200k_base"), ("cl100k_bsae", "cl100k_base"), ("approx:o200k", "approx:o200k_base")]
     {
         let message = tokenizer_by_name(name).err().unwrap().to_string();
-        assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
+        assert!(message.contains(&format!("did you mean {suggested:?}?")), "{message}");
     }
-    for (model, near) in [("gpt4o", "gpt-4o"), ("cluade-3", "claude")] {
+    for (model, suggested) in [("gpt4o", "gpt-4o"), ("cluade-3", "claude")] {
         let message = tokenizer_for_model(model).err().unwrap().to_string();
-        assert!(message.contains(&format!("did you mean {near:?}?")), "{message}");
+        assert!(message.contains(&format!("did you mean {suggested:?}?")), "{message}");
     }
     assert!(!tokenizer_by_name("zzz").err().unwrap().to_string().contains("did you mean"));
 }

@@ -1,4 +1,5 @@
-//! Settles a window by rendering it: a template's total is no sum of messages, so sums only propose.
+//! Ends a window where it fits as a template renders it. The total of a template is not the sum of its messages, so sums only
+//! propose an end.
 
 use super::SplitWindow;
 use super::fill::Filler;
@@ -7,7 +8,7 @@ use crate::processors::planning::Rendering;
 impl Filler<'_, '_, '_> {
     /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums
     /// propose that it ends at `end`; it contains the segment `target`. `None` if not even that fits.
-    pub(super) fn settled(
+    pub(super) fn fit_rendered(
         &self,
         rendering: &Rendering<'_>,
         (at, target): (usize, usize),
