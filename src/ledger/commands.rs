@@ -199,7 +199,8 @@ fn moved<'w>(mut words: impl Iterator<Item = &'w str>, file: &dyn Fn(&str) -> Op
     Some(Effect::Move { from: file(from)?, to: file(&into(from, to))? })
 }
 
-/// The program and its arguments, without variables, wrappers and runners in front.
+/// The program and its arguments, without variables, wrappers and runners in front:
+/// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
 fn unwrapped(words: &[String]) -> &[String] {
     let mut words = words;
     while let Some((first, rest)) = words.split_first() {

@@ -128,7 +128,8 @@ fn fitted(text: &str, tenths: usize, cap: usize, count: Count<'_>) -> Option<(St
 }
 
 /// Items of a list within `cap` tokens: as many as get [`LEAST`] tokens or are shorter, the long ones cut to one length. Gives
-/// the number and the text of each.
+/// the number and the text of each. Of three items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each
+/// long one.
 fn levelled(items: &[String], cap: usize, count: Count<'_>) -> Vec<(usize, String)> {
     let sizes: Vec<usize> = items.iter().map(|item| count(item) + 1).collect();
     let mut room = cap;

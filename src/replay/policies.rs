@@ -182,6 +182,10 @@ impl<'h, 'a> Projection<'h, 'a> {
 
     /// What a local policy sends: such a policy decides the same from a joint on as from the beginning, if it drops the message
     /// at the joint. So the time depends on what is sent, not on the history.
+    ///
+    /// After messages 0 to 99, each of which is a joint, `window -n 3` sends 97 to 99. From joint 98 on it would send 98, which
+    /// shows nothing about 97. The search goes back in growing steps, to 97 and to 95. There, the policy drops 95, so it would
+    /// drop everything before 95 as well.
     fn view_from(&mut self, request: &Request, joint: usize) -> Result<Vec<Message<'a>>, ProcessorError> {
         let history = self.history;
         let (mut joint, mut step) = (joint, 1);

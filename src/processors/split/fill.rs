@@ -75,7 +75,15 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         Ok(windows)
     }
 
-    /// The window whose own messages begin at segment `at`, and the segment after it.
+    /// The window whose own messages begin at segment `at`, and the segment after it. With a budget of 100 and nothing pinned:
+    ///
+    /// ```text
+    /// segment   0 user   1 assistant   2 user   3 call and result   4 assistant
+    /// tokens      20         30          10            50               20
+    /// ```
+    ///
+    /// Segments 0 to 2 fit, and 3 does not. Segment 2 has no target and leads to 3, so the first window ends after 1. The second
+    /// one has 2, 3 and 4.
     fn window(&self, at: usize) -> Result<(SplitWindow, usize), ProcessorError> {
         let next = self.stops.partition_point(|&stop| stop <= at);
         let limit = self.stops.get(next).copied().unwrap_or(self.segments.len());
