@@ -201,7 +201,7 @@ impl<'w> Feed<'w> {
         current.offset += buffer.len();
         current.line += match &rows {
             Some(rows) => rows.texts.len(),
-            None => memchr::memchr_iter(b'\n', buffer).count(),
+            None => count_lines(buffer),
         };
         let taken = current.reader.taken() - current.taken;
         current.taken += taken;
@@ -325,6 +325,11 @@ fn at_line(error: Error, line: usize) -> Error {
         None if error.kind == ErrorKind::Content => error.at(TextPlace { line, column: 1 }),
         _ => error,
     }
+}
+
+/// How many line breaks `bytes` contains. Lines of transcripts are long: to find each is faster than to count.
+fn count_lines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).fold(0, |lines, _| lines + 1)
 }
 
 /// The beginning of `bytes` that is UTF-8.

@@ -183,16 +183,15 @@ impl<'t> LineIndex<'t> {
 
     /// How many characters begin before `offset`.
     fn characters_before(&self, offset: usize) -> usize {
-        let begin = |bytes: &[u8]| bytes.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
         let milestones = self.milestones.get_or_init(|| {
             let mut sum = 0;
             let mut add = |stride| {
-                sum += begin(stride);
+                sum += characters(stride);
                 sum
             };
             std::iter::once(0).chain(self.text.as_bytes().chunks(STRIDE).map(&mut add)).collect()
         });
-        milestones[offset / STRIDE] + begin(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
+        milestones[offset / STRIDE] + characters(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
     }
 
     /// The closest character boundary at or before `offset`.
@@ -203,6 +202,12 @@ impl<'t> LineIndex<'t> {
         }
         offset
     }
+}
+
+/// How many characters begin in `bytes`. A sum that fits one byte is computed for many bytes at once.
+fn characters(bytes: &[u8]) -> usize {
+    let begin = |few: &[u8]| few.iter().map(|byte| u8::from(!matches!(byte, 0x80..=0xBF))).sum::<u8>();
+    bytes.chunks(192).map(|few| usize::from(begin(few))).sum()
 }
 
 /// The closest character boundary at or after `length`.

@@ -1,5 +1,7 @@
 //! Lists and objects as elements with commas between them: which bytes to remove with an element.
 
+use std::collections::HashSet;
+
 use super::{Span, Text, Value};
 
 /// A key with its value.
@@ -18,6 +20,27 @@ pub struct Member<'a> {
 pub fn element_span(value: Value<'_>) -> Span {
     let member = value.parent().and_then(|parent| parent.members().find(|member| member.value == value));
     member.map_or_else(|| value.span(), |member| member.span)
+}
+
+/// The members of every object in `value`, at every depth, whose key its object had before.
+#[must_use]
+pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
+    let (mut repeated, mut keys) = (Vec::new(), Vec::new());
+    for object in value.holders() {
+        keys.clear();
+        keys.extend(object.raw_keys());
+        if object.has_escaped_keys() || may_repeat(&keys) {
+            let mut seen = HashSet::new();
+            repeated.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
+        }
+    }
+    repeated
+}
+
+/// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,
+/// because most differ in length.
+fn may_repeat(keys: &[&[u8]]) -> bool {
+    keys.len() > 48 || (1..keys.len()).any(|nth| keys[..nth].contains(&keys[nth]))
 }
 
 /// The spans to remove from `holder` so that it no longer contains the elements for which `gone` returns true.

@@ -12,7 +12,7 @@ mod text;
 mod value;
 
 pub use error::{ParseError, ParseErrorKind};
-pub use list::{Member, element_span, removal};
+pub use list::{Member, element_span, removal, repeated_members};
 pub use string::quote;
 pub use tape::{Document, MAX_DEPTH, Node};
 pub use text::Text;

@@ -18,6 +18,17 @@ pub(super) fn unescape(raw: &str) -> String {
     text
 }
 
+/// The same characters, one by one: for code that needs only the first few of a long string.
+pub(super) fn characters(raw: &str) -> impl Iterator<Item = char> {
+    let mut rest = raw;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let (c, used) = if first == '\\' { unescape_one(rest) } else { (first, first.len_utf8()) };
+        rest = &rest[used..];
+        Some(c)
+    })
+}
+
 fn unescape_one(escape: &str) -> (char, usize) {
     match escape.as_bytes().get(1) {
         Some(b'n') => ('\n', 2),

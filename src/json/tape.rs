@@ -121,8 +121,9 @@ impl<'a> Document<'a> {
             return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
         }
         let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        // Real transcripts have a value for every 100 to 200 bytes; growing in steps would copy the tape several times.
-        self.nodes.reserve(bytes.len() / 128 + 16);
+        // Real transcripts have a value or a key for every 60 to 200 bytes; growing in steps would copy the tape several
+        // times.
+        self.nodes.reserve(bytes.len() / 64 + 16);
         dispatch!(Level::new(), simd => self.append_from(simd, mark))
     }
 
@@ -133,7 +134,8 @@ impl<'a> Document<'a> {
         while at < bytes.len() {
             self.roots.push(index(self.nodes.len()));
             let escaped_keys = &mut self.escaped_keys;
-            let mut walk = Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, depth: 0 };
+            let mut walk =
+                Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, in_object: false, depth: 0 };
             at = skip_space(bytes, walk.value(at)?);
         }
         Ok(())
@@ -216,6 +218,8 @@ struct Walk<'w, S> {
     escaped_keys: &'w mut bool,
     nodes: &'w mut Vec<Node>,
     parent: u32,
+    /// Whether the parent is an object.
+    in_object: bool,
     depth: usize,
 }
 
@@ -262,6 +266,7 @@ impl<S: Simd> Walk<'_, S> {
         self.depth += 1;
         self.push(at, at);
         self.parent = index(self.nodes.len() - 1);
+        self.in_object = close == b'}';
         Ok(Err(inside))
     }
 
@@ -270,9 +275,7 @@ impl<S: Simd> Walk<'_, S> {
     fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, ParseError> {
         while self.parent != NONE {
             at = skip_space(self.bytes, at);
-            let holder = self.nodes[self.parent as usize].start as usize;
-            let in_object = self.bytes[holder] == b'{';
-            match (in_object, self.bytes.get(at)) {
+            match (self.in_object, self.bytes.get(at)) {
                 (true, Some(b',')) => return self.key(skip_space(self.bytes, at + 1)).map(Err),
                 (false, Some(b',')) => return Ok(Err(skip_space(self.bytes, at + 1))),
                 (true, Some(b'}')) | (false, Some(b']')) => {
@@ -286,6 +289,7 @@ impl<S: Simd> Walk<'_, S> {
         Ok(Ok(at))
     }
 
+    #[inline(always)]
     fn close(&mut self, end: usize) {
         let next = index(self.nodes.len());
         let node = &mut self.nodes[self.parent as usize];
@@ -293,6 +297,8 @@ impl<S: Simd> Walk<'_, S> {
         node.next = next;
         self.parent = node.parent;
         self.depth -= 1;
+        let around = self.nodes.get(self.parent as usize);
+        self.in_object = around.is_some_and(|around| self.bytes[around.start as usize] == b'{');
     }
 
     /// Walks a key and its colon; returns the place of the member's value.
@@ -333,6 +339,7 @@ impl<S: Simd> Walk<'_, S> {
         Ok(end)
     }
 
+    #[inline(always)]
     fn push(&mut self, start: usize, end: usize) {
         let next = index(self.nodes.len() + 1);
         self.nodes.push(Node { start: index(start), end: index(end), next, parent: self.parent });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::string::unescape;
+use super::string::{characters, unescape};
 
 /// Text that a model reads, not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,8 @@ impl<'a> Text<'a> {
     pub fn is(&self, text: &str) -> bool {
         match self {
             Self::Escaped(raw) if *raw == text => !raw.contains('\\'),
-            Self::Escaped(raw) => raw.contains('\\') && self.decode() == text,
+            // Escapes make a string longer.
+            Self::Escaped(raw) => raw.len() > text.len() && raw.contains('\\') && self.decode() == text,
             _ => self.decode() == text,
         }
     }
@@ -57,8 +58,9 @@ impl<'a> Text<'a> {
     #[must_use]
     pub fn is_blank(&self) -> bool {
         match self {
-            Self::Escaped("") => true,
-            _ => self.decode().trim().is_empty(),
+            Self::Escaped(raw) => characters(raw).all(char::is_whitespace),
+            Self::Json(raw) => raw.trim().is_empty(),
+            Self::Owned(text) => text.trim().is_empty(),
         }
     }
 }

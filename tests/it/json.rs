@@ -3,7 +3,9 @@
 //! Three differences are intended and left out of the comparison: a byte order mark may begin a text, nesting may go to
 //! 10,000 and not to 128 levels, and a lone surrogate is an unknown character and not an error.
 
-use curtail::json::{Document, MAX_DEPTH, Value, ValueKind};
+use std::collections::HashSet;
+
+use curtail::json::{Document, MAX_DEPTH, Text, Value, ValueKind, repeated_members};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
@@ -77,6 +79,34 @@ proptest! {
             let last = root.members().filter(|other| other.key.decode() == key).last().unwrap();
             prop_assert!(root.get(&key) == Some(last.value));
         }
+        let keys = ["a", "b", "", "c"];
+        for value in all(root) {
+            prop_assert!(value.get_each(keys) == keys.map(|key| value.get(key)));
+        }
+    }
+
+    #[test]
+    fn repeated_members_are_those_whose_key_was_there(text in json()) {
+        let document = Document::parse(&text).map_err(|fault| TestCaseError::fail(format!("{fault:?}")))?;
+        let root = document.roots().next().unwrap();
+        let mut wanted = Vec::new();
+        for object in all(root) {
+            let mut seen = HashSet::new();
+            wanted.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
+        }
+        let mut wanted: Vec<_> = wanted.iter().map(|member| member.span).collect();
+        let mut found: Vec<_> = repeated_members(root).iter().map(|member| member.span).collect();
+        wanted.sort();
+        found.sort();
+        prop_assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_text_is_blank_if_its_characters_are(inside in r"( |\\[nrt]|\\u00(20|a0|41)|\\u3000|\\ud800|a|é|　){0,4}") {
+        let text = Text::escaped(&inside);
+        prop_assert_eq!(text.is_blank(), text.decode().trim().is_empty(), "{}", inside);
+        let json = format!(" {{\"a\": \"{inside}\"}}");
+        prop_assert!(!Text::Json(&json).is_blank());
     }
 
     #[test]
@@ -105,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn long_strings_end_where_they_end(before in "[a-z]{0,40}", inside in "([ -~é]|\\\\n){0,60}", after in "[a-z]{0,20}") {
+    fn long_strings_end_where_they_end(before in "[a-z]{0,40}", inside in "([ -~é]|\\\\n){0,200}", after in "[a-z]{0,20}") {
         let text = format!("[{before:?}, \"{inside}\", {after:?}]");
         prop_assert_eq!(ours(&text).is_ok(), theirs(&text).is_ok(), "{}", text);
     }

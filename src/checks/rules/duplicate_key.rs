@@ -1,10 +1,8 @@
 //! An object with a repeated key.
 
-use std::collections::HashSet;
-
 use super::examples;
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
-use crate::json::{Member, Text, Value};
+use crate::json::{Value, repeated_members};
 
 pub(super) static RULE: Rule = Rule {
     code: "S007",
@@ -31,36 +29,9 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     messages.chain(non_messages).flat_map(|(message, value)| repeated(message, value)).collect()
 }
 
-/// Every member below `value` whose key its object had before. A work list instead of recursion, because values may be
-/// nested ten thousand levels deep.
-fn repeated(message: Option<usize>, value: Value<'_>) -> Vec<Match<'_>> {
-    let (mut matches, mut waiting, mut members) = (Vec::new(), vec![value], Vec::new());
-    while let Some(value) = waiting.pop() {
-        members.clear();
-        members.extend(value.members());
-        for again in again(&members) {
-            let text = format!("the object already has the key `{}`", again.key.decode());
-            matches.push(Match { message_index: message, ..Match::new(Some(again.value), text) });
-        }
-        let inside = members.iter().map(|member| member.value).chain(value.items());
-        waiting.extend(inside.filter(|value| value.is_object() || value.is_array()));
-    }
-    matches
-}
-
-fn again<'m, 'a>(members: &'m [Member<'a>]) -> Vec<&'m Member<'a>> {
-    // Up to a dozen keys, comparing each with each is faster than a set.
-    if members.len() <= 12 {
-        let before = |nth: usize| members[..nth].iter().any(|earlier| is_same(&earlier.key, &members[nth].key));
-        return (1..members.len()).filter(|&nth| before(nth)).map(|nth| &members[nth]).collect();
-    }
-    let mut seen = HashSet::new();
-    members.iter().filter(|member| !seen.insert(member.key.decode())).collect()
-}
-
-fn is_same(one: &Text<'_>, other: &Text<'_>) -> bool {
-    match (one, other) {
-        (Text::Escaped(one), Text::Escaped(other)) if !one.contains('\\') && !other.contains('\\') => one == other,
-        _ => one.decode() == other.decode(),
-    }
+fn repeated(message: Option<usize>, value: Value<'_>) -> impl Iterator<Item = Match<'_>> {
+    repeated_members(value).into_iter().map(move |again| {
+        let text = format!("the object already has the key `{}`", again.key.decode());
+        Match { message_index: message, ..Match::new(Some(again.value), text) }
+    })
 }

@@ -40,6 +40,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.messages.iter().any(is_empty) {
+        return Vec::new();
+    }
     // A log can write one reply as several messages: the reply is empty only if all of them are.
     let speaking = context.messages.iter().filter(|message| !is_empty(message)).filter_map(reply);
     let speaking: HashSet<_> = speaking.collect();

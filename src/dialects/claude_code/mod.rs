@@ -64,13 +64,15 @@ impl Dialect for ClaudeCode {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let [kind, message, uuid, parent, session, stream] =
+            item.get_each(["type", "message", "uuid", "parentUuid", "sessionId", "session_id"]);
+        let Some(kind) = kind.and_then(Value::text) else { return Fit::No };
         let has = |key: &str| item.get(key).is_some();
         let kind = kind.decode();
         let own = match &*kind {
             "user" | "assistant" => {
-                let said = item.get("message").is_some_and(|message| message.get("content").is_some());
-                said && (has("uuid") || has("parentUuid") || has("sessionId") || has("session_id"))
+                let said = message.is_some_and(|message| message.get("content").is_some());
+                said && [uuid, parent, session, stream].iter().any(Option::is_some)
             }
             "summary" => has("leafUuid"),
             "file-history-snapshot" => has("snapshot"),
@@ -90,22 +92,24 @@ impl Dialect for ClaudeCode {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-        let role = match kind.as_str() {
+        let [kind, said, uuid, copy, meta] = item.get_each(["type", "message", "uuid", "toolUseResult", "isMeta"]);
+        let kind = kind.and_then(Value::text).unwrap_or(Text::Escaped(""));
+        let role = match &*kind.decode() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "attachment" => return attachment::read_attachment(item),
             kind if METADATA.contains(&kind) => return Item::Metadata,
-            _ => return Item::Unknown(Unknown::kind(kind)),
+            kind => return Item::Unknown(Unknown::kind(kind.to_owned())),
         };
-        let Some(said) = item.get("message").filter(|said| said.is_object()) else { return Item::Metadata };
+        let Some(said) = said.filter(|said| said.is_object()) else { return Item::Metadata };
         let mut message = Message::from_source(role, item);
-        let own_id = if role == Role::Assistant { said.get_text("id") } else { None };
-        message.id = own_id.or_else(|| item.get_text("uuid"));
-        message.parts = anthropic::read_content(said.get("content"));
+        let [id, content] = said.get_each(["id", "content"]);
+        let own_id = if role == Role::Assistant { id } else { None };
+        message.id = own_id.and_then(Value::text).or_else(|| uuid.and_then(Value::text));
+        message.parts = anthropic::read_content(content);
         anthropic::mark_compaction(&mut message);
-        message.automatic = role == Role::User && (is_set(item, "isMeta") || begins_with_tag(&message));
-        if let Some(copy) = item.get("toolUseResult") {
+        message.automatic = role == Role::User && (meta.is_some_and(is_true) || begins_with_tag(&message));
+        if let Some(copy) = copy {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
         }
@@ -180,7 +184,11 @@ fn begins_with_tag(message: &Message<'_>) -> bool {
 
 /// Whether the member `key` is `true`.
 fn is_set(item: Value<'_>, key: &str) -> bool {
-    item.get(key).is_some_and(|flag| flag.raw() == "true")
+    item.get(key).is_some_and(is_true)
+}
+
+fn is_true(flag: Value<'_>) -> bool {
+    flag.raw() == "true"
 }
 
 /// Calls that are open at a compaction are never answered: the message after the boundary closes them. The boundary, and a
@@ -224,8 +232,9 @@ fn pin_states<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// Whether a line sets a value of the session: it is not a node of the tree and repeats no part of a message.
 fn is_state(item: Value<'_>) -> bool {
-    let linked = ["uuid", "parentUuid", "leafUuid", "messageId", "message", "operation"];
-    item.get("sessionId").is_some() && linked.iter().all(|key| item.get(key).is_none())
+    let [session, linked @ ..] =
+        item.get_each(["sessionId", "uuid", "parentUuid", "leafUuid", "messageId", "message", "operation"]);
+    session.is_some() && linked.iter().all(Option::is_none)
 }
 
 fn is_boundary(item: Value<'_>) -> bool {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::is_set;
+use super::is_true;
 use crate::dialects::Item;
-use crate::json::Value;
+use crate::json::{Value, ValueKind};
 
 /// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
 ///
@@ -13,7 +13,8 @@ pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut threads = Threads::default();
     for (&item, read) in items.iter().zip(read) {
         // Streams of the program name the call that started the side conversation.
-        if is_set(item, "isSidechain") || item.some("parent_tool_use_id").is_some() {
+        let [side, call] = item.get_each(["isSidechain", "parent_tool_use_id"]);
+        if side.is_some_and(is_true) || call.is_some_and(|call| call.kind() != ValueKind::Null) {
             let thread = threads.number_of(item);
             if let Item::Message(message) = read {
                 message.thread = thread;
