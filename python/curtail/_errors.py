@@ -73,6 +73,6 @@ class RecordError(CurtailError, ValueError):
 
 
 def shown(record: bytes) -> str:
-    """The beginning of a record, to recognise it by."""
+    """The beginning of a record, to recognize it by."""
     text = record[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

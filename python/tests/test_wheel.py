@@ -25,7 +25,7 @@ def test_the_module_and_the_program_belong_together():
     assert ended.returncode == 2 and "limit" in ended.stderr
 
 
-def test_the_wheel_has_all_modules_their_types_and_the_licences_and_no_tests():
+def test_the_wheel_has_all_modules_their_types_and_the_licenses_and_no_tests():
     files = {str(file) for file in importlib.metadata.files("curtail")}
     modules = {f"curtail/{path.name}" for path in (ROOT / "python" / "curtail").glob("*.py")}
     assert modules | {"curtail/py.typed"} <= files

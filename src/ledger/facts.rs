@@ -60,7 +60,7 @@ pub struct Change {
     /// Whether the first change wrote the whole file, as for a new one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub whole: bool,
-    /// Digests of the texts that each edit replaced and wrote, by which the inverse edit is recognised.
+    /// Digests of the texts that each edit replaced and wrote, by which the inverse edit is recognized.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<(u32, u32)>,
 }

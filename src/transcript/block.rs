@@ -1,4 +1,4 @@
-//! Blocks that this program writes into transcripts, and the mark by which it recognises them.
+//! Blocks that this program writes into transcripts, and the mark by which it recognizes them.
 //!
 //! The mark is a spelling: the letter behind the `<` of a block is written as an escape, such as `\u0063`. Writers of JSON
 //! escape no letters, so no text that somebody said carries the mark, and a model that reads the text sees nothing of it.

@@ -62,7 +62,7 @@ pub enum PartOrigin<'a> {
     Moved(PartPlace<'a>),
     /// An edit wrote it.
     Draft(super::DraftPart),
-    /// An edit wrote it as a block with this text, which later runs recognise.
+    /// An edit wrote it as a block with this text, which later runs recognize.
     Block(String),
 }
 

@@ -65,7 +65,7 @@ fn drafted<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
     Message { parts: draft.parts.iter().map(drafted_part).collect(), ..Message::draft(draft.role, anchor) }
 }
 
-/// A message whose text later runs recognise.
+/// A message whose text later runs recognize.
 fn block<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
     let mut message = drafted(draft, anchor);
     for part in &mut message.parts {

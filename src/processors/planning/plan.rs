@@ -121,7 +121,7 @@ pub struct Insert {
 pub enum Insertion {
     /// A new message.
     Draft(Draft),
-    /// A new message that is a block: later runs recognise it.
+    /// A new message that is a block: later runs recognize it.
     Block(Draft),
     /// The message with this index, moved here; its old place is dropped.
     Moved(usize),

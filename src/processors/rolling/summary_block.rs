@@ -1,6 +1,6 @@
-//! The message that contains summaries: writing it and recognising it.
+//! The message that contains summaries: writing it and recognizing it.
 //!
-//! A message is recognised by its role, which no user and no tool has, or by the mark of the block, and by its place: nobody
+//! A message is recognized by its role, which no user and no tool has, or by the mark of the block, and by its place: nobody
 //! spoke before it. The block states the number of the interaction after it, so a summarized transcript contains all state that summarizing it
 //! again needs.
 

@@ -94,7 +94,7 @@ fn shape(lines: &str) -> (Value, Vec<String>, Vec<Value>) {
 
 /// With every role, the next run continues from the block that this program wrote.
 #[test]
-fn the_own_block_is_recognised_with_every_role() {
+fn the_own_block_is_recognized_with_every_role() {
     let folder = folder();
     let more: Vec<String> = (7..=9).map(|n| format!("{}\n", said(n))).collect();
     for role in ["user", "system", "developer"] {
