@@ -35,8 +35,9 @@ class Curtail:
 
     The program starts with the first record and runs until `close`, the end of a `with` block, or the end of the
     interpreter. Records are bytes, text, or objects that `json` can write. Bytes and text come back byte for byte as the
-    program writes them. An object is written as JSON and read back, which costs more time than the cut; an object that
-    the cut does not change is returned itself. `None`, empty text and white space are no records and stay as they are.
+    program writes them. An object is written as JSON, which costs as much time as the cut; the answer contains the same
+    message objects if messages were only dropped, and is read from JSON otherwise. An object that the cut does not change
+    is returned itself. `None`, empty text and white space are no records and stay as they are.
 
     All records of a `Curtail` have one dialect, as the records of a file do. An instance may be shared by threads, copied
     into other processes and inherited by a fork; each process then has a program of its own.

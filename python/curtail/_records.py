@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from json import encoder
 from typing import Any, Literal
 
 from ._errors import ProgramError, RecordError
@@ -44,7 +45,7 @@ def encode(record: Any) -> bytes:
     elif record is None:
         line = b""
     else:
-        line = _dumps(record)
+        return _encode_object(record)
     # The program would decompress them, and take what follows for a part of the same stream.
     if line.startswith(_PACKED):
         raise RecordError("compressed bytes; decompress them first", column=1, record=line)
@@ -62,15 +63,85 @@ def encode_all(records: Sequence[Any]) -> list[Line]:
     return lines
 
 
-def _dumps(record: Any) -> bytes:
+class Encoded(bytes):
+    """An object as JSON, with the place of its messages, so that an answer that only drops some needs no parser."""
+
+    #: The key of the list of messages; `None` if the object is that list itself.
+    key: Any
+    #: The bytes before the first message, those of every message, and the bytes after the last.
+    head: bytes
+    messages: list[bytes]
+    tail: bytes
+
+
+def _encoder(ensure_ascii: bool) -> Callable[[Any], str]:
+    """What `json.dumps` does with compact separators, without making an encoder for every call."""
+    plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"))
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    quote = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
+    encode = make(None, plain.default, quote, None, ":", ",", False, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+# Escapes are faster to write where nothing needs one.
+_encode_ascii, _encode_any = _encoder(True), _encoder(False)
+
+
+def _dumps(value: Any) -> bytes:
+    values = value.values() if type(value) is dict else ()
+    if all(text.isascii() for text in values if type(text) is str):
+        return _encode_ascii(value).encode()
     try:
-        try:
-            return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:
-            # Half of a surrogate pair has no UTF-8, but an escape.
-            return json.dumps(record, allow_nan=False, separators=(",", ":")).encode()
+        return _encode_any(value).encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair has no UTF-8, but an escape.
+        return _encode_ascii(value).encode()
+
+
+def _encode_object(record: Any) -> bytes:
+    try:
+        if type(record) is list:
+            return _encode_parts(None, b"[", record, b"]") if _is_list_of_objects(record) else _dumps(record)
+        if type(record) is dict and all(type(key) is str for key in record):
+            for key, value in record.items():
+                if type(value) is list and _is_list_of_objects(value):
+                    keys = list(record)
+                    at = keys.index(key)
+                    before = b"".join(_dumps(name) + b":" + _dumps(record[name]) + b"," for name in keys[:at])
+                    after = b"".join(b"," + _dumps(name) + b":" + _dumps(record[name]) for name in keys[at + 1 :])
+                    return _encode_parts(key, b"{" + before + _dumps(key) + b":[", value, b"]" + after + b"}")
+        return _dumps(record)
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordError(f"not JSON: {error}", record=repr(record)[:200].encode("utf-8", "backslashreplace")) from error
+
+
+def _is_list_of_objects(value: list[Any]) -> bool:
+    return bool(value) and all(type(item) is dict for item in value)
+
+
+def _encode_parts(key: str | None, head: bytes, messages: list[Any], tail: bytes) -> Encoded:
+    parts = [_dumps(message) for message in messages]
+    encoded = Encoded(head + b",".join(parts) + tail)
+    encoded.key, encoded.head, encoded.messages, encoded.tail = key, head, parts, tail
+    return encoded
+
+
+def _kept(record: Any, line: Encoded, answer: bytes) -> Any:
+    """The record with the messages that the answer kept, which are the same objects; `None` if it changed more."""
+    at, end = len(line.head), len(answer) - len(line.tail)
+    if at > end or not (answer.startswith(line.head) and answer.endswith(line.tail)):
+        return None
+    messages = []
+    for message, part in zip(record if line.key is None else record[line.key], line.messages):
+        # A message ends with its brace, so that no other message begins like it.
+        if answer.startswith(part, at, end):
+            messages.append(message)
+            at += len(part) + 1
+    if at != (end + 1 if messages else end):
+        return None
+    return messages if line.key is None else {**record, line.key: messages}
 
 
 def settle(
@@ -95,7 +166,10 @@ def _like(record: Any, line: Line, answer: bytes) -> Any:
         return answer.decode()
     if isinstance(record, (bytes, bytearray, memoryview)):
         return answer
-    return record if answer == line or record is None else json.loads(answer)
+    if answer == line or record is None:
+        return record
+    kept = _kept(record, line, answer) if isinstance(line, Encoded) else None
+    return json.loads(answer) if kept is None else kept
 
 
 def reported(record: bytes, answer: bytes) -> RecordError:

@@ -6,6 +6,7 @@ Executors need the program and this module: install the wheel in their Python, o
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from tempfile import mkdtemp
@@ -31,8 +32,11 @@ _ASKS = "asks a model or runs a program, and Spark runs a task again after a fai
 _REFUSED = {
     **dict.fromkeys(("--store", "--thread", "--resource", "--follow", "--rejects", "--resume"), _STATE),
     **dict.fromkeys(("-o", "--output", "-O", "--output-dir", "-i", "--in-place"), _STATE),
+    "--state": _STATE,
     **dict.fromkeys(("--summarizer-cmd", "--endpoint", "--api-key-file", "--cache"), _ASKS),
 }
+# A key of a processor, as `curtail run --print` writes it, and its value.
+_KEY = re.compile(r"""([a-z-]+) = ("(?:[^"\\]|\\.)*"|'[^']*'|[^,}]*)""")
 
 
 def cut(
@@ -147,10 +151,22 @@ def _check(args: Sequence[str]) -> None:
         if flag == "--summarizer" and (value or after) != "extractive":
             raise ArgumentError(f"--summarizer {value or after} {_ASKS}")
     try:
-        Curtail(args)
+        curtail = Curtail(args)
     except ProgramNotFoundError:
         # The driver need not have it.
         return
+    if args[0] == "run":
+        _check_chain(curtail)
+
+
+def _check_chain(curtail: Curtail) -> None:
+    """Refuses a configuration file whose processors keep state, ask a model or run a program."""
+    printed = curtail._run([*curtail.args, "--print"], b"").stdout.decode()
+    for processor in printed.splitlines():
+        for key, value in _KEY.findall(processor):
+            flag = f"--{key}"
+            if flag in _REFUSED or (key == "summarizer" and value.strip("\"'") != "extractive"):
+                raise ArgumentError(f"{processor.strip()}: {key} {_REFUSED.get(flag, _ASKS)}")
 
 
 def _cutter(

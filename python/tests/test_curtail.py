@@ -40,6 +40,28 @@ def test_objects_lose_what_the_records_lose(chats, objects):
         assert curtail.one(short) is short
 
 
+def test_objects_are_cut_like_their_text_and_keep_their_messages(run):
+    odd = {"content": "é\u2028 \"x\"", "role": "user", "n": 1e16, "more": {"ü": [None, True, 2**70]}}
+    twice = {"role": "user", "content": "again"}
+    messages = [odd, twice, {"role": "assistant", "content": "a"}, twice, {"role": "assistant", "content": "\ud800"}]
+    for record in (messages, {"id": "é", "messages": messages, "after": [1, {}]}, {"messages": [twice]}, {"messages": []}):
+        text = json.dumps(record)
+        for count in range(1, 7):
+            flags = ["window", "-n", str(count), "--strategy", "sliding"]
+            wanted = json.loads(run(*flags, "--framing", "document", data=text.encode()).stdout)
+            with Curtail(flags) as curtail:
+                answer = curtail.one(record)
+            assert answer == wanted
+            kept = answer if isinstance(answer, list) else answer["messages"]
+            assert all(any(message is old for old in messages) for message in kept)
+            assert isinstance(answer, list) or list(answer) == list(record)
+    # A message that changes is read from the answer, and its object stays as it was.
+    long = {"messages": [{"role": "user", "content": "word " * 400}, {"role": "assistant", "content": "yes"}]}
+    with Curtail(["limit", "-t", "40", "--on-overflow", "truncate"]) as curtail:
+        short = curtail.one(long)
+    assert 0 < len(short["messages"][0]["content"]) < 2000 == len(long["messages"][0]["content"])
+
+
 def test_what_is_no_record_stays(chats):
     with Curtail(WINDOW) as curtail:
         assert list(curtail.map([None, "", " \n", chats[8], b"\r\n"]))[:3] == [None, "", " \n"]

@@ -208,3 +208,25 @@ def executor_processes():
 def test_commands_with_other_effects_are_refused_before_a_job_runs(args, words):
     with pytest.raises(ArgumentError, match=words):
         spark_door.cut(None, args)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ('summarizer-cmd = "cat"', "summarizer-cmd asks a model or runs a program"),
+        ('summarizer = "openai"\nsummary-model = "m"', "summarizer asks a model"),
+        ('summarizer = "anthropic"\nsummary-model = "m"\nendpoint = "http://127.0.0.1:1"', "asks a model"),
+    ],
+)
+def test_a_chain_with_other_effects_is_refused_before_a_job_runs(tmp_path, monkeypatch, key, words):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "sk-none")
+    path = tmp_path / "chain.toml"
+    path.write_text(f'[[history.processors]]\ntype = "filter"\n\n[[history.processors]]\ntype = "summarize"\n{key}\n')
+    with pytest.raises(ArgumentError, match=words) as refused:
+        spark_door.cut(None, ["run", "-c", str(path)])
+    assert "chain.toml:4" in str(refused.value)
+    path.write_text('[[history.processors]]\ntype = "summarize"\nsummarizer = "extractive"\n')
+    with pytest.raises(AttributeError):
+        # The chain is accepted; there is no data frame.
+        spark_door.cut(None, ["run", f"--config={path}"])
