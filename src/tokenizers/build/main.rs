@@ -1,5 +1,6 @@
-//! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses them in place:
-//! nothing is parsed or allocated when it starts.
+//! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses those of the
+//! default encoding in place: nothing is parsed or allocated when it starts. Of the others it holds the merges alone, and
+//! makes their tables when one is used.
 
 #![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
@@ -9,12 +10,13 @@ mod commit;
 mod layout;
 mod merges;
 mod ranks;
-mod units;
-mod words;
+#[path = "../tiktoken/tables/mod.rs"]
+mod tables;
 
-use std::{collections::HashMap, env, error::Error, fmt::Write as _, fs, path::Path};
+use std::{env, error::Error, fmt::Write as _, fs, path::Path};
 
 use ranks::Ranks;
+use tables::{Tables, Tokens};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -22,49 +24,47 @@ fn main() -> Result<()> {
     commit::announce();
     println!("cargo::rerun-if-changed=src/tokenizers/build");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/layout.rs");
+    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/tables");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/encodings/list.inc");
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let mut module = String::new();
-    let mut tables = Tables::default();
     classes::write(out)?;
     for (name, load) in ranks::all() {
-        let ranks = Ranks::load(load)?;
-        merges::Merges::learn_all(&ranks)?.write(out, name)?;
-        units::write(out, name, &ranks)?;
-        words::write(out, name, &ranks)?;
-        tables.describe(&mut module, (out, name), &ranks)?;
+        let tokens = merges::learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
+        writeln!(module, "/// The tables of `{name}`.")?;
+        writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
+        if name == ranks::DEFAULT {
+            describe(&mut module, (out, name), &tokens)?;
+        } else {
+            fs::write(out.join(format!("{name}.pairs")), tokens.packed())?;
+            writeln!(module, "    static MADE: LazyLock<Vocabulary> = LazyLock::new(|| {{")?;
+            writeln!(module, "        Vocabulary::from_packed(in_place!(\"{name}.pairs\"))")?;
+            writeln!(module, "    }});\n    &MADE")?;
+        }
+        writeln!(module, "}}")?;
     }
     Ok(fs::write(out.join("vocabularies.rs"), module)?)
 }
 
-/// The tables that are in the program already, by kind and content: encodings that share ranks share most of them.
-#[derive(Default)]
-struct Tables(HashMap<(&'static str, Vec<u8>), String>);
-
-impl Tables {
-    /// Declares the vocabulary as a static that borrows its tables.
-    fn describe(&mut self, module: &mut String, (out, name): (&Path, &str), ranks: &Ranks) -> Result<()> {
-        let longest = ranks.tokens.iter().map(Vec::len).max().unwrap_or(0);
-        let mut fields = String::new();
-        for table in ["merges", "filter", "bytes", "first", "blocks", "units", "boundaries", "neighbors", "words"] {
-            let file = format!("{name}.{table}");
-            let own = format!("{name}_{table}").to_uppercase();
-            let known = self.0.entry((table, fs::read(out.join(&file))?)).or_insert_with(|| own.clone());
-            if *known == own {
-                writeln!(module, "const {own}: &[u8] = in_place!(\"{file}\");")?;
-            }
-            writeln!(fields, "    {table}: rows({known}),")?;
-        }
-        writeln!(module, "/// The tables of `{name}`.")?;
-        Ok(writeln!(
-            module,
-            "pub(crate) static {name}: Vocabulary = Vocabulary {{\n    longest: {longest},\n{fields}}};"
-        )?)
+/// Writes the tables, and declares the vocabulary as a static that borrows them.
+fn describe(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) -> Result<()> {
+    let tables = Tables::from_tokens(tokens);
+    writeln!(module, "    static IN_PLACE: Vocabulary = Vocabulary {{\n        longest: {},", tables.longest)?;
+    let files = [
+        ("merges", tables.merges),
+        ("filter", tables.filter),
+        ("bytes", tables.bytes),
+        ("first", tables.first),
+        ("blocks", tables.blocks),
+        ("units", tables.units),
+        ("boundaries", tables.boundaries),
+        ("neighbors", tables.neighbors),
+        ("words", tables.words),
+    ];
+    for (table, bytes) in files {
+        fs::write(out.join(format!("{name}.{table}")), bytes)?;
+        writeln!(module, "        {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
-}
-
-/// Writes numbers one after another, little end first.
-fn little<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
-    numbers.iter().flat_map(bytes).collect()
+    Ok(writeln!(module, "    }};\n    &IN_PLACE")?)
 }

@@ -12,6 +12,9 @@ macro_rules! encodings {
     ($($name:ident: $ranks:ident,)*) => {
         /// The ranks of every encoding, by name.
         const LISTED: &[(&str, Load)] = &[$((stringify!($ranks), tiktoken_rs::$ranks),)*];
+
+        /// The ranks of the default encoding, which is the first.
+        pub(crate) const DEFAULT: &str = LISTED[0].0;
     };
 }
 

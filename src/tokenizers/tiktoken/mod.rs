@@ -1,4 +1,4 @@
-//! Counts with the encodings of `OpenAI`, from tables made when the program was built. Counts equal those of tiktoken-rs
+//! Counts with the encodings of `OpenAI`, from tables made when the program was built or, but for the default, at first use. Counts equal those of tiktoken-rs
 //! wherever it answers. A special token in a text is text. It knows no messages.
 
 mod cache;
@@ -9,6 +9,7 @@ mod layout;
 mod merge;
 mod pattern;
 mod small_merge;
+mod tables;
 mod units;
 mod vocabulary;
 mod window;
@@ -103,7 +104,7 @@ impl Tokenizer for Tiktoken {
 
 impl Tiktoken {
     fn vocabulary(self) -> &'static Vocabulary {
-        self.0.vocabulary
+        (self.0.vocabulary)()
     }
 
     fn walk(self, text: &str, budget: usize) -> Reached {

@@ -1,9 +1,11 @@
-//! The tables of an encoding, used in place in the binary: nothing is parsed or allocated when the program starts.
+//! The tables of an encoding. Those of the default encoding are used in place in the binary: nothing is parsed or allocated
+//! when the program starts. Those of another are made when it is first used, in a few milliseconds.
 //! It knows ids and bytes, not how a text is split.
 
 use super::layout::{
     BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, merged, neighbors, pair, spread, spread_word, top,
 };
+use super::tables::{Tables, Tokens};
 
 /// Tables of little-endian numbers, which `build/` writes.
 pub(crate) struct Vocabulary {
@@ -32,8 +34,10 @@ macro_rules! in_place {
 }
 
 /// The vocabularies by the names of their ranks in tiktoken-rs.
-#[expect(non_upper_case_globals, reason = "statics are named like the ranks, so that `list.inc` can name both")]
-pub(crate) mod tables {
+// Tables that are made once and never change are no state: a `LazyLock` here can be seen by nobody but the clock.
+pub(crate) mod listed {
+    use std::sync::LazyLock;
+
     use super::{Aligned, Vocabulary, rows};
 
     include!(concat!(env!("OUT_DIR"), "/vocabularies.rs"));
@@ -54,6 +58,26 @@ pub(crate) fn class(character: u32) -> u8 {
 }
 
 impl Vocabulary {
+    /// Makes the tables from merges that are in the binary. They stay until the program ends, as those in place do.
+    fn from_packed(packed: &[u8]) -> Self {
+        fn keep<const N: usize>(table: Vec<u8>) -> &'static [[u8; N]] {
+            rows(table.leak())
+        }
+        let tables = Tables::from_tokens(&Tokens::from_packed(packed));
+        Self {
+            longest: tables.longest,
+            merges: keep(tables.merges),
+            filter: keep(tables.filter),
+            bytes: keep(tables.bytes),
+            first: keep(tables.first),
+            blocks: keep(tables.blocks),
+            units: keep(tables.units),
+            boundaries: keep(tables.boundaries),
+            neighbors: keep(tables.neighbors),
+            words: keep(tables.words),
+        }
+    }
+
     /// The token that two neighbors merge into, or `NONE`.
     #[inline]
     pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {

@@ -2,7 +2,7 @@
 //! its name, its estimate `approx:NAME` and its models follow.
 
 use super::counter::Walker;
-use super::vocabulary::{Vocabulary, tables};
+use super::vocabulary::{Vocabulary, listed};
 
 /// What distinguishes an encoding from the others.
 pub(crate) struct Encoding {
@@ -21,7 +21,7 @@ pub(crate) struct ListedEncoding {
     /// The name of its estimate.
     pub(crate) estimate: &'static str,
     pub(crate) encoding: &'static Encoding,
-    pub(crate) vocabulary: &'static Vocabulary,
+    pub(crate) vocabulary: fn() -> &'static Vocabulary,
 }
 
 macro_rules! encodings {
@@ -33,7 +33,7 @@ macro_rules! encodings {
             name: stringify!($name),
             estimate: concat!("approx:", stringify!($name)),
             encoding: &$name::ENCODING,
-            vocabulary: &tables::$ranks,
+            vocabulary: listed::$ranks,
         },)*];
     };
 }
