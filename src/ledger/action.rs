@@ -7,6 +7,8 @@ use super::facts::Todo;
 pub(super) enum Action {
     /// Changes a file; `edit` is a digest of the text that it replaces and one of the text that it writes.
     Change { path: String, edit: Option<(u32, u32)> },
+    /// Writes a script that changes these files when it is run.
+    Script { path: String, writes: Vec<String> },
     /// Removes a file.
     Remove(String),
     /// Gives a file another path.

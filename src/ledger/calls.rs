@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::action::Action;
-use super::{paths, todos};
+use super::{paths, scripts, todos};
 use crate::digest::fnv1a_64;
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
@@ -99,7 +99,7 @@ fn of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let get =
         |keys: &[&str]| members.iter().find(|(key, _)| keys.contains(&folded(key).as_str())).map(|(_, value)| value);
     let mode = get(COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
-    let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::path);
+    let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any);
     let is_mode = VIEWS.contains(&mode) || EDITS.contains(&mode);
     if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode).and_then(command_line) {
         return vec![Action::Command(command)];
@@ -108,11 +108,21 @@ fn of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let looks = has(LOOKS) && !has(CHANGES) || VIEWS.contains(&mode);
     let writes = get(TEXT_KEYS).is_some() || has(CHANGES);
     match path {
-        Some(path) if writes && !looks => vec![Action::Change { path: path.to_owned(), edit: digests(members) }],
+        Some(path) if writes && !looks => {
+            let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
+            let change = Action::Change { path: path.to_owned(), edit: digests(members) };
+            std::iter::once(change).chain(script(path, body)).collect()
+        }
         Some(path) if has(&["delete", "remove"]) && !looks => vec![Action::Remove(path.to_owned())],
         _ if has(CHECKS) => vec![Action::Check(name.to_owned())],
         _ => Vec::new(),
     }
+}
+
+/// A script with this text; `None` if it changes no files.
+fn script(path: &str, body: &str) -> Option<Action> {
+    let writes = scripts::writes(path, body);
+    (!writes.is_empty()).then(|| Action::Script { path: path.to_owned(), writes })
 }
 
 /// Files of a patch in the form of `apply_patch`, wherever it is in the arguments.
@@ -226,6 +236,13 @@ mod tests {
         }
         let edit = actions("edit", r#"{"path":"a.rs","oldText":"x","newText":"y"}"#);
         assert!(matches!(&edit[..], [Action::Change { edit: Some((old, new)), .. }] if old != new), "{edit:?}");
+    }
+
+    #[test]
+    fn a_script_is_known_by_what_it_writes() {
+        let actions = actions("Write", r#"{"file_path":"/tmp/fix.py","content":"open('a.py', 'w').write(x)"}"#);
+        let script = Action::Script { path: "/tmp/fix.py".into(), writes: vec!["a.py".into()] };
+        assert_eq!(actions, [change("/tmp/fix.py"), vec![script]].concat());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::paths::{self, below, path};
 use super::shell::{self, Simple};
+use super::{git, scripts};
 
 /// Something that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,14 @@ pub(super) enum Effect {
     Commit { subject: Option<String>, amend: bool },
     /// Takes back changes that were not committed, of these files or of all.
     Restore(Option<Vec<String>>),
+    /// Gives these files to version control.
+    Add(Vec<String>),
+    /// Prints which files version control sees as changed.
+    Changes,
+    /// Writes a script that changes these files when it is run.
+    Script { path: String, writes: Vec<String> },
+    /// Runs a script.
+    RunScript(String),
     /// Builds or tests.
     Check(Run),
 }
@@ -154,6 +163,10 @@ fn effects_of(command: &Simple) -> Vec<Effect> {
     let Some((program, arguments)) = words.split_first() else { return found };
     let plain = || arguments.iter().filter(|word| !word.starts_with('-'));
     let files = || plain().filter_map(|text| file(text));
+    if let Some(body) = &command.input {
+        let written = command.writes.iter().chain(plain().filter(|_| program == "tee"));
+        found.extend(written.filter_map(|path| script_at(folder, path, body)));
+    }
     let flagged = |letter: char| {
         arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
@@ -167,13 +180,58 @@ fn effects_of(command: &Simple) -> Vec<Effect> {
             let script = usize::from(!arguments.iter().any(|word| word == "-e"));
             found.extend(files_after_script(command, arguments, script).map(Effect::Edit));
         }
-        "cp" => found.extend(plain().nth(1).and_then(|to| file(&into(plain().next()?, to))).map(Effect::Write)),
+        "cp" => found.extend(plain().nth(1).and_then(|to| copied(plain().next()?, to, &file))),
         "mv" => found.extend(moved(plain().map(String::as_str), &file)),
-        "rm" if !flagged('r') && !flagged('R') => found.extend(files().map(Effect::Remove)),
-        "git" => found.extend(git(arguments, &file)),
-        name => found.extend(check(name, arguments).map(Effect::Check)),
+        "rm" if !flagged('r') && !flagged('R') => found.extend(plain().filter_map(|text| removed(folder, text))),
+        "git" => found.extend(git::effects(arguments, &file)),
+        name if scripts::is_interpreter(name) && check(name, arguments).is_none() => {
+            found.extend(interpreted(name, arguments, command));
+        }
+        name => match check(name, arguments) {
+            Some(run) => found.push(Effect::Check(run)),
+            None if program.contains('/') => found.extend(paths::any(program).map(|path| run_script(folder, path))),
+            None => {}
+        },
     }
     found
+}
+
+/// A script with this text; `None` if it changes no files.
+fn script_at(folder: Option<&str>, path: &str, body: &str) -> Option<Effect> {
+    let path = paths::any(path)?;
+    let writes: Vec<String> = scripts::writes(path, body).iter().map(|file| below(folder, file)).collect();
+    (!writes.is_empty()).then(|| Effect::Script { path: below(folder, path), writes })
+}
+
+/// Scripts in a folder for scratch files are removed as others are.
+fn removed(folder: Option<&str>, text: &str) -> Option<Effect> {
+    paths::any(text).map(|path| Effect::Remove(below(folder, path)))
+}
+
+fn run_script(folder: Option<&str>, path: &str) -> Effect {
+    Effect::RunScript(below(folder, path))
+}
+
+/// What an interpreter does: it runs a script, or a text in its arguments or its input.
+fn interpreted(name: &str, arguments: &[String], command: &Simple) -> Vec<Effect> {
+    let folder = command.folder.as_deref();
+    let edits = |body: &str| -> Vec<Effect> {
+        scripts::writes(name, body).iter().map(|file| Effect::Edit(below(folder, file))).collect()
+    };
+    match arguments.iter().find(|word| !word.starts_with('-') || matches!(word.as_str(), "-c" | "-e" | "-lc" | "-")) {
+        Some(flag) if matches!(flag.as_str(), "-c" | "-e" | "-lc") => {
+            arguments.iter().skip_while(|word| *word != flag).nth(1).map(|body| edits(body)).unwrap_or_default()
+        }
+        Some(path) if path != "-" => paths::any(path).map(|path| run_script(folder, path)).into_iter().collect(),
+        _ => command.input.as_deref().map(edits).unwrap_or_default(),
+    }
+}
+
+/// A copy beside a file, made to return to it, is no change.
+fn copied(from: &str, to: &str, file: &dyn Fn(&str) -> Option<String>) -> Option<Effect> {
+    const ENDS: [&str; 5] = [".bak", ".backup", ".orig", ".old", "~"];
+    let backup = to.starts_with(from) && ENDS.iter().any(|end| to.ends_with(end));
+    if backup { None } else { file(&into(from, to)).map(Effect::Write) }
 }
 
 /// The files behind the script of `sed` and its like.
@@ -194,7 +252,10 @@ fn into(from: &str, to: &str) -> String {
     if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
 }
 
-fn moved<'w>(mut words: impl Iterator<Item = &'w str>, file: &dyn Fn(&str) -> Option<String>) -> Option<Effect> {
+pub(super) fn moved<'w>(
+    mut words: impl Iterator<Item = &'w str>,
+    file: &dyn Fn(&str) -> Option<String>,
+) -> Option<Effect> {
     let (from, to) = (words.next()?, words.next()?);
     Some(Effect::Move { from: file(from)?, to: file(&into(from, to))? })
 }
@@ -224,54 +285,6 @@ fn unwrapped(words: &[String]) -> &[String] {
         }
     }
     words
-}
-
-fn git(arguments: &[String], file: &dyn Fn(&str) -> Option<String>) -> Vec<Effect> {
-    let mut words = arguments;
-    while let [flag, _, rest @ ..] = words
-        && matches!(flag.as_str(), "-C" | "-c")
-    {
-        words = rest;
-    }
-    let Some((verb, rest)) = words.split_first() else { return Vec::new() };
-    let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
-    let files = |words: &[String]| -> Vec<String> {
-        words.iter().filter(|word| !word.starts_with('-')).filter_map(|word| file(word)).collect()
-    };
-    match verb.as_str() {
-        "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
-        "mv" => {
-            moved(rest.iter().map(String::as_str).filter(|word| !word.starts_with('-')), file).into_iter().collect()
-        }
-        "rm" if !has(&["--cached"]) => files(rest).into_iter().map(Effect::Remove).collect(),
-        "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, &files)],
-        "checkout" => match rest.iter().position(|word| word == "--") {
-            Some(at) => vec![restored(&rest[at + 1..], &files)],
-            None if has(&["."]) => vec![Effect::Restore(None)],
-            None => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
-
-fn restored(words: &[String], files: &dyn Fn(&[String]) -> Vec<String>) -> Effect {
-    let all = words.iter().any(|word| matches!(word.as_str(), "." | ":/" | "*"));
-    Effect::Restore((!all).then(|| files(words)))
-}
-
-/// The first line of a commit's message.
-fn subject(arguments: &[String]) -> Option<String> {
-    let value = arguments.iter().enumerate().find_map(|(at, word)| {
-        let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
-        if short || word == "--message" {
-            return arguments.get(at + 1).map(String::as_str);
-        }
-        word.strip_prefix("--message=")
-    })?;
-    let here = value.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
-    let body = here.map_or(value, |(_, body)| body);
-    body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 /// The check that this program with these arguments is.
@@ -344,6 +357,9 @@ mod tests {
             ("cat > src/new.py <<'EOF'\nrm y\nEOF", &["src/new.py"]),
             ("echo x | tee -a log.txt", &["log.txt"]),
             ("cp a.py b/", &["b/a.py"]),
+            ("cp a.py a.py.bak", &[]),
+            ("cd r && python3 - <<'EOF'\nopen('a.py', 'w')\nEOF", &["r/a.py"]),
+            ("node -e \"fs.writeFileSync('a.js', x)\"", &["a.js"]),
             ("grep x y > /tmp/out 2>&1", &[]),
         ] {
             assert_eq!(written(line), expected, "{line}");
@@ -351,22 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn git_moves_removes_restores_and_commits() {
-        let commit = |subject: Option<&str>, amend| Effect::Commit { subject: subject.map(str::to_owned), amend };
-        for (line, expected) in [
-            ("git mv a.rs b/", vec![Effect::Move { from: "a.rs".into(), to: "b/a.rs".into() }]),
-            ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
-            ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
-            ("git checkout main", vec![]),
-            ("git restore --staged a.rs", vec![]),
-            ("git restore .", vec![Effect::Restore(None)]),
-            ("git -C /r reset --hard", vec![Effect::Restore(None)]),
-            ("git add -A && git commit -qm 'Fix it'", vec![commit(Some("Fix it"), false)]),
-            ("git commit -m \"$(cat <<'EOF'\nFix it\n\nMore\nEOF\n)\"", vec![commit(Some("Fix it"), false)]),
-            ("git commit --amend --no-edit", vec![commit(None, true)]),
-        ] {
-            assert_eq!(effects(line), expected, "{line}");
-        }
+    fn scripts_are_known_by_what_they_write() {
+        let (path, writes) = (String::from("/tmp/fix.py"), vec![String::from("/r/a.py")]);
+        let ran = Effect::RunScript(path.clone());
+        let line = "cd /r && cat > /tmp/fix.py <<'EOF'\nopen('a.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py a";
+        assert_eq!(effects(line), [Effect::Script { path, writes }, ran]);
+        assert_eq!(effects("./fix.sh"), [Effect::RunScript("fix.sh".into())]);
     }
 
     #[test]
@@ -387,7 +393,7 @@ mod tests {
             let run = Run { command: command.into(), targets: targets.iter().map(|&t| t.to_owned()).collect() };
             assert_eq!(effects(line), [Effect::Check(run)], "{line}");
         }
-        for line in ["npm install", "go run .", "cargo fmt", "npm run dev", "git status", "echo pytest"] {
+        for line in ["npm install", "go run .", "cargo fmt", "npm run dev", "git log", "echo pytest"] {
             assert_eq!(effects(line), [], "{line}");
         }
     }

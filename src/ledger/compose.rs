@@ -1,6 +1,10 @@
 //! A ledger as the first lines of a summary: every section gets its least share of the tokens, then the most important ones
 //! take what the others leave.
 
+use std::cell::RefCell;
+
+use foldhash::HashMap;
+
 use super::Ledger;
 use super::sections::{Count, SECTIONS, Section, Written};
 
@@ -24,6 +28,8 @@ impl Ledger {
         if self.is_empty() || !work && !carried {
             return String::new();
         }
+        let known = RefCell::new(HashMap::default());
+        let count = &|text: &str| memoized(&known, text, count);
         let head = if work && tokens >= SMALL { self.head() } else { String::new() };
         let room = (tokens * SHARE / 100).saturating_sub(count(&head));
         let sections = if work { SECTIONS } else { &SECTIONS[..1] };
@@ -62,16 +68,28 @@ impl Ledger {
         for at in order {
             let before = count(&written[at].text);
             let cap = (tokens * sections[at].most / 100).min(before + room.saturating_sub(spent));
-            if cap > before {
+            // A section may have a few tokens more than the sum of its parts.
+            for cap in [cap, cap.saturating_sub(4), cap * 7 / 8] {
                 let more = (sections[at].write)(self, cap, count);
                 let after = count(&more.text);
-                if after >= before && spent - before + after <= room {
+                if cap > before && after >= before && spent - before + after <= room {
                     spent = spent - before + after;
                     written[at] = more;
+                    break;
                 }
             }
         }
     }
+}
+
+/// The tokens of a text, counted once: each section is written several times, with more and more room.
+fn memoized(known: &RefCell<HashMap<String, usize>>, text: &str, count: Count<'_>) -> usize {
+    if let Some(&tokens) = known.borrow().get(text) {
+        return tokens;
+    }
+    let tokens = count(text);
+    known.borrow_mut().insert(text.to_owned(), tokens);
+    tokens
 }
 
 fn joined(head: &str, written: &[Written]) -> String {

@@ -60,9 +60,26 @@ pub struct Change {
     /// Whether the first change wrote the whole file, as for a new one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub whole: bool,
+    /// Whether version control named it, or was given it by name.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub named: bool,
+    /// Whether a command ran it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub ran: bool,
+    /// The files that it changes when it is run, where it is a script that the work wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
     /// Digests of the texts that each edit replaced and wrote, by which the inverse edit is recognized.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<(u32, u32)>,
+}
+
+impl Change {
+    /// Whether it is a script that the work wrote and ran, and that nothing shows to be part of the work's outcome.
+    #[must_use]
+    pub const fn is_script(&self) -> bool {
+        self.whole && self.ran && !self.committed && !self.named && !self.deleted
+    }
 }
 
 /// A commit.

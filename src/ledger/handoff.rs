@@ -17,7 +17,10 @@ impl Ledger {
         let quote = |quote: &Option<Quote>| quote.iter().map(said).collect::<Vec<_>>();
         section(&mut page, "Goal", &quote(&self.goal));
         section(&mut page, "Asked since, newest first", &self.asked.iter().rev().map(said).collect::<Vec<_>>());
-        section(&mut page, "Changed files", &self.changed.iter().rev().map(changed).collect::<Vec<_>>());
+        let (scripts, files): (Vec<&Change>, Vec<&Change>) =
+            self.changed.iter().rev().partition(|change| change.is_script());
+        section(&mut page, "Changed files", &files.into_iter().map(changed).collect::<Vec<_>>());
+        section(&mut page, "Scripts written and run", &scripts.into_iter().map(changed).collect::<Vec<_>>());
         let commits = self.commits.iter().rev().map(|commit| {
             let hash = commit.hash.as_ref().map_or_else(String::new, |hash| format!("`{hash}` "));
             format!("{hash}{} {}", commit.subject, commit.at)

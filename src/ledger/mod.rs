@@ -3,15 +3,18 @@
 
 mod action;
 mod calls;
+mod changes;
 mod checks;
 mod commands;
 mod compose;
 mod facts;
+mod git;
 mod handoff;
 mod paths;
 mod quotes;
 mod read;
 mod recall;
+mod scripts;
 mod sections;
 mod shell;
 mod todos;

@@ -5,14 +5,23 @@ const LONGEST: usize = 400;
 
 /// `text` as the path of a file that work may change: no pattern, no variable, no device, nothing below `/tmp`.
 pub(super) fn path(text: &str) -> Option<&str> {
+    any(text).filter(|path| !is_scratch(path))
+}
+
+/// Whether a file is in a folder for what nobody keeps.
+pub(super) fn is_scratch(path: &str) -> bool {
+    ["/dev/", "/tmp/", "/proc/"].iter().any(|start| path.starts_with(start))
+}
+
+/// `text` as the path of a file, wherever it is.
+pub(super) fn any(text: &str) -> Option<&str> {
     let text = text.trim().trim_matches(['"', '\'']);
     let text = text.strip_prefix("file://").unwrap_or(text);
     let text = text.strip_prefix("./").unwrap_or(text);
     let plain =
         !text.is_empty() && text.len() <= LONGEST && !text.contains(['$', '*', '?', '`', '\n', '<', '>', '|', '{']);
-    let scratch = ["/dev/", "/tmp/", "/proc/", "&"].iter().any(|start| text.starts_with(start));
-    let names = text.chars().any(char::is_alphanumeric) && !text.ends_with('/');
-    (plain && names && !scratch).then_some(text)
+    let names = text.chars().any(char::is_alphanumeric) && !text.ends_with('/') && !text.starts_with('&');
+    (plain && names).then_some(text)
 }
 
 /// A path below the folder in which a command ran.

@@ -26,9 +26,9 @@ impl Ledger {
             self.read_texts(message, &here);
             for (part, call) in message.calls() {
                 let half = pairs.other_half(PartRef { message: at, part }).filter(|half| half.message < range.end);
-                let result = half.and_then(|half| output(messages, half));
+                let answer = half.and_then(|half| messages.get(half.message)?.parts.get(half.part)?.content.result());
                 self.calls += 1;
-                self.call(call, &Called { at: here.clone(), result: result.as_deref() });
+                self.call(call, &Called::new(here.clone(), answer));
             }
         }
     }
@@ -88,11 +88,4 @@ fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>>
         Content::Text(text) => Some(text),
         _ => None,
     })
-}
-
-/// The text of the result at `half`.
-fn output<'m>(messages: &'m [Message<'_>], half: PartRef) -> Option<Cow<'m, str>> {
-    let result = messages.get(half.message)?.parts.get(half.part)?.content.result()?;
-    let mut texts: Vec<Cow<'m, str>> = result.content.iter().map(Text::decode).collect();
-    if texts.len() == 1 { texts.pop() } else { Some(texts.join("\n").into()) }
 }

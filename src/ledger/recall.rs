@@ -3,7 +3,7 @@
 
 use super::compose::HEAD;
 use super::facts::{Change, Check, Commit, Failure, Pointer, Progress, Quote, Todo, Verdict};
-use super::{Ledger, sections};
+use super::{Ledger, changes, sections};
 
 impl Ledger {
     /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
@@ -33,21 +33,8 @@ impl Ledger {
 
     /// Reads a line with a label; `None` if it has none.
     fn recall_line(&mut self, line: &str) -> Option<&'static str> {
-        let labels = [
-            sections::GOAL,
-            sections::ASKED,
-            sections::CHANGED,
-            sections::COMMITS,
-            sections::CHECK,
-            sections::FAILING,
-            sections::PASSED,
-            sections::OPEN,
-            sections::UNANSWERED,
-            sections::EARLIER,
-            sections::SAID,
-        ];
         let begins = |label: &&&str| line.strip_prefix(**label).is_some_and(|rest| rest.starts_with([':', ' ']));
-        let label = *labels.iter().find(begins)?;
+        let label = *LABELS.iter().find(begins)?;
         let rest = line[label.len()..].trim_start();
         let (root, rest) = root_and_rest(rest);
         let (at, rest) = pointer(rest);
@@ -59,7 +46,12 @@ impl Ledger {
             sections::SAID => self.said = quote(),
             sections::UNANSWERED => self.question = quote(),
             sections::CHANGED => {
-                self.changed = text.split(", ").filter_map(|entry| change(entry, root, &at)).collect();
+                self.changed.extend(text.split(", ").filter_map(|entry| change(entry, root, &at)));
+            }
+            sections::SCRIPTS => {
+                let scripts = text.split(", ").filter_map(|entry| change(entry, root, &at));
+                let scripts = scripts.map(|change| Change { whole: true, ran: true, ..change });
+                self.changed.splice(0..0, scripts.collect::<Vec<_>>());
             }
             sections::CHECK => self.check = check(text, &at),
             sections::FAILING => {
@@ -102,6 +94,22 @@ impl Ledger {
     }
 }
 
+/// Labels of the sections that are read again.
+const LABELS: &[&str] = &[
+    sections::GOAL,
+    sections::ASKED,
+    sections::CHANGED,
+    sections::SCRIPTS,
+    sections::COMMITS,
+    sections::CHECK,
+    sections::FAILING,
+    sections::PASSED,
+    sections::OPEN,
+    sections::UNANSWERED,
+    sections::EARLIER,
+    sections::SAID,
+];
+
 /// The folder of `below FOLDER [m7]: …`, and what follows it.
 fn root_and_rest(text: &str) -> (&str, &str) {
     let Some(after) = text.strip_prefix(sections::BELOW).map(str::trim_start) else { return ("", text) };
@@ -137,7 +145,8 @@ fn change(entry: &str, root: &str, at: &Pointer) -> Option<Change> {
     let path = entry.strip_suffix(sections::DELETED);
     let deleted = path.is_some();
     let path = path.unwrap_or(entry);
-    let path = path.strip_prefix(sections::SHORT).map_or_else(|| format!("{root}{path}"), str::to_owned);
+    let outside = path.strip_prefix(sections::SHORT).or_else(|| path.strip_prefix(changes::HERE));
+    let path = outside.map_or_else(|| format!("{root}{path}"), str::to_owned);
     Some(Change { path, times, at: here, deleted, ..Change::default() })
 }
 

@@ -1,7 +1,7 @@
 //! The sections of a ledger as text, each within a number of tokens: what is dropped or cut first, and how a list is shortened.
 
-use super::facts::{Change, Pointer, Progress, Quote};
-use super::paths;
+use super::changes::{changed, scripts};
+use super::facts::{Pointer, Progress, Quote};
 use super::quotes::{cut, cut_at};
 use super::{Ledger, Verdict};
 
@@ -9,6 +9,7 @@ use super::{Ledger, Verdict};
 pub(super) const GOAL: &str = "Goal";
 pub(super) const ASKED: &str = "Asked, newest first";
 pub(super) const CHANGED: &str = "Changed";
+pub(super) const SCRIPTS: &str = "Written and run";
 pub(super) const BELOW: &str = "below";
 pub(super) const COMMITS: &str = "Commits, newest first";
 pub(super) const CHECK: &str = "Last check";
@@ -29,6 +30,12 @@ pub(super) const SHORT: &str = "…/";
 /// Fewest tokens for which a quote is worth its line.
 const LEAST: usize = 10;
 
+/// Letters that no token of a text has on average: a longer text is not counted.
+pub(super) const LONGEST_TOKEN: usize = 16;
+
+/// Letters of an item of a list, with its pointer, that are worth a line: fewer do not say what it is about.
+const TELLING: usize = 44;
+
 /// An item of a list that gets this many tokens keeps its beginning and its end. With fewer, it keeps only its beginning.
 const ROOMY: usize = 40;
 
@@ -45,7 +52,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    const fn whole(text: String) -> Self {
+    pub(super) const fn whole(text: String) -> Self {
         Self { text, whole: true }
     }
 }
@@ -62,9 +69,10 @@ pub(super) struct Section {
 /// The sections in the order in which they are read.
 pub(super) const SECTIONS: &[Section] = &[
     Section { write: goal, least: 7, most: 14, rank: 5 },
-    Section { write: asked, least: 18, most: 33, rank: 3 },
+    Section { write: asked, least: 18, most: 44, rank: 3 },
     Section { write: earlier, least: 3, most: 12, rank: 7 },
     Section { write: changed, least: 28, most: 60, rank: 6 },
+    Section { write: scripts, least: 4, most: 40, rank: 8 },
     Section { write: commits, least: 8, most: 20, rank: 1 },
     Section { write: checks, least: 9, most: 20, rank: 0 },
     Section { write: open, least: 10, most: 30, rank: 2 },
@@ -107,19 +115,21 @@ fn quoted_at(label: &str, quote: Option<&Quote>, tenths: usize, cap: usize, coun
     Written { text: format!("{head} {text}\n"), whole }
 }
 
-fn labelled(label: &str, at: &Pointer) -> String {
+pub(super) fn labelled(label: &str, at: &Pointer) -> String {
     if at.message.is_none() { format!("{label}:") } else { format!("{label} {at}:") }
 }
 
 /// `text`, cut in the middle to `cap` tokens, and whether it is whole; `None` if too little would be left.
 fn fitted(text: &str, tenths: usize, cap: usize, count: Count<'_>) -> Option<(String, bool)> {
-    if count(text) <= cap {
+    let letters = text.chars().count();
+    let most = cap * LONGEST_TOKEN;
+    if letters <= most && count(text) <= cap {
         return Some((text.to_owned(), true));
     }
     if cap < LEAST {
         return None;
     }
-    let (mut low, mut high) = (0, text.chars().count());
+    let (mut low, mut high) = (0, letters.min(most));
     while low + 1 < high {
         let letters = usize::midpoint(low, high);
         if count(&cut_at(text, letters, tenths)) <= cap { low = letters } else { high = letters }
@@ -127,27 +137,33 @@ fn fitted(text: &str, tenths: usize, cap: usize, count: Count<'_>) -> Option<(St
     (low > 0).then(|| (cut_at(text, low, tenths), false))
 }
 
-/// Items of a list within `cap` tokens: as many as get [`LEAST`] tokens or are shorter, the long ones cut to one length. Gives
-/// the number and the text of each. Of three items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each
+/// Items of a list within `cap` tokens: those of which at least the beginning fits, the long ones cut to one length. Gives the
+/// number and the text of each. Of three items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each
 /// long one.
 fn levelled(items: &[String], cap: usize, count: Count<'_>) -> Vec<(usize, String)> {
-    let sizes: Vec<usize> = items.iter().map(|item| count(item) + 1).collect();
+    let mut taken: Vec<(usize, usize, usize)> = Vec::new();
     let mut room = cap;
-    let mut taken = 0;
-    for size in &sizes {
-        let need = (*size).min(LEAST + 6);
-        if need > room {
+    for (at, item) in items.iter().enumerate() {
+        let size = count(item) + 1;
+        let least = if size <= LEAST + 6 { size } else { count(&cut_at(item, TELLING, 10)).max(LEAST + 5) + 1 };
+        let least = least.min(size);
+        if least <= room {
+            room -= least;
+            taken.push((at, size, least));
+        }
+        if room < LEAST {
             break;
         }
-        room -= need;
-        taken += 1;
     }
-    let fits = |level: usize| sizes[..taken].iter().map(|size| (*size).min(level)).sum::<usize>() <= cap;
-    let level = (LEAST + 6..=cap).rev().find(|&level| fits(level)).unwrap_or(LEAST + 6);
-    let fit = |item: &String| {
-        fitted(item, if level < ROOMY { 10 } else { 7 }, level.saturating_sub(1), count).map(|(text, _)| text)
+    let tokens = |&(_, size, least): &(usize, usize, usize), level: usize| size.min(level.max(least));
+    let fits = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>() <= cap;
+    let level = (0..=cap).rev().find(|&level| fits(level)).unwrap_or(0);
+    let fit = |item: &(usize, usize, usize)| {
+        let tokens = tokens(item, level);
+        let (text, _) = fitted(&items[item.0], if tokens < ROOMY { 10 } else { 7 }, tokens.saturating_sub(1), count)?;
+        Some((item.0, text))
     };
-    items[..taken].iter().enumerate().filter_map(|(at, item)| Some((at, fit(item)?))).collect()
+    taken.iter().filter_map(fit).collect()
 }
 
 /// Corrections first, then the newest; written newest first.
@@ -172,71 +188,6 @@ fn bullet(at: &Pointer, text: &str) -> String {
 fn listed(head: String, items: impl Iterator<Item = String>, whole: bool) -> Written {
     let lines: String = items.flat_map(|item| [item, String::from("\n")]).collect();
     if lines.is_empty() { Written::default() } else { Written { text: head + &lines, whole } }
-}
-
-/// Paths below their common folder. Where not all fit, folders are left out first, then the paths of files that were written
-/// once, and of the oldest.
-fn changed(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
-    let Some(last) = ledger.changed.last() else { return Written::whole(String::new()) };
-    let root = paths::common_root(ledger.changed.iter().map(|change| change.path.as_str()));
-    let root = if ledger.changed.len() > 1 && root.len() > 1 { root } else { "" };
-    let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
-    let head = labelled(&format!("{CHANGED}{place}"), &last.at);
-    let room = cap.saturating_sub(count(&head) + 1);
-    let entry = |change: &Change, form: Form| entry(change, root, form);
-    for form in [Form::Pointed, Form::Path] {
-        let list: Vec<String> = ledger.changed.iter().map(|change| entry(change, form)).collect();
-        let line = list.join(", ");
-        if count(&line) <= room {
-            return Written { text: format!("{head} {line}\n"), whole: form == Form::Pointed };
-        }
-    }
-    let list = shortened(&ledger.changed, room, count, &entry);
-    if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
-}
-
-/// How a changed file is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Name,
-    Path,
-    Pointed,
-}
-
-fn entry(change: &Change, root: &str, form: Form) -> String {
-    let below = change.path.strip_prefix(root).unwrap_or(&change.path);
-    let name = paths::name(&change.path);
-    let path =
-        if form == Form::Name && name.len() + 4 < below.len() { format!("{SHORT}{name}") } else { below.to_owned() };
-    let times = if change.times > 1 && form == Form::Pointed { format!(" ×{}", change.times) } else { String::new() };
-    let at =
-        if form == Form::Pointed && change.at.message.is_some() { format!(" {}", change.at) } else { String::new() };
-    format!("{path}{}{times}{at}", if change.deleted { DELETED } else { "" })
-}
-
-fn shortened(changed: &[Change], room: usize, count: Count<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
-    let price = |text: &str| count(text) + 1;
-    let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
-    let mut spent = 4;
-    // Files that were written only once, such as scripts, come after those that were edited.
-    let mut order: Vec<(usize, &Change)> = changed.iter().enumerate().rev().collect();
-    order.sort_by_key(|(_, change)| change.whole && change.times == 1);
-    for form in [Form::Name, Form::Path] {
-        for &(at, change) in &order {
-            let before = if form == Form::Name { 0 } else { price(&entry(change, Form::Name)) };
-            let after = price(&entry(change, form));
-            let known = form == Form::Name || forms[at].is_some();
-            if known && spent + after - before.min(after) <= room {
-                spent = spent + after - before.min(after);
-                forms[at] = Some(form);
-            }
-        }
-    }
-    let left_out = forms.iter().filter(|form| form.is_none()).count();
-    let mut list: Vec<String> = Vec::new();
-    list.extend((left_out > 0 && left_out < changed.len()).then(|| format!("{left_out} more")));
-    list.extend(changed.iter().zip(forms).filter_map(|(change, form)| Some(entry(change, form?))));
-    list.join(", ")
 }
 
 /// Every hash is kept as long as it fits, and as much of the subjects as fits with them.
@@ -291,7 +242,14 @@ fn names(label: &str, names: &[String], cap: usize, count: Count<'_>) -> Written
     if names.is_empty() {
         return Written::whole(String::new());
     }
-    for taken in (1..=names.len().min(60)).rev() {
+    // Counted one by one, names take at least as much, but for a few tokens.
+    let mut sum = 0;
+    let fits = |name: &&String| {
+        sum += count(name);
+        sum <= cap + 16
+    };
+    let most = names.iter().take(60).take_while(fits).count();
+    for taken in (1..=most.max(1)).rev() {
         let more = if taken < names.len() { format!(", {} more", names.len() - taken) } else { String::new() };
         let text = format!("{label} {}{more}\n", names[..taken].join(", "));
         if count(&text) <= cap {

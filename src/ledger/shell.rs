@@ -10,6 +10,8 @@ pub(super) struct Simple {
     pub(super) writes: Vec<String>,
     /// The folder that an earlier `cd` of the line went to.
     pub(super) folder: Option<String>,
+    /// The here-document that it reads.
+    pub(super) input: Option<String>,
 }
 
 /// The simple commands of `line`, in order.
@@ -28,8 +30,8 @@ struct Splitter<'l> {
     target: Target,
     now: Simple,
     done: Vec<Simple>,
-    /// The ends of here-documents that begin on the next line.
-    heredocs: Vec<String>,
+    /// The ends of here-documents that begin on the next line, each with the number of its command.
+    heredocs: Vec<(String, usize)>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +157,7 @@ impl Splitter<'_> {
         match std::mem::take(&mut self.target) {
             Target::Words => self.now.words.push(word),
             Target::Output => self.now.writes.push(word),
-            Target::Heredoc => self.heredocs.push(word),
+            Target::Heredoc => self.heredocs.push((word, self.done.len())),
             Target::Ignored => {}
         }
     }
@@ -176,9 +178,12 @@ impl Splitter<'_> {
     }
 
     fn skip_heredocs(&mut self) {
-        for end in std::mem::take(&mut self.heredocs) {
+        for (end, command) in std::mem::take(&mut self.heredocs) {
             let mut lines = self.rest.split_inclusive('\n');
             let body: usize = lines.by_ref().take_while(|line| line.trim() != end).map(str::len).sum();
+            if let Some(command) = self.done.get_mut(command) {
+                command.input = Some(self.rest[..body].to_owned());
+            }
             let last = self.rest[body..].split_inclusive('\n').next().map_or(0, str::len);
             self.rest = &self.rest[body + last..];
         }

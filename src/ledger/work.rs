@@ -1,11 +1,16 @@
 //! How a ledger changes with each action of a call: files, commits, checks and to-do lists.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use super::action::Action;
 use super::checks::{self, Outcome};
 use super::commands::{self, Effect, Run};
 use super::facts::{Change, Check, Commit, Failure, Pointer, Todo, Verdict};
 use super::quotes::{cut, one_line};
-use super::{FACTS, Ledger, paths, todos};
+use super::{FACTS, Ledger, git, paths, todos};
+use crate::json::Text;
+use crate::transcript::ToolResult;
 
 /// Longest command and longest error line that are kept, in characters.
 const LINE: usize = 200;
@@ -35,15 +40,32 @@ const REFUSALS: &[&str] = &[
 pub(super) struct Called<'c> {
     /// Where it was called.
     pub(super) at: Pointer,
-    /// The text of its result.
-    pub(super) result: Option<&'c str>,
+    answer: Option<&'c ToolResult<'c>>,
+    /// The text of its result, once it was asked for: most calls only look, and nobody asks.
+    text: OnceCell<Cow<'c, str>>,
 }
 
-impl Called<'_> {
+impl<'c> Called<'c> {
+    /// A call that this result answers.
+    pub(super) const fn new(at: Pointer, answer: Option<&'c ToolResult<'c>>) -> Self {
+        Self { at, answer, text: OnceCell::new() }
+    }
+
+    /// The text of its result.
+    fn result(&self) -> Option<&str> {
+        let joined = |answer: &'c ToolResult<'c>| -> Cow<'c, str> {
+            match &answer.content[..] {
+                [text] => text.decode(),
+                texts => texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into(),
+            }
+        };
+        self.answer.map(|answer| &**self.text.get_or_init(|| joined(answer)))
+    }
+
     /// Whether the result says that nothing was changed.
     fn refused(&self) -> bool {
         let start = |text: &str| text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-        self.result.is_some_and(|text| REFUSALS.iter().any(|refusal| start(text).starts_with(refusal)))
+        self.result().is_some_and(|text| REFUSALS.iter().any(|refusal| start(text).starts_with(refusal)))
     }
 }
 
@@ -55,6 +77,7 @@ impl Ledger {
             Action::Check(name) => self.check(&Run { command: name, targets: Vec::new() }, false, called),
             _ if called.refused() => {}
             Action::Change { path, edit } => self.change(&path, edit, edit.is_none(), called),
+            Action::Script { path, writes } => self.script(&path, writes, called),
             Action::Remove(path) => self.remove(&path, called),
             Action::Move { from, to } => self.rename(&from, &to, called),
             Action::Todos(items) => {
@@ -75,13 +98,20 @@ impl Ledger {
                 Effect::Move { from, to } => self.rename(&from, &to, called),
                 Effect::Commit { subject, amend } => self.commit(subject, amend, called),
                 Effect::Restore(files) => self.restore(files.as_deref()),
+                Effect::Add(files) => files.iter().for_each(|file| self.name(file, false, called)),
+                Effect::Changes => {
+                    let shown = called.result().map(git::changes).unwrap_or_default();
+                    shown.iter().for_each(|(file, deleted)| self.name(file, *deleted, called));
+                }
+                Effect::Script { path, writes } => self.script(&path, writes, called),
+                Effect::RunScript(path) => self.run_script(&path, called),
                 Effect::Check(run) => {
                     self.check(&run, line.contains('|'), called);
                     checked = true;
                 }
             }
         }
-        let tests = || called.result.and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
+        let tests = || called.result().and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
         if !checked && commands::may_check(line) && tests().is_some() {
             self.check(&Run { command: one_line(line), targets: vec![one_line(line)] }, true, called);
         }
@@ -115,12 +145,45 @@ impl Ledger {
         keep_newest(&mut self.changed, FACTS);
     }
 
+    /// Remembers what a script that was written changes when it is run. One in a folder for scratch files is known only for that.
+    fn script(&mut self, path: &str, writes: Vec<String>, called: &Called<'_>) {
+        let known = self.changed.iter().position(|change| paths::same_file(&change.path, path));
+        let mut change = known.map_or_else(
+            || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() },
+            |at| self.changed.remove(at),
+        );
+        change.writes = writes;
+        change.at = called.at.clone();
+        self.changed.push(change);
+        keep_newest(&mut self.changed, FACTS);
+    }
+
+    /// What a script that the work wrote changes has changed, unless the run failed.
+    fn run_script(&mut self, path: &str, called: &Called<'_>) {
+        let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) else { return };
+        change.ran = true;
+        let failed = called.refused() || called.result().and_then(checks::code).is_some_and(|code| code != 0);
+        let writes = if failed { Vec::new() } else { change.writes.clone() };
+        writes.iter().for_each(|file| self.change(file, None, false, called));
+    }
+
+    /// Version control names a file: it was changed, by whatever.
+    fn name(&mut self, path: &str, deleted: bool, called: &Called<'_>) {
+        if let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) {
+            change.named = true;
+            return;
+        }
+        let change = Change { path: path.to_owned(), times: 1, at: called.at.clone(), ..Change::default() };
+        self.changed.push(Change { deleted, named: true, ..change });
+        keep_newest(&mut self.changed, FACTS);
+    }
+
     /// A file that was written and removed again was scratch.
     fn remove(&mut self, path: &str, called: &Called<'_>) {
-        let Some(path) = paths::path(path) else { return };
+        let Some(path) = paths::any(path) else { return };
         let known = self.changed.iter().position(|change| paths::same_file(&change.path, path));
         let change = known.map(|at| self.changed.remove(at));
-        if change.as_ref().is_some_and(|change| change.whole && !change.committed) {
+        if change.as_ref().is_some_and(|change| change.whole && !change.committed) || paths::is_scratch(path) {
             return;
         }
         let change = change.unwrap_or_else(|| Change { path: path.to_owned(), ..Change::default() });
@@ -145,12 +208,12 @@ impl Ledger {
     }
 
     fn commit(&mut self, subject: Option<String>, amend: bool, called: &Called<'_>) {
-        let result = called.result.unwrap_or_default();
+        let result = called.result().unwrap_or_default();
         let output = checks::unwrapped(result);
         let shown = output.lines().find_map(committed);
         let failed = called.refused() || checks::code(result).is_some_and(|code| code != 0);
         let nothing = output.contains("nothing to commit") || output.contains("no changes added to commit");
-        if shown.is_none() && (failed || nothing || called.result.is_none()) {
+        if shown.is_none() && (failed || nothing || called.result().is_none()) {
             return;
         }
         let before = self.commits.pop_if(|_| amend);
@@ -162,7 +225,7 @@ impl Ledger {
     }
 
     fn check(&mut self, run: &Run, piped: bool, called: &Called<'_>) {
-        let Some(result) = called.result else { return };
+        let Some(result) = called.result() else { return };
         let Some(outcome) = checks::read_output(&checks::unwrapped(result)).or_else(|| by_code(result, piped)) else {
             return;
         };
@@ -205,7 +268,7 @@ impl Ledger {
     }
 
     fn add_todo(&mut self, item: Todo, called: &Called<'_>) {
-        let key = item.key.clone().or_else(|| called.result.and_then(todos::key_in));
+        let key = item.key.clone().or_else(|| called.result().and_then(todos::key_in));
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
         self.todos.push(Todo { key, at: called.at.clone(), ..item });
         keep_newest(&mut self.todos, FACTS);

@@ -80,6 +80,47 @@ fn files_are_counted_and_reverted_ones_leave() {
 }
 
 #[test]
+fn what_a_script_writes_is_changed_and_the_script_is_listed_apart() {
+    let log = Log::default()
+        .says("user", "Fix it")
+        .runs("cat > fix.py <<'E'\nopen('src/a.py', 'w').write(x)\nE", "")
+        .calls(
+            "Write",
+            &json!({"file_path": "/tmp/other.py", "content": "p = 'src/b.py'\nopen(p, 'w').write(x)"}),
+            "ok",
+        )
+        .runs("python fix.py", "")
+        .runs("python /tmp/other.py", "Exit code 1\nTraceback")
+        .calls("Write", &json!({"file_path": "/tmp/gone.py", "content": "open('d.py', 'w').write(x)"}), "ok")
+        .runs("rm /tmp/gone.py", "")
+        .edits("src/c.py", "x", "y")
+        .says("assistant", "Done.");
+    let ledger = log.whole();
+    let files: Vec<&str> =
+        ledger.changed.iter().filter(|change| !change.is_script()).map(|change| change.path.as_str()).collect();
+    assert_eq!(files, ["src/a.py", "src/c.py"]);
+    let text = ledger.text(4000, false, &str::len);
+    assert!(text.contains("Changed below src/ [m13]: a.py [m5], c.py [m13]"), "{text}");
+    assert!(text.contains("Written and run [m3]: fix.py [m1], /tmp/other.py [m3]"), "{text}");
+    assert_eq!(Ledger::from_text(&text).text(4000, false, &str::len), text);
+    assert!(ledger.handoff("").contains("## Scripts written and run\n\n- `/tmp/other.py` [m3]\n- `fix.py` [m1]"));
+}
+
+#[test]
+fn files_that_version_control_names_are_changed() {
+    let log = Log::default()
+        .runs("cat > new.py <<'E'\nx\nE\npython new.py", "")
+        .runs("cat > tool.py <<'E'\nx\nE\npython tool.py", "")
+        .runs("git add tool.py && git status -s", "A  tool.py\n M src/a.rs\n?? new.py")
+        .runs("git diff main --stat", " src/b.rs | 4 ++--");
+    let ledger = log.whole();
+    let scripts: Vec<&str> =
+        ledger.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
+    assert_eq!(scripts, ["new.py"]);
+    assert_eq!(changed(&ledger), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
+}
+
+#[test]
 fn a_later_run_retires_what_it_covers() {
     let fails = "FAILED tests/a.py::x - E\nFAILED tests/b.py::y - E\n2 failed in 1s";
     let names = |ledger: &Ledger| ledger.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();

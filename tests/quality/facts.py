@@ -147,9 +147,9 @@ def spans(data, items, summaries):
         before = spoken[end - 1] + 1
 
 
-def root(text):
-    found = re.search(r"^Changed below (\S+) \[m", text, re.M)
-    return found.group(1) if found else ""
+def roots(text):
+    """The folders that lists of files are below."""
+    return re.findall(r"^(?:Changed|Written and run) below (\S+) \[m", text, re.M)
 
 
 def measure(scores, facts, text):
@@ -158,9 +158,9 @@ def measure(scores, facts, text):
             scores[kind].append(sum(map(bool, map(found, wanted))) / len(wanted))
 
     held = flat(text)
-    below = root(text)
+    below = roots(text)
     share("names", facts.paths, lambda path: path.rsplit("/", 1)[-1] in held)
-    share("paths", facts.paths, lambda path: path in held or below and path.startswith(below) and path[len(below) :] in held)
+    share("paths", facts.paths, lambda path: path in held or any(path.startswith(root) and path[len(root) :] in held for root in below))
     share("failing tests", facts.failing, lambda name: name in held)
     share("commits", facts.commits, lambda commit: commit[:7] in held)
     share("open items", facts.todos, lambda item: flat(item)[:30] in held)

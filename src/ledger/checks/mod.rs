@@ -2,12 +2,16 @@
 //! A reader knows the lines of its runner, not which command printed them.
 
 mod cargo;
+mod ctest;
+mod dotnet;
 mod exit;
 mod go;
 mod jest;
 mod junit;
 mod make;
+mod phpunit;
 mod pytest;
+mod rspec;
 mod tap;
 
 pub(super) use exit::{code, unwrapped};
@@ -34,6 +38,10 @@ type Reader = fn(&str) -> Option<Outcome>;
 
 /// The most specific first: the output of a build tool may contain that of any runner above it.
 const READERS: &[Reader] = &[
+    ctest::read_output,
+    phpunit::read_output,
+    rspec::read_output,
+    dotnet::read_output,
     pytest::read_output,
     cargo::read_output,
     go::read_output,
@@ -134,12 +142,12 @@ mod tests {
         (verdict, runner, failed, error)
     }
 
-    fn failing(output: &str, runner: &'static str, names: &[&str]) {
+    pub(super) fn failing(output: &str, runner: &'static str, names: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         assert_eq!(outcome_of(output), (Verdict::Failed, runner, names, None), "{output}");
     }
 
-    fn passing(output: &str, runner: &'static str) {
+    pub(super) fn passing(output: &str, runner: &'static str) {
         assert_eq!(outcome_of(output), (Verdict::Passed, runner, Vec::new(), None), "{output}");
     }
 
@@ -217,6 +225,17 @@ mod tests {
         );
         passing("PASS src/a.test.ts\nTests:       3 passed, 3 total", "jest");
         failing("  3 passing (5ms)\n  1 failing\n\n  1) Cart\n       adds:\n     Error: x", "jest", &["Cart adds"]);
+        failing(
+            "  Cart\n    when empty\n      1) adds\n\n  0 passing (5ms)\n  1 failing\n\n  1) Cart\n       when empty\n         adds:\n\n      AssertionError",
+            "jest",
+            &["Cart when empty adds"],
+        );
+        failing(
+            "▶ Cart\n  ✖ adds (1.2ms)\n✖ Cart (2.1ms)\nℹ tests 2\nℹ pass 0\nℹ fail 1\n\n✖ failing tests:\n\n✖ adds (1.2ms)\n  Error: x",
+            "tap",
+            &["adds", "Cart"],
+        );
+        passing("✔ adds (1.2ms)\nℹ tests 1\nℹ pass 1\nℹ fail 0", "tap");
     }
 
     #[test]
@@ -231,6 +250,20 @@ mod tests {
             "junit",
             &["CalcTest > adds()"],
         );
+        failing(
+            "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.02 s <<< FAILURE! -- in com.x.CalcTest\n[ERROR] com.x.CalcTest.adds -- Time elapsed: 0.01 s <<< FAILURE!\n[ERROR] Failures:\n[ERROR]   CalcTest.adds:12 expected: <3>\n[INFO] BUILD FAILURE",
+            "junit",
+            &["com.x.CalcTest.adds"],
+        );
+        failing(
+            "[ERROR] adds(com.x.CalcTest)  Time elapsed: 0.01 s  <<< ERROR!\n[ERROR] Errors:\n[ERROR]   OtherTest.pays » NullPointer\n[ERROR] Tests run: 2, Failures: 0, Errors: 2, Skipped: 0",
+            "junit",
+            &["com.x.CalcTest.adds", "OtherTest.pays"],
+        );
+        let error = outcome_of(
+            "FAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not resolve x:y:1.\n\nBUILD FAILED in 1s",
+        );
+        assert_eq!(error, (Verdict::Failed, "junit", vec![], Some("Could not resolve x:y:1.".into())));
         passing("BUILD SUCCESSFUL in 1s", "junit");
         failing(
             "<testcase classname=\"C\" name=\"adds\">\n<failure message=\"x\"/>\n</testcase>",

@@ -99,7 +99,8 @@ fn worth(candidate: &Candidate, weights: &[f64], mentions: &[f64]) -> f64 {
         .iter()
         .map(|&(term, amount)| {
             let before: f64 = mentions[term];
-            weights[term] * ((before + amount).powf(CURVE) - before.powf(CURVE))
+            let known = if before > 0.0 { before.powf(CURVE) } else { 0.0 };
+            weights[term] * ((before + amount).powf(CURVE) - known)
         })
         .sum();
     (coverage + candidate.bonus) / candidate.cost.powf(THRIFT)

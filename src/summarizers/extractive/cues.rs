@@ -1,11 +1,8 @@
 //! Detects sentences that an agent needs later: goals, decisions, changes, errors, questions, and exact names. It knows
 //! words and spellings, not the topic of the conversation.
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use super::cue_words::{
-    CHANGE_SIGNS, CHANGES, COURTESIES, DECISION_SIGNS, DECISIONS, ERROR_SIGNS, ERRORS, GOAL_SIGNS, GOALS, LOOKS, MAKES,
-};
+use super::cue_words::{CHANGE_SIGNS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, LOOKS, MAKES};
+use super::lexicon::{Lists, lowered};
 
 /// The cues in one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,16 +31,18 @@ pub(super) struct Cues {
 }
 
 impl Cues {
-    /// The cues in `text`.
-    pub(super) fn find_in(text: &str) -> Self {
+    /// The cues in `text`, which contains `words`.
+    pub(super) fn find_in(text: &str, words: &[(usize, &str)]) -> Self {
         let mut cues = Self { question: asks(text), lead_in: leads_in(text), ..Self::default() };
-        for word in text.unicode_words() {
-            let word = word.to_lowercase();
-            cues.courtesy |= is_in(COURTESIES, &word);
-            cues.goal |= is_in(GOALS, &word);
-            cues.decision |= is_in(DECISIONS, &word);
-            cues.change |= is_in(CHANGES, &word);
-            cues.error |= tells_error(&word);
+        let mut lower = String::new();
+        for (_, word) in words {
+            let word = lowered(word, &mut lower);
+            let lists = Lists::of(word);
+            cues.courtesy |= lists.is_courtesy();
+            cues.goal |= lists.tells_goal();
+            cues.decision |= lists.tells_decision();
+            cues.change |= lists.tells_change();
+            cues.error |= lists.tells_error() || names_error(word);
         }
         let holds = |signs: &[&str]| holds(text, signs);
         cues.goal |= holds(GOAL_SIGNS);
@@ -78,13 +77,15 @@ pub(super) fn is_error_line(line: &str) -> bool {
     if code {
         return false;
     }
-    let mut rest = trimmed;
+    let (mut rest, mut lower) = (trimmed, String::new());
     while let Some(start) = rest.find(char::is_alphanumeric) {
         let word = &rest[start..];
         let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
         let (word, after) = word.split_at(end);
-        let named = (4..32).contains(&word.len()) && tells_error(&word.to_ascii_lowercase());
-        if named && !after.starts_with(['(', '.', '\'', '"', '/']) {
+        if (4..32).contains(&word.len())
+            && tells_error(word, &mut lower)
+            && !after.starts_with(['(', '.', '\'', '"', '/'])
+        {
             return true;
         }
         rest = after;
@@ -92,9 +93,17 @@ pub(super) fn is_error_line(line: &str) -> bool {
     holds(line, ERROR_SIGNS)
 }
 
-/// `error`, `failed`, or an exception's name such as `valueerror`.
-fn tells_error(word: &str) -> bool {
-    is_in(ERRORS, word) || word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
+/// `error`, `failed`, or the name of an exception. Letters beyond ASCII are as they are.
+fn tells_error(word: &str, lower: &mut String) -> bool {
+    lower.clear();
+    lower.push_str(word);
+    lower.make_ascii_lowercase();
+    Lists::of(lower).tells_error() || names_error(lower)
+}
+
+/// An exception's name in lower case, such as `valueerror`.
+fn names_error(word: &str) -> bool {
+    word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
 }
 
 fn is_in(words: &[&str], word: &str) -> bool {
@@ -230,10 +239,10 @@ fn is_numbered(line: &str, marks: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        CHANGES, COURTESIES, Cues, DECISIONS, ERRORS, Effect, GOALS, LOOKS, MAKES, effect, effect_of_command,
-        is_error_line, is_listing,
-    };
+    use unicode_segmentation::UnicodeSegmentation;
+
+    use super::super::cue_words::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
+    use super::{Cues, Effect, LOOKS, MAKES, effect, effect_of_command, is_error_line, is_listing};
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
@@ -257,7 +266,8 @@ mod tests {
             ("أريد ذلك", Cues { goal: true, ..none }),
             ("أين؟", Cues { question: true, ..none }),
         ] {
-            assert_eq!(Cues::find_in(text), expected, "{text}");
+            let words: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+            assert_eq!(Cues::find_in(text, &words), expected, "{text}");
         }
     }
 

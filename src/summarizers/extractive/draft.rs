@@ -30,6 +30,8 @@ pub(super) struct Draft<'d> {
     spent: usize,
     exact: bool,
     misses: usize,
+    /// The tokens of the labels that were counted.
+    labels: Vec<Option<usize>>,
 }
 
 impl<'d> Draft<'d> {
@@ -45,6 +47,7 @@ impl<'d> Draft<'d> {
             spent: 0,
             exact: true,
             misses: 0,
+            labels: vec![None; excerpts.len()],
         }
     }
 
@@ -81,10 +84,15 @@ impl<'d> Draft<'d> {
     }
 
     /// The text of `unit`, with its label if it is the first of its utterance, and with its separator.
-    fn cost(&self, unit: usize) -> usize {
+    fn cost(&mut self, unit: usize) -> usize {
         let unit = &self.units[unit];
         let source = &self.excerpts[unit.utterance];
-        let label = if self.taken[unit.utterance] > 0 { 1 } else { (self.budget.count)(&source.speaker.label()) + 2 };
+        let label = if self.taken[unit.utterance] > 0 {
+            1
+        } else {
+            let counted = || (self.budget.count)(&source.speaker.label()) + 2;
+            *self.labels[unit.utterance].get_or_insert_with(counted)
+        };
         label + (self.budget.count)(&source.text[unit.range.clone()])
     }
 

@@ -4,6 +4,7 @@
 use rust_stemmers::Algorithm;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::lexicon::{Lists, lowered};
 use super::stop_words::STOP_WORDS;
 
 /// The number of words that are read: enough for a stable share.
@@ -20,17 +21,20 @@ pub(super) struct Language(usize);
 impl Language {
     /// The most likely language of `texts`, if it is a known one.
     pub(super) fn guess<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
-        let words: Vec<String> =
-            texts.flat_map(UnicodeSegmentation::unicode_words).take(LOOKED_AT).map(str::to_lowercase).collect();
-        let hits = |index: usize| words.iter().filter(|word| is_stop(index, word)).count();
-        let (best, hits) = (0..STOP_WORDS.len())
-            .map(|index| (index, hits(index)))
+        let (mut words, mut hits, mut lower) = (0_usize, [0_usize; STOP_WORDS.len()], String::new());
+        for word in texts.flat_map(UnicodeSegmentation::unicode_words).take(LOOKED_AT) {
+            words += 1;
+            Lists::of(lowered(word, &mut lower)).languages().for_each(|language| hits[language] += 1);
+        }
+        let (best, hits) = hits
+            .into_iter()
+            .enumerate()
             // The first of equal languages: English, from which code takes its words, is listed before related languages.
             .rev()
             .max_by_key(|&(_, hits)| hits)?;
         // Both are below 2,001.
         #[expect(clippy::cast_precision_loss, reason = "small counts are exact")]
-        let share = hits as f64 / words.len().max(1) as f64;
+        let share = hits as f64 / words.max(1) as f64;
         (share >= LEAST_SHARE).then_some(Self(best))
     }
 
@@ -39,14 +43,10 @@ impl Language {
         STOP_WORDS[self.0].0
     }
 
-    /// Whether a lower-case word is too frequent in the language to be a term.
-    pub(super) fn stops(self, word: &str) -> bool {
-        is_stop(self.0, word)
+    /// Whether a word of these `lists` is too frequent in the language to be a term.
+    pub(super) const fn stops(self, lists: Lists) -> bool {
+        lists.stops_in(self.0)
     }
-}
-
-fn is_stop(index: usize, word: &str) -> bool {
-    STOP_WORDS[index].1.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]

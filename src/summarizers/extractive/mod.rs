@@ -7,6 +7,7 @@ mod cue_words;
 mod cues;
 mod draft;
 mod language;
+mod lexicon;
 mod render;
 mod sentences;
 mod stop_words;
@@ -58,8 +59,9 @@ impl Summarizer for Extractive {
         let (facts, said): (Vec<_>, Vec<_>) = utterances.iter().partition(|said| said.speaker == Speaker::Facts);
         let known = Known::from_facts(&facts);
         let shown = calls::shown_only(&said);
+        let with_shown = said.iter().zip(shown);
         let excerpts: Vec<Excerpt<'_>> =
-            said.iter().zip(shown).map(|(said, shown)| Excerpt::from_utterance(said, shown)).collect();
+            with_shown.map(|(said, shown)| Excerpt::from_utterance(said, shown, &known)).collect();
         let all = excerpts.iter().enumerate().flat_map(|(index, excerpt)| excerpt.units(index));
         let units = all.filter(|unit| !known.holds(&excerpts[unit.utterance], unit)).collect::<Vec<_>>();
         Ok(within(&excerpts, &units, budget))
@@ -81,9 +83,13 @@ struct Excerpt<'t> {
 }
 
 impl<'t> Excerpt<'t> {
-    fn from_utterance(utterance: &'t Utterance<'_>, shown: bool) -> Self {
+    fn from_utterance(utterance: &'t Utterance<'_>, shown: bool, known: &Known) -> Self {
         let text = utterance.text.as_ref();
         let (text, prose) = match &utterance.speaker {
+            // No line of it would be taken.
+            Speaker::Tool(_) if shown && !known.0.is_empty() && !worth::may_begin_with_error(text) => {
+                (Cow::Borrowed(""), false)
+            }
             Speaker::Call(name) => (Cow::Owned(calls::line(name, text)), false),
             Speaker::Tool(_) => (units::excerpt(text, OUTPUT, cues::is_error_line), false),
             _ => (units::excerpt(text, SPEECH, cues::is_error_line), true),
@@ -129,8 +135,7 @@ impl Known {
 /// The best summary of `units` within the budget.
 fn within(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
     let spoken = excerpts.iter().filter(|excerpt| excerpt.prose).map(|excerpt| &*excerpt.text);
-    let terms = Terms::new(Language::guess(spoken));
-    let (candidates, weights) = worth::weigh(excerpts, units, &terms);
+    let (candidates, weights) = worth::weigh(excerpts, units, Terms::new(Language::guess(spoken)));
     let mut draft = Draft::new(excerpts, units, budget);
     let mut first = None;
     let mut pick = |draft: &mut Draft<'_>| {

@@ -25,6 +25,10 @@ const ABBREVIATIONS: &[&str] = &[
 /// bytes unless nothing in it can be cut.
 pub(super) fn split(text: &str) -> Vec<Range<usize>> {
     let mut sentences: Vec<Range<usize>> = Vec::new();
+    if is_one(text) {
+        cut(text, 0..text.len(), &mut sentences);
+        return sentences;
+    }
     let mut open: Option<usize> = None;
     for (at, sentence) in text.split_sentence_bound_indices() {
         let start = open.take().unwrap_or(at);
@@ -39,6 +43,17 @@ pub(super) fn split(text: &str) -> Vec<Range<usize>> {
         cut(text, start..text.len(), &mut sentences);
     }
     sentences
+}
+
+/// Whether a text, as most lines of output are, has no place where a sentence may end: by the rules, in ASCII, only a mark or
+/// a line break ends one, and a full stop before a small letter or a digit does not.
+fn is_one(text: &str) -> bool {
+    let bytes = text.trim_end_matches(['\r', '\n']).as_bytes();
+    bytes.iter().enumerate().all(|(at, byte)| match byte {
+        b'!' | b'?' | b'\r' | b'\n' => false,
+        b'.' => bytes.get(at + 1).is_some_and(|next| next.is_ascii_lowercase() || next.is_ascii_digit()),
+        byte => byte.is_ascii(),
+    })
 }
 
 /// Whether the sentence continues after this point, before `rest`: the text ends in an abbreviation, an initial or the
@@ -129,6 +144,23 @@ mod tests {
     #[test]
     fn abbreviations_are_sorted_so_that_they_can_be_searched() {
         assert!(ABBREVIATIONS.is_sorted());
+    }
+
+    #[test]
+    fn lines_without_an_end_are_one_sentence() {
+        let parts = ["a", "B", "7", ".", ".", " ", ")", "\"", "-", "fn x", "a.rs", "\t", ":"];
+        let mut state = 7_usize;
+        for _ in 0..4000 {
+            let mut text = String::new();
+            for _ in 0..12 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(parts[(state >> 33) % parts.len()]);
+            }
+            let whole: Vec<&str> =
+                unicode_segmentation::UnicodeSegmentation::split_sentence_bounds(text.as_str()).collect();
+            assert!(!super::is_one(&text) || whole.len() == 1, "{text:?} {whole:?}");
+        }
+        assert!(super::is_one("let x = a.b(1.5);\r\n") && !super::is_one("One. Two") && !super::is_one("é"));
     }
 
     #[test]

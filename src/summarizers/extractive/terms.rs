@@ -1,56 +1,88 @@
 //! The terms of a sentence: its words without the frequent ones, each reduced to its stem. Texts in scripts without spaces
 //! give pairs of characters instead.
 
+use foldhash::HashMap;
 use rust_stemmers::Stemmer;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::language::Language;
-use super::stop_words::{CHAT, CODE};
+use super::lexicon::{Lists, lowered};
 
-/// Splits text into terms.
+/// Splits texts into terms, and numbers these in the order of their first occurrence.
 pub(super) struct Terms {
     language: Option<Language>,
     stemmer: Option<Stemmer>,
+    numbers: HashMap<String, usize>,
+    /// The term of each word in lower case; `None` if the word is too frequent.
+    known: HashMap<String, Option<usize>>,
+    lower: String,
 }
 
 impl Terms {
     /// For text in `language`; `None` if the language is unknown.
     pub(super) fn new(language: Option<Language>) -> Self {
         let stemmer = language.map(|language| Stemmer::create(language.algorithm()));
-        Self { language, stemmer }
+        let (numbers, known) = (HashMap::default(), HashMap::default());
+        Self { language, stemmer, numbers, known, lower: String::new() }
     }
 
-    /// The terms of `text`, in order, each as often as it occurs.
-    pub(super) fn terms_in(&self, text: &str) -> Vec<String> {
-        let mut terms = Vec::new();
+    /// The terms of `text`, which contains `words`: in order, each as often as it occurs.
+    pub(super) fn terms_in(&mut self, text: &str, words: &[(usize, &str)]) -> Vec<usize> {
+        let mut terms = Vec::with_capacity(words.len());
         let mut run = 0..0;
-        for (at, word) in text.unicode_word_indices() {
+        for &(at, word) in words {
             let unspaced = word.chars().next().is_some_and(is_unspaced);
             if !unspaced || at != run.end {
-                pairs(&text[run], &mut terms);
+                self.add_pairs(&text[run], &mut terms);
                 run = at..at;
             }
             if unspaced {
                 run.end = at + word.len();
             } else {
-                terms.extend(self.term(word));
+                terms.extend(self.number_of_word(word));
             }
         }
-        pairs(&text[run], &mut terms);
+        self.add_pairs(&text[run], &mut terms);
         terms
     }
 
-    /// The term of one word, unless it is too frequent.
+    fn add_pairs(&mut self, run: &str, terms: &mut Vec<usize>) {
+        let mut found = Vec::new();
+        pairs(run, &mut found);
+        terms.extend(found.into_iter().map(|pair| self.number(pair)));
+    }
+
+    fn number(&mut self, term: String) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(term).or_insert(next)
+    }
+
+    fn number_of_word(&mut self, word: &str) -> Option<usize> {
+        let mut lower = std::mem::take(&mut self.lower);
+        lowered(word, &mut lower);
+        if lower.contains('’') {
+            lower = lower.replace('’', "'");
+        }
+        let number = if let Some(known) = self.known.get(&lower) {
+            *known
+        } else {
+            let number = self.term(&lower).map(|term| self.number(term));
+            self.known.insert(lower.clone(), number);
+            number
+        };
+        self.lower = lower;
+        number
+    }
+
+    /// The term of one word in lower case, unless it is too frequent.
     fn term(&self, word: &str) -> Option<String> {
-        let word = word.to_lowercase().replace('’', "'");
-        let stopped = CHAT.binary_search(&word.as_str()).is_ok()
-            || CODE.binary_search(&word.as_str()).is_ok()
-            || self.language.is_some_and(|language| language.stops(&word));
+        let lists = Lists::of(word);
+        let stopped = lists.stops_everywhere() || self.language.is_some_and(|language| language.stops(lists));
         let letter = word.len() == 1 && !word.bytes().all(|byte| byte.is_ascii_digit());
         if stopped || letter {
             return None;
         }
-        let base = word.strip_suffix("'s").unwrap_or(&word);
+        let base = word.strip_suffix("'s").unwrap_or(word);
         Some(match &self.stemmer {
             Some(stemmer) if base.chars().all(char::is_alphabetic) => stemmer.stem(base).into_owned(),
             _ => base.to_owned(),
@@ -90,7 +122,10 @@ pub(super) fn is_unspaced(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHAT, CODE, Language, Terms, is_glue};
+    use unicode_segmentation::UnicodeSegmentation;
+
+    use super::super::stop_words::{CHAT, CODE};
+    use super::{Language, Terms, is_glue};
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
@@ -112,7 +147,11 @@ mod tests {
             (None, "好", &["好"]),
             (None, "", &[]),
         ] {
-            assert_eq!(Terms::new(language).terms_in(text), expected, "{text}");
+            let words: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+            let mut terms = Terms::new(language);
+            let numbers = terms.terms_in(text, &words);
+            let name = |number| terms.numbers.iter().find(|(_, known)| **known == number).unwrap().0.as_str();
+            assert_eq!(numbers.into_iter().map(name).collect::<Vec<_>>(), expected, "{text}");
         }
     }
 }

@@ -46,7 +46,11 @@ const BLOB: usize = 80;
 
 /// Whether most of a text is one such run.
 fn is_blob(text: &str) -> bool {
-    let parts = |c: char| c.is_whitespace() || ".,;:!?'\"()[]{}<>-_。，、！？；：（）「」…".contains(c);
+    if text.len() <= BLOB {
+        return false;
+    }
+    let mark = |c: char| u8::try_from(c).is_ok_and(|byte| b".,;:!?'\"()[]{}<>-_".contains(&byte));
+    let parts = |c: char| c.is_whitespace() || mark(c) || !c.is_ascii() && "。，、！？；：（）「」…".contains(c);
     let longest = text.split(parts).map(|row| row.chars().count()).max().unwrap_or(0);
     longest > BLOB && 2 * longest > text.chars().count()
 }

@@ -4,7 +4,8 @@
 //! doubled for less than one point of ROUGE-1. The figures for long messages and calls were set by reading summaries of
 //! coding transcripts.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::HashSet;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::choice::Candidate;
 use super::cues::{Cues, Effect, effect, effect_of_command, is_error_line, is_listing};
@@ -34,16 +35,19 @@ const LONG: f64 = 2000.0;
 const UPKEEP: f64 = 4.0;
 
 /// The worth of each unit, and the weight of each term.
-pub(super) fn weigh(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], terms: &Terms) -> (Vec<Candidate>, Vec<f64>) {
-    let mut numbers = Numbers::default();
+pub(super) fn weigh(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], mut terms: Terms) -> (Vec<Candidate>, Vec<f64>) {
+    let mut mentions = Mentions::default();
     let places = Places::from_units(excerpts, units);
     let mut candidates: Vec<Candidate> = Vec::with_capacity(units.len());
-    let mut shown = HashSet::new();
+    let mut shown = HashSet::default();
+    let mut words = Vec::new();
     for (index, unit) in units.iter().enumerate() {
         let source = &excerpts[unit.utterance];
         let text = &source.text[unit.range.clone()];
-        let cues = cues(source, unit, text, shown.insert(text));
-        let found = terms.terms_in(text);
+        words.clear();
+        words.extend(text.unicode_word_indices());
+        let cues = cues(source, unit, &words, shown.insert(text));
+        let found = terms.terms_in(text, &words);
         let empty = cues.courtesy && !cues.goal || cues.lead_in && source.prose;
         let relevance =
             if empty { COURTESY } else { 1.0 } * worked(source.speaker, text) * if source.shown { SHOWN } else { 1.0 };
@@ -52,7 +56,7 @@ pub(super) fn weigh(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], terms: &Ter
         let signs = signs(source.speaker, &cues, shows_code);
         let place = places.bonus(source, unit, share(index, units.len()));
         candidates.push(Candidate {
-            terms: numbers.count(
+            terms: mentions.count(
                 &found,
                 voice(source.speaker, cues.error, shows_code) * relevance * position_weight(source, unit),
             ),
@@ -60,18 +64,19 @@ pub(super) fn weigh(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], terms: &Ter
             cost: cost(text),
         });
     }
-    let weights = numbers.weights();
+    let weights = mentions.weights();
     level(&mut candidates, &weights);
     (candidates, weights)
 }
 
 /// The cues of a unit. An exact repetition has none, and neither has code in the output of a tool, which handles errors
 /// without reporting one. Of files that a tool only shows, the first line may report an error.
-fn cues(source: &Excerpt<'_>, unit: &SummaryUnit, text: &str, fresh: bool) -> Cues {
+fn cues(source: &Excerpt<'_>, unit: &SummaryUnit, words: &[(usize, &str)], fresh: bool) -> Cues {
+    let text = &source.text[unit.range.clone()];
     if !fresh || source.shown && unit.range.start > 0 {
         return Cues::default();
     }
-    let cues = Cues::find_in(text);
+    let cues = Cues::find_in(text, words);
     match source.speaker {
         Speaker::Tool(_) if source.shown => Cues { error: begins_with_error(text), ..Cues::default() },
         Speaker::Tool(_) => Cues { error: is_error_line(text) && !is_listing(text), ..cues },
@@ -91,21 +96,28 @@ pub(super) fn changes(speaker: &Speaker, line: &str) -> bool {
     done_by(speaker, line) == Some(Effect::Change)
 }
 
-/// Terms by number, in the order of their first occurrence, with the number of occurrences.
-#[derive(Default)]
-struct Numbers {
-    of: HashMap<String, usize>,
-    mentions: Vec<f64>,
+/// Whether the first line of a result may report an error, by its first letter. Control characters are removed from a text
+/// before it is read.
+pub(super) fn may_begin_with_error(text: &str) -> bool {
+    let trimmed = text.trim_start();
+    let far = text.len() - trimmed.len() > 1000;
+    far || trimmed.chars().next().is_some_and(|first| first.is_control() || matches!(first, '<' | 'e' | 'E'))
 }
 
-impl Numbers {
+/// How often each term occurs, by its number.
+#[derive(Default)]
+struct Mentions(Vec<f64>);
+
+impl Mentions {
     /// The terms of one unit, each once, with the weight of its mentions in this `voice`.
-    fn count(&mut self, terms: &[String], voice: f64) -> Vec<(usize, f64)> {
+    fn count(&mut self, terms: &[usize], voice: f64) -> Vec<(usize, f64)> {
         let mut counted: Vec<(usize, f64)> = Vec::with_capacity(terms.len());
-        for term in terms {
-            let number = self.number(term);
-            self.mentions[number] += voice;
-            counted.push((number, voice));
+        for &term in terms {
+            if term >= self.0.len() {
+                self.0.resize(term + 1, 0.0);
+            }
+            self.0[term] += voice;
+            counted.push((term, voice));
         }
         counted.sort_unstable_by_key(|&(number, _)| number);
         counted.dedup_by(|later, earlier| {
@@ -116,18 +128,9 @@ impl Numbers {
         counted
     }
 
-    fn number(&mut self, term: &str) -> usize {
-        if let Some(&number) = self.of.get(term) {
-            return number;
-        }
-        self.mentions.push(0.0);
-        self.of.insert(term.to_owned(), self.of.len());
-        self.of.len() - 1
-    }
-
     fn weights(&self) -> Vec<f64> {
         let weight = |mentions: &f64| mentions.powf(MENTIONS);
-        self.mentions.iter().map(weight).collect()
+        self.0.iter().map(weight).collect()
     }
 }
 
@@ -246,6 +249,9 @@ fn as_float(count: usize) -> f64 {
 
 /// The approximate number of tokens of a text: four characters per token, or one in scripts without spaces.
 fn cost(text: &str) -> f64 {
+    if text.is_ascii() {
+        return UPKEEP + 0.25 * as_float(text.len());
+    }
     let tokens = |c| if is_unspaced(c) { 1.0 } else { 0.25 };
     UPKEEP + text.chars().map(tokens).sum::<f64>()
 }

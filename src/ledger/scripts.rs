@@ -1,0 +1,152 @@
+//! Which files a script changes when it is run, as far as its text names them: files that it opens to write, and those that the
+//! commands of a shell script write. The rules are tables of calls; nothing is run.
+
+use super::commands::{self, Effect};
+use super::paths;
+
+/// Programs that run a script.
+const INTERPRETERS: &[&str] = &[
+    "python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "tsx", "ts-node", "bun", "deno", "Rscript",
+];
+
+/// Those whose scripts are commands.
+const SHELLS: &[&str] = &["bash", "sh", "zsh"];
+
+/// Calls that write the file of their first argument.
+const WRITERS: &[&str] =
+    &["writeFileSync(", "writeFile(", "appendFileSync(", "File.write(", "file_put_contents(", "IO.write("];
+
+/// Methods that write the file that they belong to.
+const METHODS: &[&str] = &[".write_text(", ".write_bytes("];
+
+/// Calls whose second argument says whether they write.
+const OPENS: &[&str] = &["open(", "fopen("];
+
+/// Longest script that is searched, in bytes, and most files that are found in it.
+const LONGEST: usize = 64 << 10;
+const FILES: usize = 16;
+
+/// Whether the program runs scripts.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(&program) || program.starts_with("python3.")
+}
+
+/// The files that the script `text` writes. `place` is its path, or the program that runs it.
+pub(super) fn writes(place: &str, text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let name = paths::name(place);
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    if SHELLS.contains(&ending) {
+        for effect in commands::effects(text) {
+            if let Effect::Write(path) | Effect::Edit(path) = effect {
+                add(&mut found, &path);
+            }
+        }
+        return found;
+    }
+    if is_interpreter(name) || matches!(ending, "py" | "js" | "mjs" | "cjs" | "ts" | "rb" | "php") {
+        WRITERS.iter().for_each(|call| called(text, call, &mut |_, rest| path_at(text, rest), &mut found));
+        OPENS.iter().for_each(|call| called(text, call, &mut |_, rest| opened(text, rest), &mut found));
+        METHODS.iter().for_each(|call| called(text, call, &mut |before, _| owner(text, before), &mut found));
+    }
+    found
+}
+
+fn add(found: &mut Vec<String>, path: &str) {
+    if let Some(path) = paths::path(path).filter(|path| found.iter().all(|known| known != path))
+        && found.len() < FILES
+    {
+        found.push(path.to_owned());
+    }
+}
+
+/// The files that `file` finds around each place where `call` stands.
+fn called(text: &str, call: &str, file: &mut dyn FnMut(&str, &str) -> Option<String>, found: &mut Vec<String>) {
+    for (at, _) in text.match_indices(call) {
+        let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
+        if whole && let Some(path) = file(&text[..at], &text[at + call.len()..]) {
+            add(found, &path);
+        }
+    }
+}
+
+/// The file of `open(…, "w")`.
+fn opened(text: &str, rest: &str) -> Option<String> {
+    let arguments = &rest[..rest.find([')', '\n']).unwrap_or(rest.len())];
+    let (_, mode) = arguments.split_once(',')?;
+    let mode = mode.trim_start().strip_prefix("mode=").unwrap_or(mode.trim_start());
+    let mode = literal(mode)?.0;
+    let writes = mode.starts_with(['w', 'a', 'x']) || mode.contains('+');
+    if writes && mode.len() <= 3 { path_at(text, rest) } else { None }
+}
+
+/// The path at the beginning of `rest`: a literal, or a variable that was set to one.
+fn path_at(text: &str, rest: &str) -> Option<String> {
+    let rest = rest.trim_start();
+    if let Some((path, after)) = literal(rest) {
+        return after.trim_start().starts_with([',', ')']).then(|| path.to_owned());
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    rest[end..].trim_start().starts_with([',', ')']).then(|| variable(text, &rest[..end])).flatten()
+}
+
+/// The path of what stands before a method: `Path("a.py")`, or a variable.
+fn owner(text: &str, before: &str) -> Option<String> {
+    if let Some(inside) = before.strip_suffix(')') {
+        let (_, path) = inside.rsplit_once("Path(")?;
+        return literal(path).filter(|(_, after)| after.is_empty()).map(|(path, _)| path.to_owned());
+    }
+    let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    variable(text, &before[start..])
+}
+
+/// The literal that a variable was set to: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
+fn variable(text: &str, name: &str) -> Option<String> {
+    if name.is_empty() {
+        return None;
+    }
+    text.lines().find_map(|line| {
+        let line = line.trim().trim_end_matches(';');
+        let line = ["const ", "let ", "var ", "$"].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+        let value = line.strip_prefix(name)?.trim_start().strip_prefix('=')?.trim_start();
+        let inside =
+            value.strip_suffix(')').and_then(|value| value.split_once("Path(")).map_or(value, |(_, path)| path);
+        let (path, after) = literal(inside)?;
+        (after.is_empty() || after.trim_start().starts_with('#')).then(|| path.to_owned())
+    })
+}
+
+/// The quoted text at the beginning, and what follows it.
+fn literal(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].split_once(quote).filter(|(inside, _)| !inside.contains(['\\', '\n']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::writes;
+
+    #[test]
+    fn files_that_a_script_writes_are_found() {
+        for (place, text, expected) in [
+            (
+                "fix.py",
+                "with open('src/a.py', 'r') as f:\n    x = f.read()\nwith open('src/a.py', 'w') as f:\n    f.write(x)",
+                &["src/a.py"][..],
+            ),
+            ("fix.py", "path = \"src/a.py\"\nwith open(path, mode=\"w\") as f: pass\nopen(other, 'w')", &["src/a.py"]),
+            (
+                "python3",
+                "p = Path('a.py')\np.write_text(p.read_text())\nPath(\"b.py\").write_text('')",
+                &["a.py", "b.py"],
+            ),
+            ("fix.js", "const file = 'a.ts';\nfs.writeFileSync(file, x);\nfs.readFileSync('b.ts')", &["a.ts"]),
+            ("fix.sh", "cd src\nsed -i s/a/b/ x.rs\ncat > /tmp/y <<E\nE\n", &["src/x.rs"]),
+            ("fix.py", "open(f'{root}/a.py', 'w'); open('/tmp/x', 'w'); reopen('z', 'w'); open('b' + '.py', 'w')", &[]),
+            ("notes.md", "open('a.py', 'w')", &[]),
+        ] {
+            assert_eq!(writes(place, text), expected, "{text}");
+        }
+    }
+}
