@@ -17,7 +17,7 @@ pub(crate) fn learn(ranks: &Ranks) -> Result<Tokens> {
         ids[usize::from(byte)] = id;
     }
     let count = ranks.tokens.iter().rposition(|token| !token.is_empty()).map_or(0, |last| last + 1);
-    let mut known = MergeTable::new(count, ids);
+    let mut known = MergeTable::new(count, &ids);
     let mut pairs = vec![NO_PAIR; count];
     for (id, token) in ranks.iter().filter(|(_, token)| token.len() > 1) {
         let pair = only_pair(&known, id, token)?;

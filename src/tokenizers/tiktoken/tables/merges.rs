@@ -14,16 +14,16 @@ pub(crate) struct MergeTable {
 
 impl MergeTable {
     /// An empty table with space for so many tokens.
-    pub(crate) fn new(count: usize, bytes: [u32; 256]) -> Self {
+    pub(crate) fn new(count: usize, bytes: &[u32; 256]) -> Self {
         Self {
             slots: vec![0; (count * 5 / 4).next_power_of_two()],
             filter: vec![0; (count * 8 / 64).next_power_of_two()],
-            bytes,
+            bytes: *bytes,
         }
     }
 
     pub(super) fn from_tokens(tokens: &Tokens) -> Self {
-        let mut table = Self::new(tokens.iter().count(), tokens.of_bytes());
+        let mut table = Self::new(tokens.iter().count(), &tokens.of_bytes());
         for (parts, id) in tokens.merges() {
             table.insert(parts, id);
         }
