@@ -88,7 +88,8 @@ class Facts:
         text = flat("\n".join(texts))
         if text and message["thread"] == 0:
             start, end = item["span"]
-            automatic = PROGRAM.match(text) or b'"isMeta":true' in data[start:end]
+            written = any(mark in data[start:end] for mark in (b'"isMeta":true', b'"isCompactSummary":true'))
+            automatic = PROGRAM.match(text) or written
             if message["role"] == "user" and not automatic:
                 self.asked.append(text)
             elif message["role"] == "assistant":
@@ -178,6 +179,7 @@ def main():
     parser.add_argument("paths", nargs="+", help="sessions")
     parser.add_argument("--curtail", default="curtail", help="the binary")
     parser.add_argument("--tokens", default="400", help="tokens of every summary")
+    parser.add_argument("--tokenizer", default="o200k_base", help="what counts them")
     parser.add_argument("--window", default="21", help="interactions of every summary")
     parser.add_argument("--show", type=int, default=0, help="print so many summaries of each session")
     options = parser.parse_args()
@@ -186,6 +188,7 @@ def main():
         with open(path, "rb") as file:
             data = file.read()
         flags = ["--emit", "state", "--max-summaries", "1000", "-n", options.window, "--summary-tokens", options.tokens]
+        flags += ["--tokenizer", options.tokenizer]
         states = run(options.curtail, "summarize", *flags, path)
         shown = run(options.curtail, "show", "--output-format", "json", path)
         for state, transcript in zip(states, shown):
