@@ -8,7 +8,6 @@ use crate::dialects::ReadError;
 use crate::edit::Explained;
 use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{FileSink, Packing, RowPlace, RowResult, Targets};
-use crate::json::{Document, Value};
 use crate::parquet::TableSink;
 use crate::pipeline::{Cutter, Decider, StageCount, Totals, Window};
 use crate::visible::{self, one_line};
@@ -80,8 +79,10 @@ pub struct CutOutput {
     pub parts: bool,
     /// The dialect of its first transcript.
     pub dialect: Option<&'static str>,
-    /// What is kept of the row at hand, if it is a list of structs.
-    elements: Option<RowResult>,
+    /// What came of the row at hand, unless that is all of its text.
+    pub(super) row: Option<RowResult>,
+    /// The number of rows that came of `rows`.
+    pub row_count: usize,
     /// What came of each row, if the input is a table.
     pub rows: Vec<RowResult>,
     /// The row group of these rows, from 1.
@@ -97,8 +98,10 @@ pub struct WindowPlace {
     pub window: Window,
     /// The line of the input on which its record begins, from 1.
     pub line: usize,
-    /// The line of the output of its block on which it begins, from 1.
+    /// The line of the output of its block on which it begins, from 1; in a table, the row.
     pub output_line: usize,
+    /// The row of the input, if it is a table.
+    pub row: Option<RowPlace>,
 }
 
 impl std::ops::Deref for WindowPlace {
@@ -111,7 +114,7 @@ impl std::ops::Deref for WindowPlace {
 
 impl CutOutput {
     /// How long [`CutOutput::output`] is.
-    fn output_len(&self) -> usize {
+    pub(super) fn output_len(&self) -> usize {
         self.text.len() + self.garbled.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
@@ -125,8 +128,22 @@ impl CutOutput {
             let kept = kept.map(|(_, bytes)| lines(bytes)).sum::<usize>();
             output_line += lines(&self.text.as_bytes()[at..start]) + kept;
             at = start;
-            self.windows.push(WindowPlace { line: unit.place(window.offset).line, output_line, window });
+            self.windows.push(WindowPlace { line: unit.place(window.offset).line, output_line, row: None, window });
         }
+    }
+
+    /// Adds the windows of `unit`, a row.
+    fn add_rows(&mut self, unit: &Unit<'_>, row: RowPlace, windows: Vec<Window>) {
+        let several = matches!(self.row, Some(RowResult::Rows(_)));
+        let output_line = |nth: usize| self.row_count + 1 + if several { nth } else { 0 };
+        let places = windows.into_iter().enumerate();
+        let places = places.map(|(nth, window)| WindowPlace {
+            line: unit.line,
+            output_line: output_line(nth),
+            row: Some(row),
+            window,
+        });
+        self.windows.extend(places);
     }
 
     /// The bytes to write.
@@ -155,19 +172,18 @@ impl Work for Cutting {
     type Out = CutOutput;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
-        if unit.row.is_some() && self.cutter.chain.splitting.is_some() {
-            let what = "a row of a Parquet file cannot become several; split the transcripts as JSON lines";
-            return Err(ReadError { offset: 0, what: what.to_owned() });
-        }
         let before = out.text.len();
         let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
-        if unit.row.is_some_and(|row| row.structs) {
-            let elements = kept_elements(unit.text, &out.text[before..], cut.changed);
-            out.text.truncate(before);
-            out.elements = Some(elements?);
+        match unit.row {
+            Some(row) => {
+                out.note_row(row, unit.text, before, &cut)?;
+                out.add_rows(unit, row, std::mem::take(&mut cut.windows));
+            }
+            None => {
+                out.parts |= cut.parts;
+                out.add_windows(unit, std::mem::take(&mut cut.windows));
+            }
         }
-        out.parts |= cut.parts;
-        out.add_windows(unit, std::mem::take(&mut cut.windows));
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
         out.totals.add(cut.totals);
@@ -197,10 +213,13 @@ impl Work for Cutting {
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
         out.group = place.group;
         out.rows.push(match result {
-            RowResult::Text(_) if place.structs => out.elements.take().unwrap_or(RowResult::Unchanged),
-            RowResult::Text(_) => RowResult::Text(out.output_len()),
+            RowResult::Text(_) => out.row.take().unwrap_or_else(|| match place.structs {
+                true => RowResult::Unchanged,
+                false => RowResult::Text(out.output_len()),
+            }),
             other => other,
         });
+        out.row_count += out.rows.last().map_or(0, RowResult::count);
     }
 
     fn whole(&self, opened: &Opened, out: &mut CutOutput) {
@@ -295,30 +314,6 @@ impl Cutting {
                 write_text(unit, decider, line, decision, out);
             }
         }
-    }
-}
-
-/// Which elements of the list `before` are kept in `after`.
-///
-/// # Errors
-/// Not only elements were dropped: a column of structs has no place for a message that reads differently.
-fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, ReadError> {
-    if !changed {
-        return Ok(RowResult::Unchanged);
-    }
-    let refuse = || ReadError {
-        offset: 0,
-        what: String::from(
-            "this cut changes or adds messages, and a column of structs can only lose some; convert the column to JSON text first",
-        ),
-    };
-    let (old, new) = (Document::parse_all(before)?, Document::parse_all(after)?);
-    let (old, new) = (old.roots().flat_map(Value::items), new.roots().flat_map(Value::items));
-    let mut wanted = new.map(Value::raw).peekable();
-    let kept = old.map(|element| wanted.next_if(|next| *next == element.raw()).is_some()).collect();
-    match wanted.next() {
-        None => Ok(RowResult::Elements(kept)),
-        Some(_) => Err(refuse()),
     }
 }
 

@@ -48,6 +48,7 @@ mod checking;
 mod cutting;
 mod engine;
 mod feed;
+mod table_rows;
 mod worker;
 
 use std::sync::Arc;

@@ -23,11 +23,23 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("thoughts", "reasoning"),
 ];
 
+/// Flags that only other commands have, each with what to do.
+const ELSEWHERE: &[(&str, &str)] = &[(
+    "--template",
+    "`count`, `check`, `limit` and `split` count what a chat template renders; this command counts message by message",
+)];
+
 /// `error` with a suggestion, if a known name is close to the wrong one. `known` are the flags of the command.
 pub(super) fn corrected(mut error: clap::Error, known: &[String]) -> clap::Error {
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let suggestion = text(&error, ContextKind::InvalidArg).and_then(|flag| suggestion(&flag, known));
+            let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
+            if let Some((_, advice)) = ELSEWHERE.iter().find(|(other, _)| flag.split('=').next() == Some(other)) {
+                error.remove(ContextKind::SuggestedArg);
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
+                return error;
+            }
+            let suggestion = suggestion(&flag, known);
             if let Some(suggestion) = suggestion {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
             }

@@ -18,7 +18,7 @@ pub(super) struct SplitMap {
     file: File,
     /// Where the lines of the current input begin, if the file can be shortened again.
     begun: Option<u64>,
-    /// Lines of the current output that were written before the current block.
+    /// Lines, or rows of a table, of the current output that were written before the current block.
     lines: usize,
 }
 
@@ -32,6 +32,11 @@ struct Entry<'e> {
     output_line: usize,
     source: &'e str,
     line: usize,
+    /// The place of the row in a table, whose number is the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_group: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
     window: usize,
     windows: usize,
     pinned: Vec<[usize; 2]>,
@@ -77,6 +82,8 @@ impl SplitMap {
                 output_line: if output.parts { 1 } else { self.lines + window.output_line },
                 source: &opened.source.name,
                 line: window.line,
+                row_group: window.row.map(|row| row.group),
+                row: window.row.map(|row| row.row),
                 window: window.number,
                 windows: window.count,
                 pinned: pairs(&window.pinned),
@@ -90,7 +97,10 @@ impl SplitMap {
             text.extend(serde_json::to_vec(&entry).unwrap_or_default());
             text.push(b'\n');
         }
-        self.lines += memchr::memchr_iter(b'\n', &output.output()).count();
+        self.lines += match opened.table {
+            Some(_) => output.row_count,
+            None => memchr::memchr_iter(b'\n', &output.output()).count(),
+        };
         self.file.write_all(&text).map_err(|error| self.broken(&error))
     }
 

@@ -46,4 +46,18 @@ pub enum RowResult {
     Elements(Vec<bool>),
     /// All elements of its list are kept.
     Unchanged,
+    /// It became several rows, each with a result of its own.
+    Rows(Vec<RowResult>),
+}
+
+impl RowResult {
+    /// The number of rows that came of it.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Dropped => 0,
+            Self::Rows(rows) => rows.len(),
+            _ => 1,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Copies a column without some of its rows, or without some elements of their lists.
+//! Copies a column without some of its rows, with some of them repeated, or without some elements of their lists.
 //!
 //! A leaf is stored as values with two levels each. A repetition level of 0 begins a row. In a list of structs
 //! `[{a}, {b, c}]`, the leaf of the structs has these entries:
@@ -12,6 +12,8 @@
 //! Without its first element, the second one begins the row and gets the repetition level 0. Without both, one entry remains:
 //! repetition 0, and the definition level of an empty list, one below that of an element.
 
+use std::ops::Range;
+
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::DataType;
@@ -23,12 +25,13 @@ use super::spool::Slot;
 /// Rows that are copied at a time.
 const STEP: usize = 1024;
 
-/// Copies what `slots` keep of a leaf. `element` is the definition level at which an element of the list exists.
+/// Copies what `slots` keep of a leaf. `element` is the definition level at which an element of the list exists; `None` for
+/// a leaf of another column, of which whole rows are kept.
 pub(super) fn copy_leaf(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
     slots: &[Slot],
-    element: i16,
+    element: Option<i16>,
     leaf: &ColumnDescriptor,
 ) -> Result<()> {
     use ColumnReader as R;
@@ -52,7 +55,7 @@ fn copy<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut ColumnWriterImpl<'_, T>,
     slots: &[Slot],
-    element: i16,
+    element: Option<i16>,
     leaf: &ColumnDescriptor,
 ) -> Result<()> {
     let mut slots = slots.iter();
@@ -100,37 +103,55 @@ impl<T: Clone> Entries<T> {
     }
 
     /// Copies what `slots` keep, a slot for every row, to `new`.
-    fn keep<'s>(&self, slots: impl Iterator<Item = &'s Slot>, element: i16, full: i16, new: &mut Self) {
+    fn keep<'s>(&self, slots: impl Iterator<Item = &'s Slot>, element: Option<i16>, full: i16, new: &mut Self) {
         let (mut at, mut value) = (0, 0);
         for slot in slots {
             let end = (at + 1..self.repetitions.len()).find(|&next| self.repetitions[next] == 0);
             let end = end.unwrap_or(self.repetitions.len());
-            let begun = new.repetitions.len();
-            let mut number = 0;
-            for entry in at..end {
-                number += usize::from(entry > at && self.repetitions[entry] == 1);
-                let kept = match slot {
-                    Slot::Dropped => false,
-                    Slot::Elements(Some(kept)) => {
-                        self.definitions[entry] < element || kept.get(number).copied().unwrap_or(true)
-                    }
-                    _ => true,
-                };
-                let valued = self.definitions[entry] == full;
-                if kept {
-                    // The first entry that is kept begins the row.
-                    let first = new.repetitions.len() == begun;
-                    new.repetitions.push(if first { 0 } else { self.repetitions[entry] });
-                    new.definitions.push(self.definitions[entry]);
-                    new.values.extend(valued.then(|| self.values[value].clone()));
-                }
-                value += usize::from(valued);
+            for slot in slot.rows() {
+                self.keep_row((at..end, value), slot, element, full, new);
             }
-            if matches!(slot, Slot::Elements(Some(_))) && new.repetitions.len() == begun {
-                new.repetitions.push(0);
-                new.definitions.push(element - 1);
-            }
+            value += self.definitions[at..end].iter().filter(|&&level| level == full).count();
             at = end;
+        }
+    }
+
+    /// Copies what `slot` keeps of the row with these entries and this first value to `new`.
+    fn keep_row(
+        &self,
+        (entries, mut value): (Range<usize>, usize),
+        slot: &Slot,
+        element: Option<i16>,
+        full: i16,
+        new: &mut Self,
+    ) {
+        let begun = new.repetitions.len();
+        let elements = match slot {
+            Slot::Elements(Some(kept)) => element.map(|element| (element, kept)),
+            _ => None,
+        };
+        let mut number = 0;
+        for entry in entries.clone() {
+            number += usize::from(entry > entries.start && self.repetitions[entry] == 1);
+            let kept = match elements {
+                Some((element, kept)) => self.definitions[entry] < element || kept.get(number).copied().unwrap_or(true),
+                None => *slot != Slot::Dropped,
+            };
+            let valued = self.definitions[entry] == full;
+            if kept {
+                // The first entry that is kept begins the row.
+                let first = new.repetitions.len() == begun;
+                new.repetitions.push(if first { 0 } else { self.repetitions[entry] });
+                new.definitions.push(self.definitions[entry]);
+                new.values.extend(valued.then(|| self.values[value].clone()));
+            }
+            value += usize::from(valued);
+        }
+        if let Some((element, _)) = elements
+            && new.repetitions.len() == begun
+        {
+            new.repetitions.push(0);
+            new.definitions.push(element - 1);
         }
     }
 }

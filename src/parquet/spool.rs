@@ -18,6 +18,18 @@ pub(super) enum Slot {
     Text(usize),
     /// Elements of the old list; `None` for all of them.
     Elements(Option<Vec<bool>>),
+    /// Several rows in place of one.
+    Rows(Vec<Slot>),
+}
+
+impl Slot {
+    /// The rows that came of it.
+    pub(super) fn rows(&self) -> &[Self] {
+        match self {
+            Self::Rows(rows) => rows,
+            one => std::slice::from_ref(one),
+        }
+    }
 }
 
 /// The rows of a row group, in order.
@@ -33,10 +45,10 @@ impl Spool {
         Self { texts: SpooledTempFile::new(HELD), slots: Vec::new(), changed: false }
     }
 
-    /// Adds a row with the text `text`.
-    pub(super) fn push(&mut self, text: &[u8]) -> io::Result<()> {
-        self.slots.push(Slot::Text(text.len()));
-        self.texts.write_all(text)
+    /// Adds a text, and returns what a row with it contains.
+    pub(super) fn add(&mut self, text: &[u8]) -> io::Result<Slot> {
+        self.texts.write_all(text)?;
+        Ok(Slot::Text(text.len()))
     }
 
     /// Goes back to the first text.

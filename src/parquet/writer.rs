@@ -1,5 +1,6 @@
 //! Writes the same file with new texts: unchanged columns are copied byte for byte, row group by row group.
 
+use std::io;
 use std::sync::Arc;
 
 use parquet::bloom_filter::Sbbf;
@@ -51,20 +52,26 @@ impl TableSink {
         }
         let mut start = 0;
         for row in rows {
-            match row {
-                RowResult::Null(level) => self.spool.slots.push(Slot::Null(*level)),
-                RowResult::Dropped => self.spool.slots.push(Slot::Dropped),
-                RowResult::Unchanged => self.spool.slots.push(Slot::Elements(None)),
-                RowResult::Elements(kept) => self.spool.slots.push(Slot::Elements(Some(kept.clone()))),
-                RowResult::Text(end) => {
-                    let pushed = self.spool.push(&output[start..*end]);
-                    pushed.map_err(|error| Error::system("the temporary file of a row group", &error))?;
-                    start = *end;
-                }
-            }
+            let slot = self.slot(row, output, &mut start);
+            let slot = slot.map_err(|error| Error::system("the temporary file of a row group", &error))?;
+            self.spool.slots.push(slot);
         }
         self.spool.changed |= changed || rows.contains(&RowResult::Dropped);
         Ok(())
+    }
+
+    /// The new content of a row, whose texts begin at `start` of `output`.
+    fn slot(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<Slot> {
+        Ok(match row {
+            RowResult::Null(level) => Slot::Null(*level),
+            RowResult::Dropped => Slot::Dropped,
+            RowResult::Unchanged => Slot::Elements(None),
+            RowResult::Elements(kept) => Slot::Elements(Some(kept.clone())),
+            RowResult::Text(end) => self.spool.add(&output[std::mem::replace(start, *end)..*end])?,
+            RowResult::Rows(rows) => {
+                Slot::Rows(rows.iter().map(|row| self.slot(row, output, start)).collect::<io::Result<_>>()?)
+            }
+        })
     }
 
     /// Ends the file.
@@ -122,15 +129,15 @@ struct Group<'t> {
 
 impl Group<'_> {
     fn write(&self, writer: &mut SerializedFileWriter<FileSink>, mut spool: Spool) -> Result<(), ParquetError> {
-        let dropped = spool.slots.contains(&Slot::Dropped);
+        let reshaped = spool.slots.iter().any(|slot| matches!(slot, Slot::Dropped | Slot::Rows(_)));
         let mut to = writer.next_row_group()?;
         for leaf in 0..self.table.metadata().file_metadata().schema_descr().num_columns() {
             match &self.table.column {
                 Column::Text(own) if *own == leaf && spool.changed => self.write_texts(&mut to, &mut spool, leaf)?,
                 Column::Structs { leaves, element, .. } if leaves.contains(&leaf) && spool.changed => {
-                    self.write_kept(&mut to, &spool.slots, *element, leaf)?;
+                    self.write_kept(&mut to, &spool.slots, Some(*element), leaf)?;
                 }
-                _ if dropped => self.write_kept(&mut to, &spool.slots, 0, leaf)?,
+                _ if reshaped => self.write_kept(&mut to, &spool.slots, None, leaf)?,
                 _ => self.copy(&mut to, leaf)?,
             }
         }
@@ -159,7 +166,7 @@ impl Group<'_> {
         &self,
         to: &mut SerializedRowGroupWriter<'_, FileSink>,
         slots: &[Slot],
-        element: i16,
+        element: Option<i16>,
         leaf: usize,
     ) -> Result<(), ParquetError> {
         let from = self.table.reader_of(self.index, leaf)?;
@@ -182,16 +189,17 @@ impl Group<'_> {
         let ColumnWriter::ByteArrayColumnWriter(_) = column.untyped() else {
             return Err(ParquetError::General(String::from("the column holds no texts")));
         };
-        for slots in slots.chunks(STEP) {
+        let rows: Vec<&Slot> = slots.iter().flat_map(Slot::rows).collect();
+        for rows in rows.chunks(STEP) {
             let (mut levels, mut texts) = (Vec::with_capacity(STEP), Vec::<ByteArray>::with_capacity(STEP));
-            for slot in slots {
+            for slot in rows {
                 match slot {
                     Slot::Null(level) => levels.push(*level),
                     Slot::Text(length) => {
                         levels.push(full);
                         texts.push(spool.next(*length)?.into());
                     }
-                    Slot::Dropped | Slot::Elements(_) => {}
+                    Slot::Dropped | Slot::Elements(_) | Slot::Rows(_) => {}
                 }
             }
             column.typed::<ByteArrayType>().write_batch(&texts, (full > 0).then_some(&levels), None)?;

@@ -362,3 +362,112 @@ fn lists_of_structs_lose_elements_and_keep_the_others_untouched() {
     assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("JSON text"), "{refused:?}");
     assert!(!place.path("x.parquet").exists());
 }
+
+/// The lines of a map.
+fn map_of(place: &Place, name: &str) -> Vec<serde_json::Value> {
+    text(&place.read(name)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The input's row for each row of the output: a row without a window has one.
+fn sources(map: &[serde_json::Value], count: usize) -> Vec<usize> {
+    let windows = |row: usize| map.iter().filter(|window| window["line"] == row + 1).count();
+    (0..count).flat_map(|row| std::iter::repeat_n(row, windows(row).max(1))).collect()
+}
+
+const SPLIT: [&str; 5] = ["split", "-t", "30", "--overlap", "1segment"];
+
+#[test]
+fn a_row_becomes_several_rows_with_the_other_columns_repeated() {
+    let place = Place::new();
+    let texts = chats(40);
+    table(&place, "in.parquet", &texts, Compression::SNAPPY, WriterVersion::PARQUET_2_0);
+    let run = place.curtail(&SPLIT).args(["--map", "map.jsonl", "in.parquet", "-o", "out.parquet"]).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let (old, new) = (rows(&place, "in.parquet"), rows(&place, "out.parquet"));
+    let map = map_of(&place, "map.jsonl");
+    let sources = sources(&map, old.len());
+    assert!(new.len() == sources.len() && new.len() > old.len() + 20, "{} rows became {}", old.len(), new.len());
+    let mut written = Vec::new();
+    for (row, new) in sources.iter().zip(&new) {
+        for column in [0, 2, 3] {
+            assert_eq!(old[*row][column], new[column]);
+        }
+        match &new[1].1 {
+            Field::Str(chat) => written.push(chat.split_whitespace().collect::<String>()),
+            other => assert_eq!((other, &texts[*row]), (&Field::Null, &None)),
+        }
+    }
+    // The windows are those of the same records as JSON lines.
+    let lines: String = texts.iter().flatten().map(|text| text.replace('\n', " ") + "\n").collect();
+    let windows = place.curtail(&SPLIT).args(["--framing", "records"]).write_stdin(lines).output().unwrap();
+    let windows = text(&windows.stdout);
+    assert_eq!(written, windows.lines().map(|line| line.split_whitespace().collect()).collect::<Vec<String>>());
+    // A row group stays one, and the map names its rows.
+    let groups = |name: &str| {
+        let reader = open(&place, name);
+        reader
+            .metadata()
+            .row_groups()
+            .iter()
+            .map(|group| usize::try_from(group.num_rows()).unwrap())
+            .collect::<Vec<_>>()
+    };
+    let of_group = |group: usize| sources.iter().filter(|row| **row / GROUP == group).count();
+    assert_eq!(groups("out.parquet"), (0..groups("in.parquet").len()).map(of_group).collect::<Vec<_>>());
+    for window in &map {
+        let [line, group, row, output] = ["line", "row_group", "row", "output_line"]
+            .map(|key| usize::try_from(window[key].as_u64().unwrap()).unwrap());
+        assert_eq!(((line - 1) / GROUP, (line - 1) % GROUP), (group - 1, row - 1), "{window}");
+        assert_eq!((sources[output - 1], &window["output"]), (line - 1, &serde_json::json!("out.parquet")), "{window}");
+    }
+}
+
+#[test]
+fn a_list_of_structs_becomes_several_rows_of_its_elements() {
+    let place = Place::new();
+    structs(&place, "in.parquet", 60);
+    let split = ["split", "-t", "12", "--map", "map.jsonl", "in.parquet", "-o", "out.parquet"];
+    let run = place.curtail(&split).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let (old, new) = (rows(&place, "in.parquet"), rows(&place, "out.parquet"));
+    let map = map_of(&place, "map.jsonl");
+    let sources = sources(&map, old.len());
+    assert!(new.len() == sources.len() && new.len() > old.len() + 8, "{} rows became {}", old.len(), new.len());
+    let mut windows = map.iter();
+    for (row, new) in sources.iter().zip(&new) {
+        assert_eq!(old[*row][0], new[0]);
+        let (Field::ListInternal(whole), Field::ListInternal(list)) = (&old[*row][1].1, &new[1].1) else {
+            assert_eq!(old[*row], *new);
+            continue;
+        };
+        let window = windows.next().unwrap();
+        let numbers = ["pinned", "context", "own"].iter().flat_map(|key| window[key].as_array().unwrap());
+        let numbers = numbers.flat_map(|range| range[0].as_u64().unwrap()..range[1].as_u64().unwrap());
+        let wanted: Vec<_> = numbers.map(|at| whole.elements()[usize::try_from(at).unwrap()].clone()).collect();
+        assert_eq!(list.elements(), wanted, "{window}");
+    }
+}
+
+/// Columns beside a list of structs keep their values where rows are dropped and elements as well.
+#[test]
+fn a_dropped_row_leaves_the_columns_beside_a_shorter_list_whole() {
+    let place = Place::new();
+    structs(&place, "in.parquet", 30);
+    let limit = ["limit", "-t", "3", "--on-overflow", "error", "--on-error", "skip", "in.parquet", "-o", "out.parquet"];
+    let run = place.curtail(&limit).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let (old, new) = (rows(&place, "in.parquet"), rows(&place, "out.parquet"));
+    let mut shorter = 0;
+    for row in &new {
+        let Field::Long(id) = row[0].1 else { panic!("{row:?}") };
+        let whole = &old[usize::try_from(id).unwrap()];
+        match (&whole[1].1, &row[1].1) {
+            (Field::ListInternal(whole), Field::ListInternal(list)) => {
+                assert!(whole.elements().ends_with(list.elements()), "{row:?}");
+                shorter += usize::from(list.elements().len() < whole.elements().len());
+            }
+            (whole, list) => assert_eq!(whole, list),
+        }
+    }
+    assert!(shorter > 0 && new.len() < old.len(), "{shorter} are shorter, {} of {} were kept", new.len(), old.len());
+}

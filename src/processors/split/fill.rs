@@ -99,25 +99,28 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         }
         let fits = |end: usize| room(context.tokens).is_some_and(|room| self.between(start, end) <= room);
         let fitting = (at..limit).take_while(|&segment| fits(self.segments[segment].end)).count();
-        // The messages that lead to a target stay with it, unless the target fits only without them.
-        let alone = fitting > 0 && (at + fitting > target || self.fits_alone(target));
-        let end = match alone {
-            false => target + 1,
-            true if at + fitting < limit => self.last_target(at, at + fitting),
-            true => limit,
-        };
+        let (end, overflows) = self.end(at, target, limit, fitting);
         context.window.own = start..self.segments[end - 1].end;
         context.window.tokens = context.tokens + self.between(start, context.window.own.end);
         if let Some(rendering) = &self.rendering {
-            let proposed = (context.window.clone(), end);
-            if let Some(fitting) = self.fit_rendered(rendering, (at, target), limit, proposed) {
-                return Ok(fitting);
-            }
-            context.window.own.end = self.segments[target].end;
-            return Ok((self.split.overflow(self.view, context.window)?, target + 1));
+            return self.rendered(rendering, (at, target), limit, (context.window, end));
         }
-        let window = if alone { context.window } else { self.split.overflow(self.view, context.window)? };
+        let window = if overflows { self.split.overflow(self.view, context.window)? } else { context.window };
         Ok((window, end))
+    }
+
+    /// Where a window ends that begins at segment `at`, if `fitting` segments of those before `limit` fit, and whether it
+    /// exceeds the budget. `target` is its first segment with a target.
+    fn end(&self, at: usize, target: usize, limit: usize, fitting: usize) -> (usize, bool) {
+        if at + fitting == limit {
+            return (limit, false);
+        }
+        // The messages that lead to a target stay with it, unless the target fits only without them.
+        match at + fitting > target {
+            true => (self.last_target(at, at + fitting), false),
+            false if self.fits_alone(target) => (at + fitting.max(1), fitting == 0),
+            false => (target + 1, true),
+        }
     }
 
     /// Whether a segment fits into a window that begins with it.

@@ -3,9 +3,42 @@
 
 use super::SplitWindow;
 use super::fill::Filler;
+use crate::processors::ProcessorError;
 use crate::processors::planning::Rendering;
 
 impl Filler<'_, '_, '_> {
+    /// The window that sums propose, as it fits when it is rendered, with the segment after it. Messages that lead to a
+    /// target get a window without it if the target fits only without them.
+    pub(super) fn rendered(
+        &self,
+        rendering: &Rendering<'_>,
+        (at, target): (usize, usize),
+        limit: usize,
+        (proposed, end): (SplitWindow, usize),
+    ) -> Result<(SplitWindow, usize), ProcessorError> {
+        if let Some(fitting) = self.fit_rendered(rendering, (at, target), limit, (proposed.clone(), end)) {
+            return Ok(fitting);
+        }
+        let budget = self.split.max_tokens;
+        let start = self.segments[at].start;
+        let own =
+            |window: &SplitWindow, end: usize| SplitWindow { own: start..self.segments[end - 1].end, ..window.clone() };
+        let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
+        if at == target || !rendering.fits(alone.messages().into_iter(), budget) {
+            return Ok((self.split.overflow(self.view, own(&proposed, target + 1))?, target + 1));
+        }
+        let smallest = self.context(at, usize::MAX).window;
+        for end in (at + 1..=target).rev() {
+            let window = own(&smallest, end);
+            if let Some(tokens) =
+                rendering.tokens(window.messages().into_iter()).ok().filter(|tokens| *tokens <= budget)
+            {
+                return Ok((SplitWindow { tokens, ..window }, end));
+            }
+        }
+        Ok((self.split.overflow(self.view, own(&smallest, at + 1))?, at + 1))
+    }
+
     /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums
     /// propose that it ends at `end`; it contains the segment `target`. `None` if not even that fits.
     pub(super) fn fit_rendered(

@@ -87,3 +87,17 @@ fn what_the_template_refuses_is_an_error_with_a_place() {
     let done = place.curtail(&["count", "in.jsonl", "--template", "none.jinja"]).output().unwrap();
     assert!(text(&done.stderr).contains("none.jinja: "), "{}", text(&done.stderr));
 }
+
+/// The commands that count message by message say which ones count what a template renders.
+#[test]
+fn a_template_for_another_command_is_an_error_with_advice() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(2).as_bytes());
+    for command in ["window", "view", "replay"] {
+        let done = place.curtail(&[command, "in.jsonl", "--template", &template()]).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert!(said.contains("tip: `count`, `check`, `limit` and `split` count what"), "{said}");
+        assert_eq!(said.matches("tip: ").count(), 1, "{said}");
+    }
+}

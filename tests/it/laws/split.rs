@@ -89,6 +89,7 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
             "begins inside a turn: {window:?}"
         );
         check_pins(split, transcript, window);
+        check_overflow(split, messages, &segments, window, tokens);
         check_greedy(split, messages, &segments, &windows, nth, tokens);
     }
     assert_eq!(next, messages.len(), "every message is in a window");
@@ -110,6 +111,38 @@ fn check_pins(split: &Split, transcript: &Transcript<'_>, window: &SplitWindow) 
             "the first question is there"
         );
     }
+}
+
+/// A window exceeds the budget only if its target does, with the messages that any window of it repeats.
+fn check_overflow(
+    split: &Split,
+    messages: &[Message<'_>],
+    segments: &[std::ops::Range<usize>],
+    window: &SplitWindow,
+    tokens: impl Fn(&[usize]) -> usize,
+) {
+    if window.note.is_none() || messages.iter().any(|message| message.boundary) {
+        return;
+    }
+    let speaks = |segment: &&std::ops::Range<usize>| {
+        messages[(*segment).clone()].iter().any(|message| message.role == Role::Assistant)
+    };
+    let own = segments.iter().filter(|segment| window.own.contains(&segment.start));
+    let Some(target) = own.clone().find(speaks).cloned() else {
+        return assert_eq!(own.count(), 1, "nothing shares a window with a message that is too long: {window:?}");
+    };
+    let mut all: Vec<usize> = target.clone().collect();
+    let before = 0..target.start;
+    all.extend(before.clone().filter(|&at| split.pins.system && messages[at].role.instructs()));
+    all.extend(before.clone().find(|&at| split.pins.first_user && messages[at].begins_turn()));
+    let first = target.clone().find(|&at| !messages[at].role.instructs()).unwrap_or(target.start);
+    if !messages[first].begins_turn() {
+        let leads = |at: &usize| messages[*at].begins_turn() && messages[*at].thread == messages[first].thread;
+        all.extend(before.rev().find(leads));
+    }
+    all.sort_unstable();
+    all.dedup();
+    assert!(tokens(&all) > split.max_tokens, "the target at {target:?} fits alone: {window:?}");
 }
 
 /// No window could have taken one more target.
