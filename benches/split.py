@@ -1,4 +1,4 @@
-"""Splits long transcripts for training beside what else does it, and prints the table of docs/benchmarks.md.
+"""Splits long transcripts for training beside what else does it, and prints the tables of docs/benchmarks.md.
 
 Usage: split.py CURTAIL [--budgets N,N…] [--rounds N] DATA…
 
@@ -140,7 +140,7 @@ class Transcript:
 
 
 def score(transcripts, windows, budget):
-    """The shares of assistant tokens that are valid targets and that fit alone; pairs that no window contains whole; windows over budget."""
+    """The shares of assistant tokens that are valid targets and that fit alone, and the pairs that no window contains whole."""
     kept = possible = total = broken = 0
     for transcript, own in zip(transcripts, windows, strict=True):
         valid = set(itertools.chain.from_iterable(transcript.valid_targets(*window, budget) for window in own))
@@ -149,7 +149,7 @@ def score(transcripts, windows, budget):
         kept += sum(transcript.tokens[at] for at in valid)
         possible += sum(transcript.tokens[at] for at in assistant if transcript.fits_alone(at, budget))
         broken += sum(not any(call in window and result in window for window, _ in own) for call, result in transcript.pairs)
-    return kept / total, possible / total, broken, sum(map(len, windows))
+    return kept / total, possible / total, broken
 
 
 def own_windows(transcript, numbers):
@@ -248,19 +248,32 @@ def fastchat(budget, converted, transcripts, folder, tokenizer):
     return seconds, [own_windows(transcript, own) for transcript, own in zip(transcripts, numbers, strict=True)]
 
 
-def table(name, programs, transcripts, budget, rounds):
+def measure(programs, transcripts, budget, rounds):
+    """For each program its windows' scores, and the seconds of all rounds."""
     times, found = {name: [] for name, _ in programs}, {}
     for _ in range(rounds):
         for program, run in programs:
             seconds, found[program] = run(budget)
             times[program].append(seconds)
-    ours = times["`curtail split`"]
-    for program, own in times.items():
-        kept, possible, broken, windows = score(transcripts, found[program], budget)
-        ratio = statistics.median(theirs / mine for theirs, mine in zip(own, ours))
-        shares = f"{kept:.1%} of {possible:.1%}"
-        row = [name, budget, program, windows, shares, broken, f"{statistics.median(own):.3f}", f"{ratio:.1f}"]
-        print("| " + " | ".join(map(str, row)) + " |", flush=True)
+    return {name: score(transcripts, windows, budget) for name, windows in found.items()}, times
+
+
+def tables(measured):
+    """A table of what is kept, and one of seconds."""
+    programs = list(measured[0][2])
+    kept = [name for name in programs if "tiktoken" not in name]
+    print("| valid targets / broken pairs | tokens | fits alone | " + " | ".join(kept) + " |")
+    print("|---" + "|---:" * (len(kept) + 2) + "|")
+    for name, budget, scores, _ in measured:
+        cells = [f"{scores[program][0]:.1%} / {scores[program][2]}" for program in kept]
+        print(f"| {name} | {budget} | {scores[kept[0]][1]:.1%} | " + " | ".join(cells) + " |")
+    print("\n| seconds, and times as long | tokens | " + " | ".join(programs) + " |")
+    print("|---" + "|---:" * (len(programs) + 1) + "|")
+    for name, budget, _, times in measured:
+        ours = times[programs[0]]
+        ratio = {one: statistics.median(theirs / mine for theirs, mine in zip(times[one], ours)) for one in programs}
+        cells = [f"{statistics.median(times[one]):.2f}" + f" ({ratio[one]:.0f})" * (one != programs[0]) for one in programs]
+        print(f"| {name} | {budget} | " + " | ".join(cells) + " |")
 
 
 def main():
@@ -278,8 +291,7 @@ def main():
         "FastChat": of_transformers(encoding),
         "FastChat with tiktoken": lambda text: SimpleNamespace(input_ids=encoding.encode_ordinary(text)),
     }
-    print("| data | tokens | program | windows | valid targets, of what fits alone | broken pairs | seconds | times as long |")
-    print("|---|---|---|---|---|---|---|---|")
+    measured = []
     for path in wanted.data:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
@@ -298,7 +310,8 @@ def main():
                 ("a loop over messages", lambda budget: naive(budget, data, transcripts, folder, count)),
             ]
             for budget in map(int, wanted.budgets.split(",")):
-                table(path.stem, programs, transcripts, budget, wanted.rounds)
+                measured.append((path.stem, budget, *measure(programs, transcripts, budget, wanted.rounds)))
+    tables(measured)
 
 
 sys.exit(main())
