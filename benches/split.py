@@ -2,18 +2,18 @@
 
 Usage: split.py CURTAIL [--budgets N,N…] [--rounds N] DATA…
 
-DATA is a file of records (OpenAI's or ShareGPT's messages), or a folder of logs with a message per line. Of PyPI it needs fschat, transformers
-and tiktoken, whose `o200k_base` counts for all. The peers:
+DATA is a file of records (OpenAI's or ShareGPT's messages), or a folder of logs with a message per line. Of PyPI it needs fschat,
+transformers and tiktoken, whose `o200k_base` counts for all. The peers:
 
-- FastChat's `split_long_conversation`, with `o200k_base` as a tokenizer of transformers, which is what it takes, and with tiktoken itself. Its format has only humans and models, so messages of the same side become one turn: results are
-  the human's, calls the model's, and instructions begin the first turn. The conversion is not timed. Definitions of tools and messages of
-  other roles are left out for all.
+- FastChat's `split_long_conversation`, with `o200k_base` as a tokenizer of transformers, which is what it takes, and with tiktoken
+  itself. Its format has only humans and models, so messages of the same side become one turn: results are the human's, calls the model's,
+  and instructions begin the first turn. The conversion is not timed. Definitions of tools and messages of other roles are left out for all.
 - A loop that fills windows with messages until the budget is full, and repeats the instructions in each.
 
 An assistant message is a valid target of a window that fits if a user message precedes it there (as in the input), its calls are answered
 (as in the input), and no result before it lacks its call. A pair is broken if its call and its result share no window. A message fits alone
 if the budget holds it with the pairs it belongs to, the instructions, and the user's message of its turn. Seconds are those of the processor,
-which other load on the machine does not change. They exclude imports and the tokenizer of Python programs, and include reading and writing;
+which other load on the machine changes least. They exclude imports and the tokenizer of Python programs, and include reading and writing;
 those of `curtail` are a whole process with all its threads.
 """
 

@@ -7,8 +7,8 @@ If there is no such folder, it is made: OpenAI's `o200k_base` as a tokenizer of 
 of fixtures/templates. Of PyPI it needs transformers and tiktoken.
 
 The loop over `apply_chat_template` keeps the instructions and the newest messages that fit, and finds their number by halving, with as few
-renderings as that takes. It does not keep tool pairs together. Seconds are those of the processor, which other load on the machine does not
-change. They exclude imports and the tokenizer of Python; those of `curtail` are a whole process with all its threads, the tokenizer
+renderings as that takes. It does not keep tool pairs together. Seconds are those of the processor, which other load on the machine changes
+least. They exclude imports and the tokenizer of Python; those of `curtail` are a whole process with all its threads, the tokenizer
 included.
 """
 
