@@ -35,6 +35,7 @@
 
 #[cfg(feature = "cli")]
 pub mod batch;
+pub mod calibration;
 pub mod checks;
 #[cfg(feature = "cli")]
 mod cli;

@@ -9,7 +9,7 @@ use crate::checks::{
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::hunks;
 use crate::json::{Document, Text};
-use crate::pipeline::Cutter;
+use crate::pipeline::{Cutter, calibrated};
 use crate::processors::{Counting, View};
 use crate::transcript::{Message, ProviderRules, Transcript};
 
@@ -169,11 +169,14 @@ impl Checking {
     ) -> Result<(), ReadError> {
         let mut lines = None;
         for (dialect, mut transcript) in reading.transcripts(document)? {
+            let counting =
+                self.counting.as_ref().map(|counting| calibrated(counting, dialect, &transcript)).transpose()?;
             if self.live {
                 transcript.keep_live();
             }
             let start = transcript.layout.span.start;
-            let counts = self.tokens(&transcript)?;
+            let counts =
+                counting.as_ref().map(|counting| token_counts(counting, &transcript)).transpose()?.unwrap_or_default();
             let provider_rules =
                 ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
             let detections = self.inspection.examine(&transcript, provider_rules, verdicts, || counts);
@@ -193,15 +196,14 @@ impl Checking {
         }
         Ok(())
     }
+}
 
-    fn tokens(&self, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
-        let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
-        let Some(counting) = &self.counting else { return Ok(TokenCounts::default()) };
-        let messages = view.messages.iter().map(|message| counting.message(message)).collect();
-        let offset = transcript.layout.span.start as usize;
-        let total = counting.total(&view).map_err(|error| ReadError { offset, what: error.to_string() })?;
-        Ok(TokenCounts { outside: counting.outside(&view), messages, total })
-    }
+fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
+    let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+    let messages = view.messages.iter().map(|message| counting.message(message)).collect();
+    let offset = transcript.layout.span.start as usize;
+    let total = counting.total(&view).map_err(|error| ReadError { offset, what: error.to_string() })?;
+    Ok(TokenCounts { outside: counting.outside(&view), messages, total })
 }
 
 fn broken(text: &str, level: Level, read_error: &ReadError) -> Finding {

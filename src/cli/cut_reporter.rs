@@ -18,6 +18,7 @@ use crate::console;
 use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
 use crate::io::{Manifest, Progress};
+use crate::processors::Counting;
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;
@@ -351,14 +352,14 @@ impl<'f> CutReporter<'f> {
 
     fn print_sums(&self, begun: Instant) {
         let chain = &self.cutting.cutter.chain;
-        let tokenizer = self.cutting.cutter.counting.as_ref().map_or("", |counting| counting.tokenizer.name());
+        let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
         match self.flags.stats {
             None => {}
             Some(StatsFlag::Json) => {
-                console::err(&format!("{}\n", self.sums.json(chain, tokenizer, begun.elapsed())));
+                console::err(&format!("{}\n", self.sums.json(chain, &tokenizer, begun.elapsed())));
             }
             Some(StatsFlag::Text) => {
-                console::err(&format!("{}\n", self.sums.table(chain, tokenizer, begun.elapsed())));
+                console::err(&format!("{}\n", self.sums.table(chain, &tokenizer, begun.elapsed())));
             }
         }
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use comfy_table::{Table, presets};
 
 use crate::console;
-use crate::tokenizers::all;
+use crate::tokenizers::{BY_USAGE, all};
 
 /// List the tokenizers and their models
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,7 @@ fn text() -> String {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
         table.add_row([listed.name, counts, &listed.models.join(", ")]);
     }
+    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's figures"]);
     table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
@@ -45,5 +46,6 @@ fn json() -> serde_json::Value {
     let rows = all().into_iter().map(|listed| {
         serde_json::json!({"name": listed.name, "kind": listed.kind, "exact": listed.exact, "models": listed.models})
     });
-    rows.collect()
+    let by_usage = serde_json::json!({"name": BY_USAGE, "kind": "usage", "models": [], "exact": false});
+    rows.chain([by_usage]).collect()
 }

@@ -16,6 +16,7 @@ use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::checks::{Levels, Table};
 use crate::cli::options::{CountingOptions, Tokens};
 use crate::dialects::{Framing, ReadError};
+use crate::pipeline::calibrated;
 use crate::processors::Counting;
 use crate::view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
 
@@ -100,7 +101,6 @@ impl Work for Viewer {
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
         let verdicts = self.levels.for_path(&unit.opened.source.name);
-        let sources = Sources { counting: &self.counting, verdicts: &verdicts, policy: self.policy.as_ref() };
         let count = transcripts.len();
         let mut drawn = Vec::new();
         for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
@@ -109,6 +109,12 @@ impl Work for Viewer {
                 continue;
             }
             let place = self.place(unit, (nth, count));
+            let counting = calibrated(&self.counting, dialect, &transcript)?;
+            let chain = self.policy.as_ref().map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
+            let own = self.policy.as_ref().zip(chain.flatten());
+            let own = own.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
+            let policy = own.as_ref().or(self.policy.as_ref());
+            let sources = Sources { counting: &counting, verdicts: &verdicts, policy };
             let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
                 .map_err(|error| ReadError { offset, what: error.to_string() })?;
             drawn.push(self.draw(&conversation));

@@ -72,6 +72,7 @@ impl Dialect for Atif {
         Some(Usage {
             input: blocks::number(figures, "prompt_tokens"),
             cache_read: blocks::number(figures, "cached_tokens"),
+            cache_write: figures.some("extra").map_or(0, |extra| blocks::number(extra, "cache_creation_input_tokens")),
             output: blocks::number(figures, "completion_tokens"),
             ..Usage::default()
         })

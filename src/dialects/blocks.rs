@@ -43,20 +43,6 @@ pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
     (named.len_bound() > 0 && !named.decode().starts_with('<')).then_some(named)
 }
 
-/// The time of an item under one of the usual keys, if it is ISO 8601.
-pub(super) fn time(item: Value<'_>) -> Option<String> {
-    const NAMES: &[&str] = &["timestamp", "ts", "createdAt", "created_at", "time", "date"];
-    let times = NAMES.iter().filter_map(|name| item.get_text(name));
-    times.map(|time| time.decode().into_owned()).find(|time| is_iso_8601(time))
-}
-
-/// Whether a text begins with a date and a time, such as `2024-05-01T12:30`.
-fn is_iso_8601(text: &str) -> bool {
-    const SHAPE: &[u8] = b"0000-00-00T00:00";
-    let fits = |(&found, &wanted): (&u8, &u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
-    text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
-}
-
 /// A member that is an integer; 0 if it is missing or has another type.
 pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
     object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)

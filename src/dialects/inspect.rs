@@ -1,11 +1,11 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{Dialect, Fit, Item, blocks, events};
+use super::{Dialect, Fit, Item, blocks, events, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
-    Unknown,
+    Unknown, Usage,
 };
 
 /// The dialect `inspect`.
@@ -63,6 +63,27 @@ impl Dialect for Inspect {
         blocks::model(item).or_else(replied).or_else(evaluated)
     }
 
+    /// The figures are in the events of the sample, which name the message of each reply; in older logs they do not.
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        let replies = replies(items);
+        let own = |nth: usize, item: Value<'_>| {
+            let named = |reply: &Reply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
+            replies.iter().find(|reply| named(reply)).or(replies.get(nth).filter(|reply| reply.message.is_none()))
+        };
+        let is_reply = |item: &Value<'_>| item.get("role").is_some_and(|role| role.is("assistant"));
+        // Without names, the replies are those messages, in order, if there are as many.
+        let in_order = items.iter().filter(|item| is_reply(item)).count() == replies.len();
+        let mut nth = 0;
+        let usages = items.iter().map(|item| {
+            if !is_reply(item) {
+                return None;
+            }
+            nth += 1;
+            own(if in_order { nth - 1 } else { usize::MAX }, *item).map(|reply| reply.usage)
+        });
+        usages.collect()
+    }
+
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             return format!(
@@ -83,6 +104,25 @@ impl Dialect for Inspect {
             DraftPart::ToolResult { .. } => self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()] }, None),
         }
     }
+}
+
+/// A reply of the model among the events of a sample.
+struct Reply<'a> {
+    /// The id of its message.
+    message: Option<Text<'a>>,
+    usage: Usage,
+}
+
+fn replies<'a>(items: &[Value<'a>]) -> Vec<Reply<'a>> {
+    let sample = items.first().and_then(|item| item.parent()?.parent());
+    let events = sample.and_then(|sample| sample.some("events").or_else(|| sample.some("transcript")?.some("events")));
+    let replies = events.into_iter().flat_map(Value::items).filter_map(|event| {
+        let output = event.get("event").filter(|kind| kind.is("model")).and_then(|_| event.some("output"))?;
+        let usage = usage::inspect(output.some("usage")?)?;
+        let message = output.get("choices").and_then(|choices| choices.items().next()?.some("message")?.get_text("id"));
+        Some(Reply { message, usage })
+    });
+    replies.collect()
 }
 
 /// Whether a message has members that only `inspect_ai` writes.

@@ -4,7 +4,7 @@
 use super::{Dialect, Fit, Item, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown,
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `kimi`.
@@ -59,6 +59,25 @@ impl Dialect for Kimi {
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
         let mut prompts = items.iter().rev().filter_map(|item| item.get_text("systemPrompt"));
         prompts.next().into_iter().collect()
+    }
+
+    /// The step that an event is part of.
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("event")?.get_text("stepUuid")
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
+        let figures = item.get("event").filter(|event| event.get("type").is_some_and(|kind| kind.is("step.end")))?;
+        let figures = figures.some("usage")?;
+        let number = |key: &str| blocks::number(figures, key);
+        let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
+        let input = number("inputOther") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        item.get_text("type").is_some_and(|kind| kind.is("context.apply_compaction"))
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

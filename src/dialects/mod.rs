@@ -35,13 +35,16 @@ mod session_trace;
 mod sharegpt;
 mod simple;
 mod sniff;
+mod times;
 mod tree;
+mod usage;
 
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
 pub use models::{models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};
+pub use times::iso_8601;
 
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, Reread, Unknown, Usage};
@@ -141,7 +144,7 @@ pub trait Dialect: Sync {
 
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
-        blocks::time(item)
+        times::time(item)
     }
 
     /// The provider's id of the reply that `item` is part of. Items that share it are one reply.
@@ -152,6 +155,12 @@ pub trait Dialect: Sync {
     /// What the provider counted for a request, if `item` says it: for its reply, or for the reply nearest to it.
     fn usage(&self, _item: Value<'_>) -> Option<Usage> {
         None
+    }
+
+    /// What the provider counted, by item of a transcript: what [`usage`](Self::usage) says of each, unless the figures are
+    /// elsewhere in the record or have to be compared with earlier ones.
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        items.iter().map(|&item| self.usage(item)).collect()
     }
 
     /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
@@ -174,9 +183,10 @@ pub trait Dialect: Sync {
         Vec::new()
     }
 
-    /// Whether `item` takes back turns before it: the model no longer reads them.
-    fn takes_back(&self, _item: Value<'_>) -> bool {
-        false
+    /// The indices of `items` that take back turns before them, in order, each with the index of the first item that the
+    /// model no longer reads.
+    fn taken_back(&self, _items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        Vec::new()
     }
 
     /// The provider that `item` says it was sent to: one that [`provider_rules`](Self::provider_rules) can name.

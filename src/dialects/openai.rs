@@ -1,7 +1,7 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{Dialect, Fit, Item, blocks};
+use super::{Dialect, Fit, Item, blocks, times, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -61,11 +61,11 @@ impl Dialect for OpenAi {
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("usage").or_else(|| response(item)?.some("usage"))?;
-        let details = figures.some("prompt_tokens_details");
-        let cache_read = details.map_or(0, |details| blocks::number(details, "cached_tokens"));
-        let (input, output) = (blocks::number(figures, "prompt_tokens"), blocks::number(figures, "completion_tokens"));
-        (input > 0).then(|| Usage { input, cache_read, output, ..Usage::default() })
+        usage::chat(item.some("usage").or_else(|| response(item)?.some("usage"))?)
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
     }
 
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {

@@ -2,9 +2,9 @@
 
 use super::gemini::parts;
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
+use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events, usage};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultPlace, Role};
+use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -54,6 +54,10 @@ impl Dialect for Qwen {
             results.for_each(|part| part.add_copy(copy));
         }
         Item::Message(message)
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        usage::gemini(item.some("usageMetadata")?)
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

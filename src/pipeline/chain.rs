@@ -3,6 +3,7 @@
 //! It knows no file and no configuration format.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::Splitting;
 use crate::processors::{
@@ -19,7 +20,7 @@ pub struct Stage {
     /// Where it is configured: `history`, `network support` or `agent greeter`; empty for a single command.
     pub level: String,
     /// The processor.
-    pub processor: Box<dyn Processor>,
+    pub processor: Arc<dyn Processor>,
 }
 
 /// Processors in the order in which they are applied.
@@ -76,14 +77,14 @@ impl Chain {
     /// Appends a processor without a level.
     #[must_use]
     pub fn then(mut self, processor: impl Processor + 'static) -> Self {
-        self.stages.push(Stage { level: String::new(), processor: Box::new(processor) });
+        self.stages.push(Stage { level: String::new(), processor: Arc::new(processor) });
         self
     }
 
     /// Appends processors of `level`, in order.
     #[must_use]
     pub fn at(mut self, level: &str, processors: Processors) -> Self {
-        let stage = |processor| Stage { level: level.to_owned(), processor };
+        let stage = |processor| Stage { level: level.to_owned(), processor: Arc::from(processor) };
         self.stages.extend(processors.into_iter().map(stage));
         self
     }

@@ -150,7 +150,10 @@ impl Cutter {
         let mut at = 0;
         let transcripts = reading.transcripts(&document)?;
         let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
-        for (nth, (dialect, Transcript { layout, messages })) in transcripts.into_iter().enumerate() {
+        for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
+            let calibrated = self.calibrated(dialect, &transcript)?;
+            let cutter = calibrated.as_ref().unwrap_or(self);
+            let Transcript { layout, messages } = transcript;
             cut.dialect = cut.dialect.or(Some(dialect.name()));
             let checks = |layout: &Layout<'_>| checks(dialect, layout);
             // Windows are rows for training: they are not sent to the model that wrote the thoughts.
@@ -158,10 +161,10 @@ impl Cutter {
             let prefixes = ThoughtPrefixes::from_messages(&messages);
             let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
             let thoughts = thoughts.as_ref();
-            let (run, mut totals) = self.run(&layout, messages, thoughts, &mut cut)?;
-            if let (Some(splitting), Some(separators)) = (&self.chain.splitting, &separators) {
+            let (run, mut totals) = cutter.run(&layout, messages, thoughts, &mut cut)?;
+            if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
                 let (layout, separator) = (&layout, separators.of_record(nth));
-                let splitter = Splitter { cutter: self, splitting, dialect, layout, thoughts, separator };
+                let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
                 at = splitter.append(&run, at, (&mut cut, &mut totals), out)?;
             } else if run.changed {
                 out.push_str(&text[at..layout.span.start as usize]);

@@ -2,12 +2,14 @@
 //!
 //! [`Levels`] decides which processors apply to a network and an agent, [`Cutter`] applies a chain to a text.
 
+mod calibrating;
 mod chain;
 mod cutter;
 mod labels;
 mod levels;
 mod splitting;
 
+pub use calibrating::calibrated;
 pub use chain::{Chain, Processors, Run, Stage, ThoughtStep};
 pub use cutter::{Cut, Cutter, Decider, StageCount, Totals};
 pub use levels::{Agent, Levels, Network, Step, UnknownLevel};

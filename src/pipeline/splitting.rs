@@ -10,6 +10,7 @@ use crate::processors::{Decision, KnownFaults, Plan, Reason, Remark, Split, Spli
 use crate::transcript::{Layout, Message, Role, Transcript};
 
 /// How the result of a chain is split.
+#[derive(Clone)]
 pub struct Splitting {
     /// The windows.
     pub split: Split,

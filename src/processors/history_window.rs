@@ -50,6 +50,10 @@ impl Processor for HistoryWindow {
         self.keep.first == 0
     }
 
+    fn keeps_rounds(&self) -> bool {
+        !self.cap_in_flight
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let messages = view.messages;
         let flight = if self.cap_in_flight { messages.len() } else { in_flight(messages) };

@@ -65,6 +65,16 @@ pub trait Processor: Send + Sync {
         None
     }
 
+    /// How it counts tokens, if it does.
+    fn counting(&self) -> Option<&Counting> {
+        None
+    }
+
+    /// The same processor with another counting; `None` if it does not count.
+    fn with_counting(&self, _counting: Counting) -> Option<Arc<dyn Processor>> {
+        None
+    }
+
     /// How it counts tokens, if it does. A caller that applies it many times may replace the counter by a faster one.
     fn counting_mut(&mut self) -> Option<&mut Counting> {
         None
@@ -78,6 +88,11 @@ pub trait Processor: Send + Sync {
     /// Whether what it keeps follows from instructions and the end of the conversation alone: applied to the messages from
     /// a point on at which no pair is open, it keeps the same if it drops the first of them.
     fn is_local(&self) -> bool {
+        false
+    }
+
+    /// Whether it keeps all messages that are appended to the in-flight round, and decides about the others as before.
+    fn keeps_rounds(&self) -> bool {
         false
     }
 

@@ -1,6 +1,7 @@
 //! The newest complete segments that fit a token budget.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::planning::shorten;
 use super::planning::{DropSet, Rendering, apply_plan};
@@ -60,6 +61,14 @@ impl TokenLimit {
 impl Processor for TokenLimit {
     fn name(&self) -> &'static str {
         "limit"
+    }
+
+    fn counting(&self) -> Option<&Counting> {
+        Some(&self.counting)
+    }
+
+    fn with_counting(&self, counting: Counting) -> Option<Arc<dyn Processor>> {
+        Some(Arc::new(Self { counting, ..self.clone() }))
     }
 
     fn counting_mut(&mut self) -> Option<&mut Counting> {

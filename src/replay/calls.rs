@@ -4,7 +4,7 @@
 use foldhash::HashMap;
 
 use super::references::digest;
-use super::requests::Session;
+use crate::calibration::Session;
 use crate::json::{Document, Value};
 use crate::transcript::{Message, Pairs, PartRef, ToolCall};
 

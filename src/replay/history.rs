@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::prefixes::{Fact, Sent, digest, is_intact};
 use super::references::{self, Index};
-use super::requests::Session;
+use crate::calibration::Session;
 use crate::dialects::Dialect;
 use crate::processors::{Counting, View};
 use crate::transcript::{Layout, Message, Pairs, Role, Standing, Transcript, segments};
@@ -27,6 +27,8 @@ pub(super) struct History<'a> {
     pub(super) index: Index,
     /// Positions where no pair is open, without summaries and other messages that replace earlier ones.
     pub(super) joints: Vec<usize>,
+    /// For each position whose message may continue an in-flight round, the positions of the calls that it answers.
+    pub(super) answers: Vec<Option<Vec<usize>>>,
     /// Positions of instructions.
     pub(super) instructions: Vec<usize>,
     /// For each position, the last one before it that speaks as user, begins a turn, and speaks as assistant.
@@ -59,8 +61,12 @@ impl<'a> History<'a> {
             facts.push(Fact::from_message(message, tokens));
             sums.push(sums[at] + tokens);
         }
+        let positions: Vec<usize> = (0..messages.len()).filter(|&at| !session.summaries[at]).collect();
+        let said: Vec<Message<'_>> = positions.iter().map(|&at| messages[at].clone()).collect();
+        let pairs = Pairs::from_messages(&said);
         Self {
-            joints: joints(&messages, session),
+            joints: segments(&said, &pairs).into_iter().map(|segment| positions[segment.start]).collect(),
+            answers: answers(&messages, &positions, &pairs),
             instructions: (0..messages.len()).filter(|&at| messages[at].role.instructs()).collect(),
             spoke: spoke(&messages, session),
             positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
@@ -93,10 +99,27 @@ fn recent<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
     Message { standing: Standing::Live, boundary: message.boundary && live, ..message.clone() }
 }
 
-fn joints(messages: &[Message<'_>], session: &Session) -> Vec<usize> {
-    let positions: Vec<usize> = (0..messages.len()).filter(|&at| !session.summaries[at]).collect();
-    let said: Vec<Message<'_>> = positions.iter().map(|&at| messages[at].clone()).collect();
-    segments(&said, &Pairs::from_messages(&said)).into_iter().map(|segment| positions[segment.start]).collect()
+/// The calls that each message answers; `None` for messages that may end a round, or that are paired with a later call.
+fn answers(messages: &[Message<'_>], positions: &[usize], pairs: &Pairs) -> Vec<Option<Vec<usize>>> {
+    let mut answers = vec![None; messages.len()];
+    for &at in positions {
+        let message = &messages[at];
+        let continues = (message.has_tools() || message.is_bound()) && !message.begins_turn();
+        answers[at] = continues.then(Vec::new);
+    }
+    for call in pairs.calls() {
+        if pairs.other_half(*call).is_some_and(|result| result.message < call.message) {
+            answers[positions[call.message]] = None;
+        }
+    }
+    for result in pairs.results() {
+        let own = &mut answers[positions[result.message]];
+        match pairs.other_half(*result).filter(|call| call.message <= result.message) {
+            Some(call) => own.iter_mut().for_each(|calls| calls.push(positions[call.message])),
+            None => *own = None,
+        }
+    }
+    answers
 }
 
 fn spoke(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]> {

@@ -13,14 +13,13 @@ mod prices;
 mod references;
 mod remembered;
 mod report;
-mod requests;
 mod run;
 mod scores;
 mod thoughts;
-mod time;
 mod totals;
 mod truth;
 
+pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session, calibrate, percentile, sessions};
 pub use cache::{CacheRules, CacheUse};
 pub use error::ReplayError;
 pub use policies::{AS_RECORDED, Apply, PRESETS, Policy, PolicyChain, Preset, ScaledChain};
@@ -31,6 +30,4 @@ pub use report::{
     CalibrationReport, Missing, NamedTotal, PolicyReport, PolicyTotal, Recorded, RequestReport, SessionReport,
     TotalReport, Truth,
 };
-pub use requests::{Request, Session, sessions};
 pub use run::Replay;
-pub use truth::{Calibrated, Calibration, Observed, calibrate, percentile};

@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::calls::{Repeat, repeats};
 use super::history::History;
 use super::references;
-use super::requests::{Request, Session};
+use crate::calibration::{Request, Session};
 use crate::json::Text;
 use crate::transcript::Role;
 

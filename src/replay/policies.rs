@@ -1,9 +1,11 @@
 //! Policies: chains of processors that are applied before every request.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::history::{History, without_slots};
-use super::requests::{Request, Session};
+use super::prefixes::{Sent, contains};
+use crate::calibration::{Request, Session};
 use crate::pipeline::Chain;
 use crate::processors::ProcessorError;
 use crate::transcript::{Layout, Message, Pairs};
@@ -102,6 +104,10 @@ pub(super) struct Projection<'h, 'a> {
     live_from: usize,
     /// Index of the joint from which the request before was decided; `None` if the whole history is needed.
     joint: Option<usize>,
+    /// Whether the chain keeps what continues a round.
+    keeps_rounds: bool,
+    /// Where the request before ended.
+    end: usize,
 }
 
 impl<'h, 'a> Projection<'h, 'a> {
@@ -115,8 +121,29 @@ impl<'h, 'a> Projection<'h, 'a> {
         let layout = without_slots(layout);
         let is_local = chain.stages.len() == 1 && chain.stages.iter().all(|stage| stage.processor.is_local());
         let joint = (is_local && !live && apply == Apply::View && session.taken_back.is_empty()).then_some(0);
-        let (rewritten, next, live_from) = (Vec::new(), 0, 0);
-        Self { chain, apply, live, session, history, layout, rewritten, next, live_from, joint }
+        let keeps_rounds = joint.is_some()
+            && layout.reread.is_none()
+            && chain.stages.iter().all(|stage| stage.processor.keeps_rounds());
+        let (rewritten, next, live_from, end) = (Vec::new(), 0, 0, 0);
+        Self { chain, apply, live, session, history, layout, rewritten, next, live_from, joint, keeps_rounds, end }
+    }
+
+    /// The positions that `request` adds to `before`, what was sent before it, if that follows without a decision: the new
+    /// messages continue the in-flight round and answer calls that were sent.
+    pub(super) fn continued(&mut self, request: &Request, before: &Sent) -> Option<Range<usize>> {
+        let history = self.history;
+        let new = std::mem::replace(&mut self.end, request.at)..request.at;
+        let in_round = |end: usize| {
+            let last = end.checked_sub(1)?;
+            history.answers[last].as_ref().filter(|_| history.messages[last].has_tools())
+        };
+        if !self.keeps_rounds || new.is_empty() || in_round(new.start).is_none() || in_round(new.end).is_none() {
+            return None;
+        }
+        let intact = before.intact();
+        let is_sent = |call: &usize| *call >= new.start || contains(&intact, *call);
+        let continues = |at: usize| history.answers[at].as_ref().is_some_and(|calls| calls.iter().all(is_sent));
+        new.clone().all(continues).then_some(new)
     }
 
     /// The messages that are sent with `request`.

@@ -39,6 +39,8 @@ pub struct CalibrationReport {
     pub hidden_tokens: i64,
     /// Tokens of the provider for each of ours.
     pub factor: f64,
+    /// Tokens of the provider around each message.
+    pub framing: f64,
 }
 
 /// The effect of one policy on a session.

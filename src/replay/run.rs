@@ -10,9 +10,9 @@ use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Sent;
 use super::prices::{ModelPrice, Prices};
 use super::report::{CalibrationReport, PolicyReport, SessionReport};
-use super::requests::{Session, sessions};
 use super::scores::{Scored, Scores};
-use super::truth::{Calibrated, Judged, Observed, calibrate, judge};
+use super::truth::{Judged, judge};
+use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
 use crate::dialects::Dialect;
 use crate::pipeline::Chain;
 use crate::processors::Counting;
@@ -113,15 +113,7 @@ impl Replay {
     ) -> Result<SessionReport, ReplayError> {
         let history = History::new(dialect, transcript, session, &self.counting, self.live);
         let needs = needs(&history, session, &transcript.layout.preamble);
-        let observed: Vec<Observed> = session
-            .requests
-            .iter()
-            .map(|request| Observed {
-                stretch: request.live_from,
-                tokens: history.outside + Sent::recorded(&request.sent, &history).tokens,
-                input: request.usage.map(|usage| usage.input),
-            })
-            .collect();
+        let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
         let calibrated = calibrate(&observed);
         let rules_name = self.rules(dialect, session);
         let Some(rules) = self.prices.cache.get(&rules_name) else {
@@ -174,10 +166,15 @@ impl Replay {
         let mut projection = Projection::new(chain, (self.apply, self.live), place, &transcript.layout);
         let mut written = WrittenMessages::default();
         let failed = |source| ReplayError::Policy { policy: policy.name.clone(), source };
+        let mut last = (Sent::default(), Vec::new());
         for request in &scene.session.requests {
-            let messages = projection.messages(request).map_err(failed)?;
-            let (sent, references) = written.sent(scene.history, &self.counting, &messages);
-            scores.request(sent, &references);
+            if let Some(new) = projection.continued(request, &last.0) {
+                new.for_each(|position| last.0.push(position, scene.history.fact(position)));
+            } else {
+                let messages = projection.messages(request).map_err(failed)?;
+                last = written.sent(scene.history, &self.counting, &messages);
+            }
+            scores.request(last.0.clone(), &last.1);
         }
         Ok(scores.finish())
     }
@@ -201,7 +198,7 @@ impl Replay {
     }
 
     fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
-        let name = |request: &'_ super::Request| self.model.clone().or_else(|| request.model.clone());
+        let name = |request: &Request| self.model.clone().or_else(|| request.model.clone());
         session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
     }
 }
@@ -263,9 +260,11 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
         let factor = (calibration.factor * 1e4).round() / 1e4;
         #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
         let hidden_tokens = calibration.hidden.round() as i64;
-        if reports.last().is_none_or(|last| last.hidden_tokens != hidden_tokens || (last.factor - factor).abs() > 1e-9)
-        {
-            reports.push(CalibrationReport { from_request: nth + 1, hidden_tokens, factor });
+        let own = CalibrationReport { from_request: nth + 1, hidden_tokens, factor, framing: calibration.framing };
+        let same =
+            |last: &CalibrationReport| CalibrationReport { from_request: own.from_request, ..last.clone() } == own;
+        if !reports.last().is_some_and(same) {
+            reports.push(own);
         }
     }
     reports

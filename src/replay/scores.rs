@@ -10,7 +10,8 @@ use super::prefixes::{Link, Sent, contains};
 use super::report::{Missing, PolicyReport, PolicyTotal, Recorded, RequestReport};
 use super::run::Scene;
 use super::thoughts::Thoughts;
-use super::truth::{Calibration, Judged};
+use super::truth::Judged;
+use crate::calibration::Calibration;
 
 /// The result of a policy.
 pub(super) struct Scored {
@@ -81,7 +82,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let nth = self.report.requests.len();
         let scene = self.scene;
         let (request, calibration) = (&scene.session.requests[nth], self.calibration(nth));
-        let tokens = calibration.apply(scene.history.outside + sent.tokens);
+        let tokens = calibration.apply(scene.history.outside + sent.tokens, sent.count);
         let shared = self.shared(&sent, nth);
         let thoughts_invalidated = self.link(&sent, shared.messages, nth);
         let billed = self.bill(&sent, tokens, &shared, nth);
@@ -127,7 +128,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let surely = if drops { messages.min(sent.instructions(history)) } else { messages };
         Shared {
             messages,
-            tokens: calibration.apply(self.links[surely].tokens).min(before.tokens),
+            tokens: calibration.apply(self.links[surely].tokens, surely).min(before.tokens),
             whole: !drops && messages == before.sent.count,
         }
     }
@@ -185,7 +186,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let found = self.marked.find_cached(rules, links, instructions, now);
         let billed = rules.bill(tokens, found, minimum);
         for (count, tokens) in
-            [(instructions, calibration.apply(self.links[instructions].tokens)), (sent.count, tokens)]
+            [(instructions, calibration.apply(self.links[instructions].tokens, instructions)), (sent.count, tokens)]
         {
             if tokens >= minimum {
                 self.marked.write(self.links[count], tokens, now);
@@ -242,8 +243,8 @@ impl<'s, 'a> Scores<'s, 'a> {
     fn pays_back(&self, nth: usize, tokens: u64, billed: CacheUse) -> Option<u64> {
         let (scene, before) = (self.scene, self.before.as_ref()?);
         let requests = &scene.session.requests;
-        let grown = scene.history.tokens(requests[nth - 1].at..requests[nth].at);
-        let uncut = before.tokens + self.calibration(nth).added(grown);
+        let grown = requests[nth - 1].at..requests[nth].at;
+        let uncut = before.tokens + self.calibration(nth).added(scene.history.tokens(grown.clone()), grown.len());
         let found = if scene.rules.lives(self.seconds(nth)) { before.tokens } else { 0 };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]

@@ -1,7 +1,7 @@
 //! Sums of figures over requests and sessions, and the best policies of a sweep.
 
 use super::report::{NamedTotal, PolicyTotal, RequestReport, SessionReport, TotalReport, Truth};
-use super::truth::percentile;
+use crate::calibration::percentile;
 
 impl PolicyTotal {
     /// The sums of `requests`.

@@ -3,7 +3,6 @@
 //! The processor decides what to summarize and what to keep; this folder reads, writes and stores.
 
 mod append;
-mod clock;
 mod error;
 mod follow;
 mod intake;
@@ -12,7 +11,6 @@ mod stored;
 mod thread;
 
 pub use append::{append, current};
-pub use clock::iso_8601;
 pub use error::ThreadError;
 pub use follow::{Follow, Growth};
 pub use state::state;

@@ -1,6 +1,7 @@
 //! Counts the tokens of a text. It knows no messages, and no files except a `tokenizer.json`.
 
 mod approximate;
+mod calibrated;
 #[cfg(feature = "hf")]
 mod huggingface;
 #[cfg(not(feature = "hf"))]
@@ -14,6 +15,7 @@ use std::{fmt, path::Path, sync::Arc};
 use crate::suggest::closest;
 
 pub use approximate::Approximate;
+pub use calibrated::{BY_USAGE, Calibrated, tokenizer_by_usage};
 #[cfg(feature = "hf")]
 pub use huggingface::HuggingFace;
 pub use models::{ModelTokenizer, tokenizer_for_model};
@@ -36,6 +38,11 @@ pub trait Tokenizer: Send + Sync {
     /// Whether no text has more tokens than bytes. A tokenizer that rewrites a text before it splits it cannot promise this.
     fn at_most_bytes(&self) -> bool {
         false
+    }
+
+    /// What `tokens` that are not those of a text count, such as those of an image: a calibrated tokenizer multiplies them.
+    fn scaled(&self, tokens: usize) -> usize {
+        tokens
     }
 
     /// Tokens of the text.

@@ -226,6 +226,30 @@ fn check_and_count_read_rows() {
 }
 
 #[test]
+fn replay_reads_rows() {
+    let place = Place::new();
+    let texts = chats(20);
+    table(&place, "in.parquet", &texts, Compression::SNAPPY, WriterVersion::PARQUET_1_0);
+    // A line for every row, so that records have the numbers of the rows.
+    let line = |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| text.replace('\n', " ")) + "\n";
+    place.write("in.jsonl", texts.iter().map(line).collect::<String>().as_bytes());
+    let report = |name: &str| {
+        let done = place.curtail(&["replay", "-p", "window -n 2", "--output-format", "json", name]).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        text(&done.stdout).replace(name, "in")
+    };
+    let rows = report("in.parquet");
+    assert!(rows.contains("\"in:20\"") && rows == report("in.jsonl"), "{rows}");
+    let mut broken = texts;
+    broken[15] = Some(String::from("{\"messages\": ["));
+    table(&place, "in.parquet", &broken, Compression::SNAPPY, WriterVersion::PARQUET_1_0);
+    let done = place.curtail(&["replay", "-p", "window", "in.parquet"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.contains("in.parquet:16:") && said.contains("(row group 3, row 2)"), "{said}");
+    assert!(done.status.code() == Some(2) && text(&done.stdout).contains("16 sessions"), "{done:?}");
+}
+
+#[test]
 fn the_column_is_found_or_named() {
     let place = Place::new();
     table(&place, "in.parquet", &chats(3), Compression::SNAPPY, WriterVersion::PARQUET_1_0);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::By;
+use crate::calibration::Figures;
 use crate::processors::{Counting, View};
 use crate::templates::TemplateError;
 use crate::transcript::{Message, Pairs, PartRef, Role, Subject, Transcript};
@@ -41,14 +42,17 @@ pub(super) struct Sum {
     tools: BTreeMap<String, Amount>,
     /// The messages, if each has a row: line, words and amount.
     messages: Vec<(usize, String, Amount)>,
+    /// What the provider counted, if the log says it.
+    pub(super) figures: Option<Figures>,
 }
 
 impl Sum {
-    /// Counts a transcript that begins on `line`.
+    /// Counts a transcript that begins on `line`; its messages have `each` tokens.
     pub(super) fn from_transcript(
         transcript: &Transcript<'_>,
         line: usize,
         counting: &Counting,
+        each: &[usize],
     ) -> Result<Self, TemplateError> {
         let messages = &transcript.messages;
         let view = View::new(messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
@@ -59,20 +63,24 @@ impl Sum {
             roles: BTreeMap::new(),
             tools: BTreeMap::new(),
             messages: Vec::new(),
+            figures: None,
         };
-        for message in messages {
-            let amount = of_message(message, counting);
+        for (message, &tokens) in messages.iter().zip(each) {
+            let amount = of_message(message, tokens);
             sum.count(message.role, amount);
             let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
         }
         let total = counting.total(&view)?;
         // What is outside the messages, and what a template adds to them.
-        let outside = total.saturating_sub(sum.total.tokens);
-        if outside > 0 {
-            sum.total.tokens += outside;
-            sum.total.live += outside;
-            sum.roles.insert("outside", Amount { tokens: outside, live: outside, ..Amount::default() });
+        let added = total.saturating_sub(sum.total.tokens);
+        sum.total.live += added;
+        // What the log does not contain at all has a row of its own.
+        let hidden = counting.hidden.min(added);
+        for (name, tokens) in [("outside", added - hidden), ("hidden", hidden)] {
+            if tokens > 0 {
+                sum.roles.insert(name, Amount { tokens, live: tokens, ..Amount::default() });
+            }
         }
         // A template can also leave out what messages contain, such as earlier reasoning.
         sum.total.live = sum.total.live.min(total);
@@ -86,14 +94,14 @@ impl Sum {
     pub(super) fn with_messages(
         mut self,
         transcript: &Transcript<'_>,
-        counting: &Counting,
+        each: &[usize],
         line_of: impl Fn(usize) -> usize,
     ) -> Self {
         let pairs = Pairs::from_messages(&transcript.messages);
-        let rows = transcript.messages.iter().enumerate().map(|(at, message)| {
+        let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
             let line = message.value().map_or(self.line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(&transcript.messages, &pairs, at);
-            (line, format!("message {at} ({subject})"), of_message(message, counting))
+            (line, format!("message {at} ({subject})"), of_message(message, tokens))
         });
         self.messages = rows.collect();
         self
@@ -124,8 +132,7 @@ impl Sum {
     }
 }
 
-fn of_message(message: &Message<'_>, counting: &Counting) -> Amount {
-    let tokens = counting.message(message);
+fn of_message(message: &Message<'_>, tokens: usize) -> Amount {
     Amount {
         transcripts: 0,
         turns: usize::from(message.begins_turn()),
@@ -133,6 +140,30 @@ fn of_message(message: &Message<'_>, counting: &Counting) -> Amount {
         calls: message.calls().count(),
         tokens,
         live: if message.standing.is_read() { tokens } else { 0 },
+    }
+}
+
+/// The provider's figures, summed over the transcripts that have some.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct UsageSum {
+    pub(super) transcripts: usize,
+    /// Input tokens of the last request of each.
+    pub(super) provider: u64,
+    /// The same by the calibration.
+    pub(super) predicted: u64,
+    /// The part of [`predicted`](Self::predicted) that the logs do not contain.
+    pub(super) hidden: u64,
+    /// Our count of the other part, before the calibration.
+    pub(super) ours: u64,
+}
+
+impl UsageSum {
+    fn add(&mut self, figures: &Figures) {
+        self.transcripts += 1;
+        self.provider += figures.provider;
+        self.predicted += figures.predicted();
+        self.hidden += figures.hidden();
+        self.ours += figures.ours;
     }
 }
 
@@ -156,6 +187,7 @@ pub(super) struct Counts {
     pub(super) tokenizer: String,
     pub(super) exact: bool,
     pub(super) total: Amount,
+    pub(super) usage: UsageSum,
     /// Boundaries whose text is encrypted, so that their tokens are not known.
     pub(super) opaque: usize,
     /// The rows, in the order of the input or by name.
@@ -172,9 +204,10 @@ impl Counts {
             top,
             left_out: (0, Amount::default()),
             reserve: counting.reserve,
-            tokenizer: counting.tokenizer.name().to_owned(),
-            exact: counting.tokenizer.exact(),
+            tokenizer: counting.name(),
+            exact: counting.tokenizer.exact() && !counting.by_usage,
             total: Amount::default(),
+            usage: UsageSum::default(),
             opaque: 0,
             rows: Vec::new(),
             longest: None,
@@ -191,7 +224,8 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, file: &str, sum: Sum) {
-        let Sum { line, total, opaque, roles, tools, messages } = sum;
+        let Sum { line, total, opaque, roles, tools, messages, figures } = sum;
+        figures.iter().for_each(|figures| self.usage.add(figures));
         self.total.add(total);
         self.opaque += opaque;
         self.lengths.push(total.tokens);

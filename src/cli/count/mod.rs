@@ -10,11 +10,13 @@ use clap::ValueEnum;
 use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::calibration::{Figures, NO_FIGURES};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
-use crate::dialects::ReadError;
+use crate::dialects::{Dialect, ReadError};
 use crate::processors::Counting;
 use crate::templates::TemplateError;
+use crate::transcript::Transcript;
 use counts::{Counts, Sum};
 
 /// Count tokens, messages and calls
@@ -86,15 +88,22 @@ impl Work for Counter {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), ReadError> {
         let document = unit.parse()?;
-        let sums = unit.transcripts(&document)?.into_iter().map(|(_, mut transcript)| {
+        let sums = unit.transcripts(&document)?.into_iter().map(|(dialect, mut transcript)| {
+            let counted = self.counted(dialect, &transcript)?;
+            let counting = &counted.counting;
+            let mut each = counted.each;
             if self.live {
                 transcript.keep_live();
             }
+            if self.live || self.counting.by_usage {
+                each = transcript.messages.iter().map(|message| counting.message(message)).collect();
+            }
             let line = unit.place(transcript.layout.span.start as usize).line;
-            let sum = Sum::from_transcript(&transcript, line, &self.counting);
-            let sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
+            let sum = Sum::from_transcript(&transcript, line, counting, &each);
+            let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
+            sum.figures = counted.figures;
             Ok(match self.by {
-                By::Message => sum.with_messages(&transcript, &self.counting, |offset| unit.place(offset).line),
+                By::Message => sum.with_messages(&transcript, &each, |offset| unit.place(offset).line),
                 _ => sum,
             })
         });
@@ -105,6 +114,33 @@ impl Work for Counter {
 
     fn reset(&self, out: &mut Vec<Sum>) {
         out.clear();
+    }
+}
+
+/// How a transcript is counted.
+struct Counted {
+    counting: Counting,
+    /// The count of each message, before any calibration.
+    each: Vec<usize>,
+    figures: Option<Figures>,
+}
+
+impl Counter {
+    fn counted(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Counted, ReadError> {
+        let each: Vec<usize> = transcript.messages.iter().map(|message| self.counting.message(message)).collect();
+        // A template counts exactly what the model reads, so there is nothing to calibrate.
+        let compared = self.counting.template.is_none();
+        let own = || Figures::from_transcript(dialect, transcript, &self.counting, |index| each[index] as u64);
+        let figures = compared.then(own).flatten();
+        let counting = match (self.counting.by_usage, figures) {
+            (false, _) => self.counting.clone(),
+            (true, Some(figures)) => figures.calibrate(&self.counting),
+            (true, None) => {
+                let offset = transcript.layout.span.start as usize;
+                return Err(ReadError { offset, what: NO_FIGURES.to_owned() });
+            }
+        };
+        Ok(Counted { counting, each, figures })
     }
 }
 

@@ -113,7 +113,8 @@ fn footer(counts: &Counts) -> String {
         0 => String::new(),
         reserve => format!("; {reserve} tokens reserved for the reply are not included"),
     };
-    let counted = format!("counted with {}{about}{}{reserved}", counts.tokenizer, opaque(counts.opaque));
+    let counted =
+        format!("counted with {}{about}{}{reserved}", counts.tokenizer, opaque(counts.opaque)) + &usage(counts);
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
     let [half, most, nearly] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
@@ -121,6 +122,26 @@ fn footer(counts: &Counts) -> String {
         longest.tokens,
         one_line(&longest.file),
         longest.line
+    )
+}
+
+/// What the provider counted, and what the calibration makes of our count, on a line of its own.
+fn usage(counts: &Counts) -> String {
+    let own = counts.usage;
+    let last = match own.transcripts {
+        0 => return String::new(),
+        1 => String::from("the last request"),
+        more => format!("the last requests of {more} transcripts"),
+    };
+    format!(
+        "\nthe provider counted {} tokens in {last}; --tokenizer usage counts {}: {} that the log does not contain, and {} for \
+         {} by {}",
+        own.provider,
+        own.predicted,
+        own.hidden,
+        own.predicted - own.hidden.min(own.predicted),
+        own.ours,
+        counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
     )
 }
 
@@ -144,6 +165,11 @@ fn json(counts: &Counts) -> serde_json::Value {
         serde_json::Value::Object(row)
     });
     let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
+    let own = counts.usage;
+    let usage = (own.transcripts > 0).then(|| {
+        serde_json::json!({"transcripts": own.transcripts, "provider": own.provider, "calibrated": own.predicted,
+            "hidden": own.hidden, "counted": own.ours})
+    });
     let (left_out, sum) = &counts.left_out;
     let longest = counts
         .longest
@@ -160,6 +186,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         "live": counts.total.live,
         "reserve": counts.reserve,
         "unknown_compactions": counts.opaque,
+        "usage": usage,
         "percentiles": serde_json::Map::from_iter(percentiles),
         "longest": longest,
         "by": title(counts.by),

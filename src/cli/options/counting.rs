@@ -27,9 +27,10 @@ struct Named(bool);
 
 #[derive(Debug, Clone, Args)]
 struct Flags {
-    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
+    /// Tokenizer: an encoding, `approx[:ENCODING]`, `usage[:NAME]` or the path of a `tokenizer.json`
     ///
-    /// `curtail tokenizers` lists the encodings.
+    /// `curtail tokenizers` lists the encodings. `usage` calibrates the counts for each transcript with the figures of the
+    /// provider that its log contains; a transcript without them is an error.
     #[arg(
         long,
         value_name = "NAME",
@@ -59,11 +60,15 @@ impl CountingOptions {
     /// # Errors
     /// An unknown tokenizer or model, or a file that is not a tokenizer.
     pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
-        let tokenizer = match &self.0.model {
-            Some(model) => tokenizers::tokenizer_for_model(model)?.tokenizer,
-            None => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
+        let by_usage = tokenizers::tokenizer_by_usage(&self.0.tokenizer).filter(|_| self.0.model.is_none());
+        let is_by_usage = by_usage.is_some();
+        let tokenizer = match (&self.0.model, by_usage) {
+            (Some(model), _) => tokenizers::tokenizer_for_model(model)?.tokenizer,
+            (None, Some(tokenizer)) => tokenizer?,
+            (None, None) => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
         };
-        Ok(Counting { overhead: self.0.overhead, reserve: self.0.reserve.0, ..Counting::new(tokenizer) })
+        let (overhead, reserve) = (self.0.overhead, self.0.reserve.0);
+        Ok(Counting { overhead, reserve, by_usage: is_by_usage, ..Counting::new(tokenizer) })
     }
 
     /// Whether a tokenizer or a model was named.

@@ -37,6 +37,10 @@ impl TemplateOptions {
     pub(crate) fn counting(&self, options: &CountingOptions) -> anyhow::Result<Counting> {
         let counting = options.counting()?;
         let Some(path) = &self.template else { return Ok(counting) };
+        anyhow::ensure!(
+            !counting.by_usage,
+            "--template counts what a model reads, and --tokenizer usage what a log says; pass one of them"
+        );
         let mut template = ChatTemplate::open(path)?;
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;
         template.add_generation_prompt = self.add_generation_prompt;

@@ -17,6 +17,7 @@ use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::CountingOptions;
 use crate::dialects::{Framing, ReadError};
 use crate::io::Progress;
+use crate::processors::Counting;
 use crate::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
 use crate::suggest::unknown;
 
@@ -102,10 +103,8 @@ impl Work for Replaying {
         let mut reports = Vec::new();
         for (dialect, transcript) in unit.transcripts(&document)? {
             let offset = transcript.layout.span.start as usize;
-            let name = match unit.opened.reading.framing {
-                Framing::Records => format!("{file}:{}", unit.place(offset).line),
-                Framing::Lines | Framing::Document => file.clone(),
-            };
+            let is_one_of_many = unit.row.is_some() || unit.opened.reading.framing == Framing::Records;
+            let name = if is_one_of_many { format!("{file}:{}", unit.place(offset).line) } else { file.clone() };
             let replayed = self.0.transcript(&name, dialect, &transcript);
             reports.extend(replayed.map_err(|error| ReadError { offset, what: error.to_string() })?);
         }
@@ -166,7 +165,8 @@ impl Args {
             let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
             bail!(unknown("there are no cache rules called", name, &names));
         }
-        let mut counting = self.counting.counting()?;
+        // A replay is calibrated by the figures of the log in any case.
+        let mut counting = Counting { by_usage: false, ..self.counting.counting()? };
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: policies::all(&self.policies, &self.sweeps, &self.configs, &counting)?,

@@ -70,24 +70,27 @@ fn chain(commands: &[Command], largest: u64, counting: &Counting) -> Result<Chai
         command.processors(false).map_err(|error| format!("{error:#}"))
     });
     let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
-    Ok(remembering(chain, counting))
+    remembering(chain, counting)
 }
 
 /// Lets the processors of `chain` count each text once, and make each summary once.
-fn remembering(mut chain: Chain, counting: &Counting) -> Chain {
-    for stage in &mut chain.stages {
-        if let Some(own) = stage.processor.counting_mut() {
+fn remembering(mut chain: Chain, counting: &Counting) -> Result<Chain, String> {
+    for processor in chain.stages.iter_mut().filter_map(|stage| Arc::get_mut(&mut stage.processor)) {
+        if let Some(own) = processor.counting_mut() {
+            if own.by_usage {
+                return Err(String::from("the budget of a replayed policy cannot be counted with --tokenizer usage"));
+            }
             own.tokenizer = if own.tokenizer.name() == counting.tokenizer.name() {
                 Arc::clone(&counting.tokenizer)
             } else {
                 Arc::new(Remembered::new(Arc::clone(&own.tokenizer)))
             };
         }
-        if let Some(summarizer) = stage.processor.summarizer_mut() {
+        if let Some(summarizer) = processor.summarizer_mut() {
             *summarizer = Arc::new(RememberedSummaries::new(Arc::clone(summarizer)));
         }
     }
-    chain
+    Ok(chain)
 }
 
 fn configured(path: &Path, counting: &Counting) -> anyhow::Result<Policy> {
@@ -100,6 +103,7 @@ fn configured(path: &Path, counting: &Counting) -> anyhow::Result<Policy> {
         }
     }
     let chain = remembering(config.chain(&steps, false)?, counting);
+    let chain = chain.map_err(|error| anyhow::anyhow!("{}: {error}", config.file))?;
     Ok(Policy { name: config.file.clone(), chain: PolicyChain::Fixed(chain), swept: false })
 }
 

@@ -55,18 +55,7 @@ fn is(item: Value<'_>, kind: &str) -> bool {
 /// Marks the turns that a `thread_rolled_back` event removes. The event belongs to the first message of these turns:
 /// without them it would remove others.
 fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let mut turns: Vec<usize> = Vec::new();
-    for at in 0..items.len() {
-        if begins_turn(items[at], &read[at]) {
-            turns.push(at);
-        }
-        if is(items[at], "compacted") {
-            turns.clear();
-        }
-        let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
-        let Some(first) = turns.len().checked_sub(count).or(turns.first().map(|_| 0)) else { continue };
-        let start = turns[first];
-        turns.truncate(first);
+    for (at, start) in taken_back(items, read) {
         for item in &mut read[start..at] {
             if let Item::Message(message) = item {
                 message.standing = Standing::RolledBack;
@@ -74,6 +63,25 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         }
         read[at] = Item::Follows(start);
     }
+}
+
+/// The events that take back turns, each with the first item of these turns.
+pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<(usize, usize)> {
+    let (mut turns, mut taken): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+    for at in 0..items.len() {
+        if begins_turn(items[at], &read[at]) {
+            turns.push(at);
+        }
+        // The items of the last compaction's list have no envelope.
+        if is(items[at], "compacted") || items[at].get("payload").is_none() {
+            turns.clear();
+        }
+        let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
+        let Some(first) = turns.len().checked_sub(count).or(turns.first().map(|_| 0)) else { continue };
+        taken.push((at, turns[first]));
+        turns.truncate(first);
+    }
+    taken
 }
 
 /// Whether an event takes back turns.

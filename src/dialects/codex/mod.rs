@@ -111,8 +111,12 @@ impl Dialect for Codex {
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
-    fn takes_back(&self, item: Value<'_>) -> bool {
-        history::takes_back(item)
+    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if !items.iter().any(|item| history::takes_back(*item)) {
+            return Vec::new();
+        }
+        let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
+        history::taken_back(items, &read)
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

@@ -4,11 +4,11 @@
 pub(super) mod parts;
 mod recording;
 
-use super::{Dialect, Fit, Item, Patch, blocks};
+use super::{Dialect, Fit, Item, Patch, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    Unknown,
+    Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -82,6 +82,11 @@ impl Dialect for Gemini {
         let instruction = record.some("systemInstruction").or_else(|| record.some("system_instruction"));
         let said = instruction.map(|content| content.get("parts").unwrap_or(content));
         blocks::texts(said).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
+        figures.map_or_else(|| recording::usage(item), usage::gemini)
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

@@ -4,7 +4,7 @@
 use super::parts;
 use crate::dialects::{Fit, blocks};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, Usage};
 
 /// Whether a line is the header of a recording, or an update of it.
 pub(super) fn is_header(item: Value<'_>) -> bool {
@@ -31,6 +31,14 @@ pub(super) fn fit(item: Value<'_>) -> Fit {
         "user" | "info" | "warning" | "error" if item.get("timestamp").is_some() => Fit::Possible,
         _ => Fit::No,
     }
+}
+
+/// The figures of a reply. The input includes cached tokens.
+pub(super) fn usage(item: Value<'_>) -> Option<Usage> {
+    let figures = item.some("tokens")?;
+    let number = |key: &str| blocks::number(figures, key);
+    let (input, output) = (number("input"), number("output") + number("thoughts"));
+    (input > 0).then(|| Usage { input, cache_read: number("cached"), output, ..Usage::default() })
 }
 
 /// The thoughts beside the content.

@@ -3,10 +3,11 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, anthropic, blocks};
+use super::{Dialect, Fit, Item, anthropic, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult, Unknown,
+    Usage,
 };
 
 /// The dialect `langchain`.
@@ -68,6 +69,12 @@ impl Dialect for LangChain {
             _ => self.read(item),
         });
         read.collect()
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let body = body(item);
+        let reply = || usage::chat(body.some("response_metadata")?.some("token_usage")?);
+        body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {

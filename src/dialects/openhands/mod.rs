@@ -2,6 +2,7 @@
 //! and `observation`). A condensation names the events that the model no longer reads.
 
 mod condensation;
+mod stats;
 mod version0;
 mod version1;
 
@@ -71,8 +72,12 @@ impl Dialect for OpenHands {
         version0::usage(item)
     }
 
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        stats::usages(items)
+    }
+
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version0::model(item)
+        version0::model(item).or_else(|| stats::model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

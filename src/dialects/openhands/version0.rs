@@ -1,6 +1,6 @@
 //! Events of version 0: an `action` with its `args`, and an `observation` that names the action under `cause`.
 
-use crate::dialects::{Fit, Item, blocks, events};
+use crate::dialects::{Fit, Item, blocks, events, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown, Usage};
 
@@ -43,15 +43,7 @@ pub(super) fn model(event: Value<'_>) -> Option<Text<'_>> {
 
 /// The figures of a reply, in the fields that OpenAI uses.
 pub(super) fn usage(event: Value<'_>) -> Option<Usage> {
-    let figures = event.get("action").and_then(|_| response(event)?.some("usage"))?;
-    let details = figures.some("prompt_tokens_details");
-    Some(Usage {
-        input: blocks::number(figures, "prompt_tokens"),
-        cache_read: details.map_or(0, |details| blocks::number(details, "cached_tokens")),
-        cache_write: blocks::number(figures, "cache_creation_input_tokens"),
-        output: blocks::number(figures, "completion_tokens"),
-        ..Usage::default()
-    })
+    usage::chat(event.get("action").and_then(|_| response(event)?.some("usage"))?)
 }
 
 /// Reads an event.

@@ -6,7 +6,7 @@ use super::View;
 use super::rendering::Rendering;
 use crate::json::Text;
 use crate::templates::{ChatTemplate, TemplateError};
-use crate::tokenizers::Tokenizer;
+use crate::tokenizers::{BY_USAGE, Calibrated, Tokenizer};
 use crate::transcript::{Content, Message, ToolResult};
 
 /// Tokens that a provider adds around messages.
@@ -48,13 +48,35 @@ pub struct Counting {
     pub reserve: usize,
     /// Renders transcripts as the model reads them; totals are then those of the rendered text.
     pub template: Option<Arc<ChatTemplate>>,
+    /// Whether each transcript has to be counted by its own figures: the counting is [calibrated](Self::calibrated) for it.
+    pub by_usage: bool,
+    /// Tokens of every request that the transcript does not contain, such as instructions and tools of the program.
+    pub hidden: usize,
+    /// Tokens that the provider adds around each message.
+    pub framing: usize,
 }
 
 impl Counting {
     /// Counts with `tokenizer`, without overhead and without a reserve.
     #[must_use]
     pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Self { tokenizer, overhead: Overhead::None, reserve: 0, template: None }
+        Self { tokenizer, overhead: Overhead::None, reserve: 0, template: None, by_usage: false, hidden: 0, framing: 0 }
+    }
+
+    /// The name of the tokenizer, and whether it is calibrated for each transcript.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.tokenizer.name();
+        if self.by_usage { format!("{BY_USAGE}:{name}") } else { name.to_owned() }
+    }
+
+    /// The counting with every count multiplied by `factor`, `framing` tokens around each message, and `hidden` tokens outside
+    /// the transcript.
+    #[must_use]
+    pub fn calibrated(&self, hidden: u64, factor: f64, framing: u64) -> Self {
+        let tokenizer = Arc::new(Calibrated::new(Arc::clone(&self.tokenizer), factor));
+        let [hidden, framing] = [hidden, framing].map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        Self { tokenizer, hidden, framing, by_usage: false, ..self.clone() }
     }
 
     /// Tokens of `message`.
@@ -101,19 +123,17 @@ impl Counting {
         sum.total
     }
 
-    /// Tokens outside the messages: preamble, primed reply and reserve.
+    /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
     #[must_use]
     pub fn outside(&self, view: &View<'_, '_>) -> usize {
         let preamble: usize = view.preamble.iter().map(|text| self.tokenizer.count(&text.decode())).sum();
-        let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
-        preamble + primed + self.reserve
+        preamble + self.overhead() + self.reserve + self.hidden
     }
 
     /// Whether the length in bytes alone proves that the transcript has at most `limit` tokens: for this tokenizer a token has
     /// at least one byte, and decoding JSON never makes a text longer.
     #[must_use]
     pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
-        let primed = if self.overhead == Overhead::OpenAi { 3 } else { 0 };
         let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
         let inside = view.messages.iter().map(|message| {
             let parts = message.parts.iter().map(|part| upper_bound(&part.content));
@@ -122,7 +142,7 @@ impl Counting {
         });
         self.template.is_none()
             && self.tokenizer.at_most_bytes()
-            && primed + self.reserve + outside + inside.sum::<usize>() <= limit
+            && self.overhead() + self.reserve + self.hidden + outside + inside.sum::<usize>() <= limit
     }
 
     /// All tokens of the transcript.
@@ -150,10 +170,16 @@ impl Counting {
         Some(total)
     }
 
+    /// Tokens around a message.
     fn frame(&self) -> usize {
+        self.overhead() + self.framing
+    }
+
+    /// Tokens that OpenAI's chat models add around a message, and to prime the reply.
+    fn overhead(&self) -> usize {
         match self.overhead {
             Overhead::None => 0,
-            Overhead::OpenAi => 3,
+            Overhead::OpenAi => self.tokenizer.scaled(3),
         }
     }
 }
@@ -196,7 +222,7 @@ impl Sum<'_> {
                 self.text(&call.arguments)
             }
             Content::ToolResult(result) => self.result(result),
-            Content::Media(_) => self.add(MEDIA_TOKENS),
+            Content::Media(_) => self.add(self.tokenizer.scaled(MEDIA_TOKENS)),
             Content::Other => Some(()),
         }
     }
@@ -205,6 +231,6 @@ impl Sum<'_> {
         for text in &result.content {
             self.text(text)?;
         }
-        self.add(MEDIA_TOKENS * result.media)
+        self.add(self.tokenizer.scaled(MEDIA_TOKENS * result.media))
     }
 }

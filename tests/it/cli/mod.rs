@@ -14,4 +14,5 @@ mod stalls;
 mod summarize;
 mod templates;
 mod threads;
+mod usage;
 mod walks;

@@ -1,5 +1,6 @@
 //! `curtail replay` on sessions that were computed by hand, and properties of every session.
 
+mod figures;
 mod generated;
 
 use serde_json::{Value, json};
@@ -337,7 +338,10 @@ fn figures_of_the_provider_calibrate_and_test() {
     let report = replay(&(0..12).map(line).collect::<String>(), &["-p", "window -n 1000"]);
     let session = &report["sessions"][0];
     // Ours is 100 + 110 n, so the factor is 2 and 39,900 tokens are hidden.
-    assert_eq!(session["calibration"], json!([{"from_request": 1, "hidden_tokens": 39_900, "factor": 2.0}]));
+    assert_eq!(
+        session["calibration"],
+        json!([{"from_request": 1, "hidden_tokens": 39_900, "factor": 2.0, "framing": 0.0}])
+    );
     let truth = &session["truth"];
     assert_eq!(
         (&truth["requests"], &truth["median_error"], &truth["p90_error"]),
@@ -368,7 +372,10 @@ fn figures_beside_a_message_calibrate_and_choose_the_cache() {
         serde_json::from_slice::<Value>(&done.stdout).unwrap()["sessions"][0].clone()
     };
     let session = built_in(&with_replies("deepseek-chat", 64));
-    assert_eq!(session["calibration"], json!([{"from_request": 1, "hidden_tokens": 400, "factor": 1.0}]));
+    assert_eq!(
+        session["calibration"],
+        json!([{"from_request": 1, "hidden_tokens": 400, "factor": 1.0, "framing": 0.0}])
+    );
     assert_eq!((&session["truth"]["requests"], &session["truth"]["p90_error"]), (&json!(8), &json!(0.0)));
     assert_eq!(session["cache"], "deepseek");
     assert_eq!(built_in(&with_replies("llama", 64))["cache"], "openai");

@@ -11,7 +11,7 @@ use foldhash::HashMap;
 use super::time;
 use crate::dialects::{Dialect, record_model};
 use crate::json::Value;
-use crate::transcript::{Message, Role, Standing, Transcript, Usage};
+use crate::transcript::{Message, Role, Transcript, Usage};
 
 /// A conversation of a transcript and the requests that were made in it.
 #[derive(Debug, Clone, Default)]
@@ -56,29 +56,33 @@ pub struct Request {
 pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Session> {
     let messages: HashMap<u32, usize> =
         transcript.messages.iter().enumerate().filter_map(|(at, own)| Some((own.value()?.span().start, at))).collect();
-    let announced = announces(dialect, transcript, &messages);
+    let elements = &transcript.layout.elements;
+    let usages = dialect.usages(elements);
+    let announced = announces(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
     let mut reader = Reader { announced, model, ..Reader::new(dialect) };
-    for (nth, &item) in transcript.layout.elements.iter().enumerate() {
-        let kept = reader.kept(item, &transcript.layout.elements[..nth], &messages);
+    let mut taken_back = dialect.taken_back(elements).into_iter().peekable();
+    for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
+        let kept = reader.kept(item, &elements[..nth], &messages);
         match messages.get(&item.span().start) {
-            Some(&at) => reader.message(item, at, &transcript.messages[at], &kept),
-            None => reader.metadata(item, &kept, transcript),
+            Some(&at) => reader.message((item, usage), at, &transcript.messages[at], &kept),
+            None => reader.metadata((item, usage), &kept),
+        }
+        if let Some((_, first)) = taken_back.next_if(|(event, _)| *event == nth) {
+            reader.take_back(&elements[first..nth], &messages);
         }
     }
     reader.sessions.into_values().map(|building| building.session).collect()
 }
 
 /// Whether the log writes the provider's counts before the reply, and not after it.
-fn announces(dialect: &dyn Dialect, transcript: &Transcript<'_>, messages: &HashMap<u32, usize>) -> bool {
-    let is_reply = |item: &Value<'_>| {
-        let at = messages.get(&item.span().start);
-        at.is_some_and(|&at| transcript.messages[at].role == Role::Assistant)
-    };
-    let is_usage = |item: &Value<'_>| {
-        !messages.contains_key(&item.span().start) && dialect.usage(*item).is_some_and(|own| own.input > 0)
-    };
-    transcript.layout.elements.iter().find(|item| is_reply(item) || is_usage(item)).is_some_and(is_usage)
+fn announces(transcript: &Transcript<'_>, messages: &HashMap<u32, usize>, usages: &[Option<Usage>]) -> bool {
+    let mut items = transcript.layout.elements.iter().zip(usages);
+    let announced = items.find_map(|(item, usage)| match messages.get(&item.span().start) {
+        Some(&at) => (transcript.messages[at].role == Role::Assistant).then_some(false),
+        None => usage.is_some_and(|own| own.input > 0).then_some(true),
+    });
+    announced.unwrap_or(false)
 }
 
 struct Reader<'d> {
@@ -163,7 +167,13 @@ impl<'d> Reader<'d> {
         kept.into_iter().filter_map(|nth| messages.get(&before[nth].span().start)).copied().collect()
     }
 
-    fn message(&mut self, item: Value<'_>, index: usize, message: &Message<'_>, kept: &[usize]) {
+    fn message(
+        &mut self,
+        (item, usage): (Value<'_>, Option<Usage>),
+        index: usize,
+        message: &Message<'_>,
+        kept: &[usize],
+    ) {
         let building = self.sessions.entry(message.thread).or_default();
         building.session.thread = message.thread;
         let at = building.session.messages.len();
@@ -184,15 +194,14 @@ impl<'d> Reader<'d> {
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }
-        self.reply(item, message.thread, at);
+        self.reply((item, usage), message.thread, at);
         if is_boundary && let Some(building) = self.sessions.get_mut(&message.thread) {
             // The reply was made from what it replaces.
             building.compact(at..at + 1, kept);
         }
     }
 
-    fn reply(&mut self, item: Value<'_>, thread: u32, at: usize) {
-        let usage = self.dialect.usage(item);
+    fn reply(&mut self, (item, usage): (Value<'_>, Option<Usage>), thread: u32, at: usize) {
         let Some(building) = self.sessions.get_mut(&thread) else { return };
         if usage.is_some_and(|usage| usage.input == 0) {
             // The program wrote the message itself, for example as an error: nothing was sent.
@@ -228,7 +237,7 @@ impl<'d> Reader<'d> {
         request.usage = usage.or(request.usage);
     }
 
-    fn metadata(&mut self, item: Value<'_>, kept: &[usize], transcript: &Transcript<'_>) {
+    fn metadata(&mut self, (item, usage): (Value<'_>, Option<Usage>), kept: &[usize]) {
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }
@@ -237,20 +246,23 @@ impl<'d> Reader<'d> {
         if self.dialect.replaces_past(item) {
             main.compact(at..at, kept);
         }
-        if self.dialect.takes_back(item) {
-            let taken = |index: usize| transcript.messages[index].standing == Standing::RolledBack;
-            let positions = (0..at).filter(|&position| taken(main.session.messages[position]));
-            let taken: Vec<usize> = positions.collect();
-            for position in taken {
-                main.session.taken_back.entry(position).or_insert(at);
+        self.counted(usage);
+    }
+
+    /// The messages of `items` are no longer sent from here on.
+    fn take_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
+        let main = &mut self.sessions.entry(0).or_default().session;
+        let at = main.messages.len();
+        for index in items.iter().filter_map(|item| messages.get(&item.span().start)) {
+            if let Ok(position) = main.messages.binary_search(index) {
+                main.taken_back.entry(position).or_insert(at);
             }
         }
-        self.counted(item);
     }
 
     /// Takes the figures of an item that is not a message.
-    fn counted(&mut self, item: Value<'_>) {
-        let Some(usage) = self.dialect.usage(item).filter(|usage| usage.input > 0) else { return };
+    fn counted(&mut self, usage: Option<Usage>) {
+        let Some(usage) = usage.filter(|usage| usage.input > 0) else { return };
         if self.last.replace(usage) == Some(usage) {
             return;
         }

@@ -1,0 +1,158 @@
+//! Counts and budgets that are calibrated by the provider's own figures.
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, text};
+
+/// `count` words of one token each.
+fn words(letter: char, count: usize) -> String {
+    vec![letter.to_string(); count].join(" ")
+}
+
+/// A chat of `rounds` questions of 100 tokens and answers of 10. The provider counts 5,000 tokens that the log does not
+/// contain, and two for each of ours.
+fn chat(rounds: u64) -> String {
+    let round = |nth: u64| {
+        let ours = 110 * nth + 100;
+        let usage = json!({"prompt_tokens": 5_000 + 2 * ours, "completion_tokens": 20});
+        let asked = json!({"role": "user", "content": words('a', 100)});
+        let reply = json!({"role": "assistant", "content": words('b', 10), "usage": usage});
+        format!("{asked}\n{reply}\n")
+    };
+    (0..rounds).map(round).collect()
+}
+
+fn run(place: &Place, arguments: &[&str]) -> (i32, String, String) {
+    let done = place.curtail(arguments).output().unwrap();
+    (done.status.code().unwrap(), text(&done.stdout), text(&done.stderr))
+}
+
+fn report(place: &Place, arguments: &[&str]) -> Value {
+    let (status, out, errors) = run(place, &[&["count", "--output-format", "json"], arguments].concat());
+    assert_eq!(status, 0, "{errors}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn count_is_that_of_the_provider() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat(6).as_bytes());
+    let own = report(&place, &["--tokenizer", "usage", "--by", "role", "chat.jsonl"]);
+    // 6 questions of 200 and 6 answers of 20, and what the log does not contain.
+    assert_eq!(
+        (&own["tokens"], &own["tokenizer"], &own["exact"]),
+        (&json!(6_320), &json!("usage:o200k_base"), &json!(false))
+    );
+    let row =
+        |name: &str| own["rows"].as_array().unwrap().iter().find(|row| row["role"] == name).unwrap()["tokens"].clone();
+    assert_eq!((row("user"), row("assistant"), row("hidden")), (json!(1_200), json!(120), json!(5_000)));
+    let by_message = report(&place, &["--tokenizer", "usage", "--by", "message", "chat.jsonl"]);
+    assert_eq!(by_message["rows"][0]["tokens"], json!(200));
+}
+
+#[test]
+fn count_shows_the_figures_beside_its_own() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat(6).as_bytes());
+    let own = report(&place, &["chat.jsonl"]);
+    assert_eq!(own["tokens"], json!(660));
+    // The last request: 650 of ours.
+    let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650});
+    assert_eq!(own["usage"], expected);
+    let (_, table, _) = run(&place, &["count", "chat.jsonl"]);
+    let line = "the provider counted 6300 tokens in the last request; --tokenizer usage counts 6300: 5000 that the log does not \
+                contain, and 1300 for 650 by o200k_base";
+    assert!(table.contains(line), "{table}");
+    place.write("plain.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
+    assert_eq!(report(&place, &["plain.jsonl"])["usage"], Value::Null);
+}
+
+#[test]
+fn a_budget_holds_for_what_the_provider_counts() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat(6).as_bytes());
+    // Two rounds of 220 and an answer of 20 fit beside 5,000 in 5,500.
+    let (status, out, errors) = run(&place, &["limit", "-t", "5500", "--tokenizer", "usage", "--stats", "chat.jsonl"]);
+    assert_eq!((status, out.lines().count()), (0, 5), "{errors}");
+    assert!(errors.contains("6,320") && errors.contains("5,460") && errors.contains("usage:o200k_base"), "{errors}");
+    let (_, all, _) = run(&place, &["limit", "-t", "6320", "--tokenizer", "usage", "chat.jsonl"]);
+    assert_eq!(all, chat(6));
+    let (_, fewer, _) = run(&place, &["limit", "-t", "6319", "--tokenizer", "usage", "chat.jsonl"]);
+    assert_eq!(fewer.lines().count(), 11);
+    let check = |budget: &str| run(&place, &["check", "--max-tokens", budget, "--tokenizer", "usage", "chat.jsonl"]).0;
+    assert_eq!((check("6320"), check("6319")), (0, 1));
+}
+
+#[test]
+fn windows_of_a_split_hold_too() {
+    let place = Place::new();
+    let turns: Vec<Value> = chat(6).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    place.write("chats.jsonl", format!("{}\n", json!({"messages": turns})).as_bytes());
+    let (status, out, errors) = run(&place, &["split", "-t", "5500", "--tokenizer", "usage", "chats.jsonl"]);
+    assert_eq!((status, out.lines().count()), (0, 3), "{errors}");
+    for jobs in ["1", "8"] {
+        let again = run(&place, &["split", "-t", "5500", "--tokenizer", "usage", "--jobs", jobs, "chats.jsonl"]).1;
+        assert_eq!(again, out);
+    }
+}
+
+#[test]
+fn each_transcript_is_calibrated_by_itself() {
+    let place = Place::new();
+    let record = |rounds: u64, hidden: u64| {
+        let mut turns: Vec<Value> = chat(rounds).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for turn in &mut turns {
+            if let Some(input) = turn.pointer_mut("/usage/prompt_tokens") {
+                *input = json!(input.as_u64().unwrap() - 5_000 + hidden);
+            }
+        }
+        json!({"messages": turns}).to_string() + "\n"
+    };
+    let records: String = (3..40).map(|nth| record(nth, nth * 100)).collect();
+    place.write("chats.jsonl", records.as_bytes());
+    let arguments = ["--tokenizer", "usage", "--by", "transcript", "chats.jsonl"];
+    let own = report(&place, &arguments);
+    let counts: Vec<u64> = own["rows"].as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).collect();
+    assert_eq!(counts, (3..40).map(|nth| nth * 100 + nth * 220).collect::<Vec<u64>>());
+    let limit =
+        |jobs: &str| run(&place, &["limit", "-t", "4k", "--tokenizer", "usage", "--jobs", jobs, "chats.jsonl"]).1;
+    assert!(limit("1") == limit("8") && limit("1").len() < records.len());
+}
+
+#[test]
+fn a_transcript_without_figures_is_an_error() {
+    let place = Place::new();
+    let plain = json!({"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hi."}]});
+    let turns: Vec<Value> = chat(3).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    place.write("chats.jsonl", format!("{}\n{plain}\n", json!({"messages": turns})).as_bytes());
+    for arguments in [
+        &["count", "--tokenizer", "usage", "chats.jsonl"][..],
+        &["limit", "-t", "9k", "--tokenizer", "usage", "chats.jsonl"],
+        &["split", "-t", "9k", "--tokenizer", "usage", "chats.jsonl"],
+        &["check", "--max-tokens", "9k", "--tokenizer", "usage", "chats.jsonl"],
+        &["view", "--text", "--tokenizer", "usage", "chats.jsonl"],
+    ] {
+        let (status, _, errors) = run(&place, arguments);
+        assert_eq!(status, 2, "{arguments:?}");
+        assert!(
+            errors.contains("chats.jsonl:2:") && errors.contains("name another tokenizer"),
+            "{arguments:?}: {errors}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_calibrated_is_refused() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat(3).as_bytes());
+    for (arguments, words) in [
+        (&["count", "--tokenizer", "usage:nothing", "chat.jsonl"][..], "unknown tokenizer"),
+        (&["count", "--tokenizer", "usages", "chat.jsonl"], "unknown tokenizer"),
+        (&["replay", "-p", "limit -t 9k --tokenizer usage", "chat.jsonl"], "replayed policy"),
+    ] {
+        let (status, _, errors) = run(&place, arguments);
+        assert!(status == 2 && errors.contains(words), "{arguments:?}: {errors}");
+    }
+    let (_, replayed, _) = run(&place, &["replay", "-p", "window", "chat.jsonl"]);
+    assert_eq!(run(&place, &["replay", "-p", "window", "--tokenizer", "usage", "chat.jsonl"]).1, replayed);
+}
