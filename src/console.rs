@@ -3,22 +3,30 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use anstyle::Style;
 
 use crate::visible::{self, JsonWriter, one_line};
 
-/// The variables with keys. No text for people shows one.
+/// The variables with keys. No text for people shows one, nor a key that was read from a file.
 const KEYS: [&str; 3] = ["CURTAIL_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
 /// A shorter value is not masked: it would mask parts of words everywhere.
 const SHORTEST_KEY: usize = 8;
 
-static SECRETS: LazyLock<Vec<String>> = LazyLock::new(|| {
+static SECRETS: LazyLock<RwLock<Vec<String>>> = LazyLock::new(|| {
     let values = KEYS.iter().filter_map(|name| std::env::var(name).ok());
-    values.map(|value| value.trim().to_owned()).filter(|value| value.len() >= SHORTEST_KEY).collect()
+    RwLock::new(values.map(|value| value.trim().to_owned()).filter(|value| value.len() >= SHORTEST_KEY).collect())
 });
+
+/// Masks `secret` in all text for people from now on, such as a key that was read from a file.
+pub(crate) fn hide(secret: &str) {
+    let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
+    if secret.len() >= SHORTEST_KEY && !secrets.iter().any(|known| known == secret) {
+        secrets.push(secret.to_owned());
+    }
+}
 
 /// Prints one message on standard error. What it quotes cannot break its line.
 pub(crate) fn message(style: Style, what: &impl Display) {
@@ -114,7 +122,8 @@ fn visible(text: &str) -> String {
 }
 
 fn masked(text: &str) -> String {
-    SECRETS.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
+    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
 }
 
 fn write_all(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {

@@ -265,7 +265,9 @@ fn open_table(
         let transcripts = reading.transcripts(&document);
         transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
     };
-    let table = Table::open(source, input_options.column.as_deref(), &|text| reads(text).unwrap_or_default())?;
+    let table = Table::open(source, input_options.column.as_deref(), input_options.max_record, &|text| {
+        reads(text).unwrap_or_default()
+    })?;
     let mut rows = Rows::new(&table);
     let block = rows.next_block(buffer, false)?;
     let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));

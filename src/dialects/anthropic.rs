@@ -101,6 +101,7 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     provider: "anthropic",
     log: false,
     first_speaker: Some(Role::User),
+    system_beside: false,
     turns: Turns::Free,
     results_together: false,
     server_state: false,

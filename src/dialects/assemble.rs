@@ -51,6 +51,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         elements: builder.elements,
         preamble,
         pairing_rules: dialect.pairing_rules(),
+        context: dialect.provider_rules().context_place(),
         reread: dialect.reread(),
     };
     Transcript { layout, messages: builder.messages }

@@ -52,6 +52,7 @@ impl Dialect for Bedrock {
             provider: "bedrock",
             first_speaker: Some(Role::User),
             turns: Turns::Alternate,
+            system_beside: true,
             ids: Some(IdFormat { symbols: "_.:-", longest: 64 }),
             ..ProviderRules::default()
         }

@@ -1,7 +1,7 @@
 //! Parts of messages that several wire formats write in the same way.
 
-use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Family, Part, PartPlace, Role};
+use crate::json::{Span, Text, Value, quote};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, blocks_in_text};
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -79,6 +79,32 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
     value.items().map(|block| part(block, read(block))).collect()
 }
 
+/// The parts of a text that begins with blocks of this program: each of them, and what somebody said; `None` if it does not.
+pub(super) fn pieces(value: Value<'_>) -> Option<Vec<Part<'_>>> {
+    let Text::Escaped(raw) = value.text()? else { return None };
+    let ends = blocks_in_text(raw);
+    let inside = value.span().start + 1;
+    let piece = |[start, end, next]: [usize; 3]| {
+        let place = |at: usize| inside + u32::try_from(at).unwrap_or(u32::MAX);
+        let rewrite = Rewrite { span: Span::new(place(start), place(end)), before: "", after: "" };
+        let piece = Some(Span::new(place(start), place(next)));
+        let place = PartPlace { rewrite: Some(rewrite), piece, ..PartPlace::element(value) };
+        Part::from_source(Content::Text(Text::Escaped(&raw[start..end])), place)
+    };
+    let last = ends.last()?[1];
+    let starts = std::iter::once(0).chain(ends.iter().map(|[_, next]| *next));
+    let blocks = starts.zip(&ends).map(|(start, [end, next])| [start, *end, *next]);
+    Some(blocks.chain([[last, raw.len(), raw.len()]]).map(piece).collect())
+}
+
+/// The patch that writes `texts`, the insides of JSON strings, in front of the text `value`.
+pub(super) fn prepend_texts(value: Value<'_>, texts: &[&str]) -> Option<super::Patch> {
+    value.text()?;
+    let inside = value.span().start + 1;
+    let text = texts.iter().flat_map(|text| [text, "\\n\\n"]).collect();
+    Some(super::Patch { span: Span::new(inside, inside), text })
+}
+
 /// A block of a list as a part; its text, if any, can be rewritten. The result of a tool that the provider runs is a list or an
 /// object of a fixed type, which no text can replace.
 pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
@@ -120,7 +146,7 @@ pub(super) fn prepend_parts(
     let span = content.span();
     if content.is_array() {
         let comma = if content.items().next().is_some() { "," } else { "" };
-        let inside = crate::json::Span::new(span.start + 1, span.start + 1);
+        let inside = Span::new(span.start + 1, span.start + 1);
         return Some(super::Patch { span: inside, text: format!("{parts}{comma}") });
     }
     content.text()?;

@@ -60,12 +60,15 @@ fn rewrite(part: &Part<'_>) -> Option<Patch> {
         Content::ToolResult(result) => result.content.first()?.decode(),
         _ => return None,
     };
-    Some(Patch { span: rewrite.span, text: format!("{}{}{}", rewrite.before, quote(&text), rewrite.after) })
+    let json = quote(&text);
+    // Inside a string there are quotes already.
+    let json = if place.piece.is_some() { &json[1..json.len() - 1] } else { &json };
+    Some(Patch { span: rewrite.span, text: format!("{}{json}{}", rewrite.before, rewrite.after) })
 }
 
 fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
-    for place in message.cut.iter().filter_map(Part::place) {
+    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
         gone.add(place.element);
         place.copies.iter().for_each(|&copy| gone.add(copy));
     }
@@ -92,7 +95,8 @@ fn cuts(message: &Message<'_>) -> Vec<Patch> {
     let mut seen: HashSet<Value<'_>> = HashSet::default();
     let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
     let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
-    spans.map(|span| Patch { span, text: String::new() }).collect()
+    let pieces = message.cut.iter().filter_map(|part| part.place()?.piece);
+    spans.chain(pieces).map(|span| Patch { span, text: String::new() }).collect()
 }
 
 /// The values that are removed from a message.

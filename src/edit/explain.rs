@@ -1,6 +1,6 @@
 //! Turns decisions into explanations: what was dropped or changed, and why, message by message.
 
-use crate::processors::{Change, Decision, Insertion, Plan};
+use crate::processors::{Change, Decision, Insertion, Plan, Prepend};
 use crate::transcript::{Message, Origin, Pairs, Subject};
 
 /// The explanation of one decision.
@@ -101,9 +101,19 @@ fn changed(changes: &[Change]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// The text of the first new block.
+fn first_text(blocks: &[Prepend]) -> &str {
+    let mut texts = blocks.iter().filter_map(|block| match block {
+        Prepend::Block(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.next().unwrap_or_default()
+}
+
 fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &str) -> Explained {
     let subject = match what {
-        Insertion::Draft(draft) | Insertion::Block(draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
+        Insertion::Draft(draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
+        Insertion::Blocks(role, blocks) => Subject::of_draft(role.name(), first_text(blocks)),
         Insertion::Results(_) => Subject::of_draft("tool", ""),
         Insertion::Moved(at) => {
             let moved = said(messages, pairs, *at, "moved", reason.to_owned());

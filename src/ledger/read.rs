@@ -8,7 +8,7 @@ use super::quotes::{self, Writer, bounded, corrects, one_line};
 use super::work::Called;
 use super::{ASKED, Ledger, calls};
 use crate::json::Text;
-use crate::transcript::{Content, Message, Pairs, PartRef, Role, Standing, ToolCall};
+use crate::transcript::{Content, Message, Pairs, PartRef, Role, Standing, ToolCall, own_blocks};
 
 impl Ledger {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. A result outside the
@@ -84,7 +84,7 @@ impl Ledger {
 }
 
 fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>> {
-    message.parts.iter().filter_map(|part| match &part.content {
+    message.parts.iter().skip(own_blocks(message)).filter_map(|part| match &part.content {
         Content::Text(text) => Some(text),
         _ => None,
     })

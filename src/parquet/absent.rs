@@ -17,7 +17,12 @@ pub enum TableSink {}
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Table {
-    pub fn open(source: &Source, _: Option<&str>, _: &dyn Fn(&str) -> bool) -> Result<Arc<Self>, Error> {
+    pub fn open(
+        source: &Source,
+        _: Option<&str>,
+        _: Option<usize>,
+        _: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
         let what = "this build cannot read Parquet; build curtail with the feature `parquet`";
         Err(Error::new(ErrorKind::Usage, &source.name, what))
     }

@@ -6,6 +6,7 @@
 mod columns;
 mod levels;
 mod nested;
+mod pages;
 mod rows;
 mod spool;
 mod table;
@@ -14,6 +15,10 @@ mod writer;
 pub use rows::Rows;
 pub use table::Table;
 pub use writer::TableSink;
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 use ::parquet::errors::ParquetError;
 
@@ -30,4 +35,28 @@ fn broken(name: &str, error: &ParquetError) -> Error {
         other => other.to_string(),
     };
     Error::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {said}"))
+}
+
+thread_local! {
+    /// Whether this thread runs code that may panic and whose panic becomes an error.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let other = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                other(panic);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(read));
+    GUARDED.set(before);
+    let damaged =
+        || Error::new(ErrorKind::Content, name, "this Parquet file cannot be read: numbers in it are damaged");
+    done.unwrap_or_else(|_| Err(damaged()))
 }

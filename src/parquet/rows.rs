@@ -8,10 +8,9 @@ use parquet::file::reader::RowGroupReader;
 use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::Table;
-use super::broken;
 use super::columns::Column;
 use super::nested::write_json;
+use super::{Table, broken, guarded};
 use crate::error::{Error, ErrorKind};
 use crate::io::{BLOCK, Buffer, RowBlock, RowPlace};
 
@@ -64,6 +63,11 @@ impl Rows {
     /// # Errors
     /// The file cannot be read.
     pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+        let name = self.table.name.clone();
+        guarded(&name, || self.next_unguarded(buffer, alone))
+    }
+
+    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
         buffer.clear();
         let structs = matches!(self.table.column, Column::Structs { .. });
         let first = RowPlace { group: self.group + 1, row: self.read + 1, structs };
@@ -116,6 +120,7 @@ impl Open {
 
     fn of_column(table: &Table, group: &dyn RowGroupReader, column: &Column) -> Result<Self, Error> {
         let failed = |error| broken(&table.name, &error);
+        table.check_pages(group, column)?;
         match column {
             Column::Text(leaf) => match group.get_column_reader(*leaf).map_err(failed)? {
                 ColumnReader::ByteArrayColumnReader(reader) => {

@@ -9,9 +9,10 @@ use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataR
 use parquet::file::reader::{FileReader as _, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
-use super::broken;
 use super::columns::{Column, candidates};
+use super::pages::oversized;
 use super::rows::head_of;
+use super::{broken, guarded};
 use crate::error::{Error, ErrorKind};
 use crate::io::{Source, Stamp};
 
@@ -24,6 +25,10 @@ pub struct Table {
     /// The same file, opened again for copying, because two threads cannot share a read position.
     copied: SerializedFileReader<File>,
     pub(super) file: File,
+    /// The same file, opened once more for the headers of its pages.
+    headers: File,
+    /// Bytes of a page at most, decompressed.
+    most: Option<usize>,
     pub(super) column: Column,
 }
 
@@ -34,24 +39,35 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    /// Opens the Parquet file of `source` at the column `wanted`, or at the only column whose first text is a transcript.
+    /// Opens the Parquet file of `source` at the column `wanted`, or at the only column whose first text is a transcript. Pages
+    /// of more than `most` bytes are not decompressed.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
     pub fn open(
         source: &Source,
         wanted: Option<&str>,
+        most: Option<usize>,
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        guarded(&source.name, || Self::open_unguarded(source, wanted, most, is_transcript))
+    }
+
+    fn open_unguarded(
+        source: &Source,
+        wanted: Option<&str>,
+        most: Option<usize>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let path = source.path.as_ref().ok_or_else(|| no_pipe(source))?;
         let failed = |error| broken(&source.name, &error);
         let open = || File::open(path).map_err(|error| Error::system(&source.name, &error));
-        let (file, again) = (open()?, open()?);
+        let (file, again, headers) = (open()?, open()?, open()?);
         let stamp = |file: &File| {
             let metadata = file.metadata().map_err(|error| Error::system(&source.name, &error))?;
             Stamp::from_metadata(&metadata).ok_or_else(|| no_pipe(source))
         };
-        if stamp(&file)? != stamp(&again)? {
+        if stamp(&file)? != stamp(&again)? || stamp(&again)? != stamp(&headers)? {
             return Err(Error::new(ErrorKind::System, &source.name, "changed while it was opened"));
         }
         let metadata = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
@@ -59,8 +75,8 @@ impl Table {
         let reader = SerializedFileReader::new(file).map_err(failed)?;
         let shared = again.try_clone().map_err(|error| Error::system(&source.name, &error))?;
         let copied = SerializedFileReader::new(shared).map_err(failed)?;
-        let mut table =
-            Self { name: source.name.clone(), reader, metadata, copied, file: again, column: Column::Text(0) };
+        let (name, column) = (source.name.clone(), Column::Text(0));
+        let mut table = Self { name, reader, metadata, copied, file: again, headers, most, column };
         table.column = table.choose(wanted, is_transcript)?;
         Ok(Arc::new(table))
     }
@@ -83,6 +99,27 @@ impl Table {
 
     pub(super) fn group(&self, index: usize) -> Result<Box<dyn RowGroupReader + '_>, Error> {
         self.reader.get_row_group(index).map_err(|error| broken(&self.name, &error))
+    }
+
+    /// Refuses a column with a page that is larger than allowed when it is decompressed.
+    pub(super) fn check_pages(&self, group: &dyn RowGroupReader, column: &Column) -> Result<(), Error> {
+        let Some(most) = self.most else { return Ok(()) };
+        let leaves = match column {
+            Column::Text(leaf) => *leaf..leaf.saturating_add(1),
+            Column::Structs { leaves, .. } => leaves.clone(),
+        };
+        for chunk in leaves.filter_map(|leaf| group.metadata().columns().get(leaf)) {
+            let found = oversized(&self.headers, chunk, most as u64);
+            let found = found.map_err(|_| self.refuse(String::from("the headers of its pages are damaged")))?;
+            if let Some(claimed) = found {
+                let column = chunk.column_path();
+                return Err(self.refuse(format!(
+                    "a page of column `{column}` holds {claimed} bytes, more than {most}, the limit of --max-record; pass a larger \
+                     one, or 0 for none"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// A reader of one leaf of a row group, for copying.

@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use super::columns::Column;
 use super::levels::copy_leaf;
 use super::spool::{Slot, Spool};
-use super::{Table, broken};
+use super::{Table, broken, guarded};
 use crate::error::Error;
 use crate::io::{FileSink, RowResult};
 
@@ -82,15 +82,17 @@ impl TableSink {
         while self.group < self.table.metadata().num_row_groups() {
             self.end_group()?;
         }
-        self.writer.into_inner().map_err(|error| broken(&self.table.name, &error))
+        let Self { table, writer, .. } = self;
+        guarded(&table.name, || writer.into_inner().map_err(|error| broken(&table.name, &error)))
     }
 
     fn end_group(&mut self) -> Result<(), Error> {
         let spool = std::mem::replace(&mut self.spool, Spool::new());
         let group = Group { table: &self.table, index: self.group };
-        let written = group.write(&mut self.writer, spool);
+        let name = &self.table.name;
+        let written = guarded(name, || group.write(&mut self.writer, spool).map_err(|error| broken(name, &error)));
         self.group += 1;
-        written.map_err(|error| broken(&self.table.name, &error))
+        written
     }
 }
 

@@ -217,7 +217,9 @@ impl Stage {
         let mut added = usize::MAX;
         let mut changed = false;
         for _ in 0..self.processor.passes() {
-            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).observed_by(on_summary);
+            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules)
+                .placing(layout.context)
+                .observed_by(on_summary);
             let mut plan = self.processor.decide(&view)?;
             plan.notes.retain(|note| !run.notes[before.notes..].contains(note));
             run.notes.append(&mut plan.notes);
@@ -271,7 +273,7 @@ impl Stage {
         if !run.messages.iter().any(|message| first.contains(&message.standing)) {
             return Ok(());
         }
-        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules);
+        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         if !self.processor.would_change(&view)? {
             return Ok(());
         }

@@ -295,7 +295,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             let what = match answer {
                 Prepend::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
                 Prepend::Moved(part) => Insertion::Moved(part.message),
-                Prepend::Draft(_) => Insertion::Results(vec![answer]),
+                Prepend::Draft(_) | Prepend::Block(_) => Insertion::Results(vec![answer]),
             };
             plan.inserts.push(Insert { before, what, reason: ANSWERS });
         }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Change, Decision, Insert, Insertion, Plan, Processor, ProcessorError, Reason, Remark, View};
+use super::planning::place_blocks;
+use super::{Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View};
 use crate::memory::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Content, Draft, Message, Part, Role, is_own_block};
+use crate::transcript::{Content, Message, Part, PartRef, Role, is_own_block, own_blocks};
 
 /// How a block begins.
 const OPENING: &str = "<working_memory>";
@@ -116,16 +117,20 @@ impl Processor for WorkingMemory {
         let front = view.messages.iter().take_while(|message| message.role.instructs()).count();
         match (block, existing_block(view.messages, front)) {
             (None, None) => {}
-            (None, Some(at)) => plan.decisions[at] = Decision::Drop(Reason::Borrowed("the working memory is empty")),
+            (None, Some(at)) => {
+                let reason = Reason::Borrowed("the working memory is empty");
+                let alone = view.messages[at.message].parts.len() == 1;
+                let cut = || Decision::Change(vec![Change::Cut(at.part)], reason.clone());
+                plan.decisions[at.message] = if alone { Decision::Drop(reason.clone()) } else { cut() };
+            }
             (Some(block), Some(at)) => {
                 note(&block, self.budget, &mut plan);
-                replace(&mut plan, at, &view.messages[at], (block.text, view.pairing_rules.developer));
+                replace(&mut plan, view, at, block.text);
             }
             (Some(block), None) => {
                 note(&block, self.budget, &mut plan);
-                let what = Insertion::Block(draft(block.text, view.pairing_rules.developer));
                 let reason = Reason::Borrowed("the current working memory");
-                plan.inserts.push(Insert { before: front, what, reason });
+                place_blocks(&mut plan, view, front, new_block(view, block.text), reason);
             }
         }
         Ok(plan)
@@ -174,45 +179,50 @@ fn note(block: &Block, budget: usize, plan: &mut Plan) {
     }
 }
 
-/// The message with an older block: a system or developer message, or, in formats without these roles, a user message that
-/// this program wrote at the place where a block is written.
-fn existing_block(messages: &[Message<'_>], front: usize) -> Option<usize> {
-    let own = messages.iter().position(|message| message.role.instructs() && contains_block(message));
-    let is_own = |message: &Message<'_>| {
-        message.role == Role::User && contains_block(message) && is_own_block(&message.parts[0], OPENING)
+/// An older block: a system or developer message, or, in formats without these roles, a part that this program wrote at the
+/// place where a block is written.
+fn existing_block(messages: &[Message<'_>], front: usize) -> Option<PartRef> {
+    let instructs = |message: &Message<'_>| message.role.instructs() && message.parts.len() == 1;
+    let own = messages.iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
+    let is_own = |part: &Part<'_>| contains_block(part) && is_own_block(part, OPENING);
+    let in_front = || {
+        let message = messages.get(front).filter(|message| message.role == Role::User)?;
+        let part = message.parts.iter().take(own_blocks(message)).position(is_own)?;
+        Some(PartRef { message: front, part })
     };
-    let in_front = || messages.get(front).is_some_and(is_own);
-    own.or_else(|| in_front().then_some(front))
+    own.map(|message| PartRef { message, part: 0 }).or_else(in_front)
 }
 
-fn contains_block(message: &Message<'_>) -> bool {
-    only_text(message).is_some_and(|text| is_block(&text))
+fn contains_block(part: &Part<'_>) -> bool {
+    text(part).is_some_and(|text| is_block(&text))
 }
 
-/// The text of a message whose only part is text.
-fn only_text<'m>(message: &'m Message<'_>) -> Option<Cow<'m, str>> {
-    match message.parts.as_slice() {
-        [Part { content: Content::Text(text), .. }] => Some(text.decode()),
-        _ => None,
-    }
+fn text<'m>(part: &'m Part<'_>) -> Option<Cow<'m, str>> {
+    if let Content::Text(text) = &part.content { Some(text.decode()) } else { None }
 }
 
-/// Replaces the block in message `at`, unless it is the same.
-fn replace(plan: &mut Plan, at: usize, message: &Message<'_>, (block, developer): (String, bool)) {
-    if only_text(message).is_some_and(|text| text == block) {
+/// Replaces the block at `at`, unless it is the same.
+fn replace(plan: &mut Plan, view: &View<'_, '_>, at: PartRef, block: String) {
+    let message = &view.messages[at.message];
+    let part = &message.parts[at.part];
+    if text(part).is_some_and(|text| text == block) {
         return;
     }
     let reason = Reason::Borrowed("the working memory changed");
-    let rewritable = message.parts.iter().any(|part| part.place().is_some_and(|place| place.rewrite.is_some()));
-    if rewritable && message.role.instructs() {
-        plan.decisions[at] = Decision::Change(vec![Change::Rewrite(0, block)], reason);
+    let rewritable = part.place().is_some_and(|place| place.rewrite.is_some());
+    if message.role.instructs() && rewritable {
+        plan.decisions[at.message] = Decision::Change(vec![Change::Rewrite(at.part, block)], reason);
+    } else if message.parts.len() == 1 {
+        plan.decisions[at.message] = Decision::Drop(reason.clone());
+        place_blocks(plan, view, at.message, new_block(view, block), reason);
     } else {
-        plan.decisions[at] = Decision::Drop(reason.clone());
-        plan.inserts.push(Insert { before: at, what: Insertion::Block(draft(block, developer)), reason });
+        let changes = vec![Change::Cut(at.part), Change::Prepend(vec![Prepend::Block(block)])];
+        plan.decisions[at.message] = Decision::Change(changes, reason);
     }
 }
 
-fn draft(block: String, developer: bool) -> Draft {
-    let role = if developer { Role::Developer } else { Role::System };
-    Draft::text(role, block)
+/// A new block, and its role.
+fn new_block(view: &View<'_, '_>, text: String) -> (Role, Vec<Prepend>) {
+    let role = if view.pairing_rules.developer { Role::Developer } else { Role::System };
+    (role, vec![Prepend::Block(text)])
 }

@@ -191,6 +191,7 @@ pub(super) fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
         elements: Vec::new(),
         preamble: layout.preamble.clone(),
         pairing_rules: layout.pairing_rules,
+        context: layout.context,
         reread: layout.reread,
     }
 }

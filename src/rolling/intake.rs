@@ -124,6 +124,11 @@ impl<'t> Intake<'t> {
         }
     }
 
+    /// Whether the last message is known and not the last one of the thread.
+    fn is_inside(&self) -> bool {
+        self.after_known && !self.at_end && self.undigested < self.had
+    }
+
     fn message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ThreadError> {
         self.seen += 1;
         let digest = digest(value);
@@ -144,8 +149,9 @@ impl<'t> Intake<'t> {
                 self.known_ids.insert(id);
                 return Ok(false);
             }
-            // Some logs write one reply as several messages with one id: a new one follows another one of them.
-            if self.repeats && self.has(&format!("@{id}")) && !self.known_ids.contains(&id) {
+            // Some logs write one reply as several messages with one id: a new one follows another one of them, at the end.
+            let follows = self.known_ids.contains(&id) && !self.is_inside();
+            if self.repeats && self.has(&format!("@{id}")) && !follows {
                 return Err(ThreadError::Changed(self.seen));
             }
             let id = self.mark(&format!("@{id}"));

@@ -14,6 +14,9 @@ pub(super) struct StoredLine {
     /// Whether it is metadata that outlived its message, as the last state line of its kind does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) outlived: bool,
+    /// Whether it is metadata of the message after it. Once no message is left before it, it looks like a header.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ahead: bool,
 }
 
 impl StoredLine {
@@ -23,7 +26,7 @@ impl StoredLine {
             true => Text::Json(value.raw()).decode().into_owned(),
             false => value.raw().to_owned(),
         };
-        Self { json, ts, outlived: false }
+        Self { json, ts, outlived: false, ahead: false }
     }
 }
 
@@ -59,6 +62,20 @@ pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineK
         };
     }
     kinds
+}
+
+/// Notes which of `lines` belong to the message after them, and corrects the kinds of those that belonged to it when they were
+/// read among more lines.
+pub(super) fn bind_ahead(lines: &mut [StoredLine], kinds: &mut [LineKind]) {
+    let mut next = None;
+    for (line, kind) in lines.iter_mut().zip(kinds).rev() {
+        match *kind {
+            LineKind::Message(index) => next = Some(index),
+            LineKind::With(index) => line.ahead = next == Some(index),
+            LineKind::Pinned => *kind = next.filter(|_| line.ahead).map_or(*kind, LineKind::With),
+            LineKind::Nested(_) => {}
+        }
+    }
 }
 
 /// Whether `document` is a list of lines.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ThreadError;
 use super::intake::Intake;
 use super::state;
-use super::stored::{LineKind, StoredLine, drop_replaced, is_list, line_kinds, line_values, stays};
+use super::stored::{LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, stays};
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::Document;
@@ -205,7 +205,8 @@ impl Thread {
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
-        let kinds = line_kinds(&line_values(&document), &layout);
+        let mut kinds = line_kinds(&line_values(&document), &layout);
+        bind_ahead(&mut self.items, &mut kinds);
         let mut rolling = summary.rolling_view(&messages, Some((self.memory.clone(), self.first)));
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
@@ -299,7 +300,7 @@ impl Thread {
             return Ok(state(&messages, &rolling, summary.held(&rolling), &time) + "\n");
         };
         let prefixes = ThoughtPrefixes::from_messages(&messages);
-        let view = View::new(&messages, &layout.preamble, layout.pairing_rules);
+        let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         let plan = summary.plan(&view, &rolling);
         let mut remaining = apply_plan(messages, &plan);
         let mut changed = !plan.is_identity();

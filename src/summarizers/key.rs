@@ -42,7 +42,9 @@ impl ApiKey {
         Ok(Self(key.to_owned()))
     }
 
-    pub(super) fn secret(&self) -> &str {
+    /// The key itself, to send it or to mask it.
+    #[must_use]
+    pub fn secret(&self) -> &str {
         &self.0
     }
 }

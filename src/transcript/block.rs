@@ -3,7 +3,7 @@
 //! The mark is a spelling: the letter behind the `<` of a block is written as an escape, such as `\u0063`. Writers of JSON
 //! escape no letters, so no text that somebody said carries the mark, and a model that reads the text sees nothing of it.
 
-use super::{Content, Part, PartOrigin};
+use super::{Content, Message, Part, PartOrigin};
 use crate::json::Text;
 
 /// `json`, in which a dialect spelt the block `text`, with the mark.
@@ -25,9 +25,47 @@ pub fn is_own_block(part: &Part<'_>, opening: &str) -> bool {
     let Content::Text(text) = &part.content else { return false };
     match (&part.origin, text) {
         (PartOrigin::Block(own), _) => own.starts_with(opening),
-        (PartOrigin::Source(_), Text::Escaped(raw)) => spelt_with_mark(raw, opening),
+        (PartOrigin::Source(_) | PartOrigin::Moved(_), Text::Escaped(raw)) => spelt_with_mark(raw, opening),
         _ => false,
     }
+}
+
+/// How many parts at the beginning of a message are blocks of this program.
+#[must_use]
+pub fn own_blocks(message: &Message<'_>) -> usize {
+    let is_own = |part: &&Part<'_>| match (&part.origin, &part.content) {
+        (PartOrigin::Block(_), _) => true,
+        (PartOrigin::Source(_) | PartOrigin::Moved(_), Content::Text(Text::Escaped(raw))) => marked_name(raw).is_some(),
+        _ => false,
+    };
+    message.parts.iter().take_while(is_own).count()
+}
+
+/// The ends of the blocks that the JSON string `raw`, without its quotes, begins with: of each block, and of the empty line
+/// behind it. A string that is nothing but a block has none.
+#[must_use]
+pub fn blocks_in_text(raw: &str) -> Vec<[usize; 2]> {
+    const EMPTY_LINE: &str = "\\n\\n";
+    let mut found: Vec<[usize; 2]> = Vec::new();
+    loop {
+        let start = found.last().map_or(0, |[_, end]| *end);
+        let rest = raw.get(start..).unwrap_or_default();
+        let close = marked_name(rest).map(|name| format!("</{name}>"));
+        let end = close.and_then(|close| Some(rest.find(&close)? + close.len()));
+        match end.filter(|end| rest[*end..].starts_with(EMPTY_LINE)) {
+            Some(end) => found.push([start + end, start + end + EMPTY_LINE.len()]),
+            None => return found,
+        }
+    }
+}
+
+/// The name of the block that a JSON string begins with, if it has the mark.
+fn marked_name(raw: &str) -> Option<String> {
+    let digits = raw.strip_prefix("<\\u00")?.get(..2)?;
+    let letter = u8::from_str_radix(digits, 16).ok().map(char::from).filter(char::is_ascii_lowercase)?;
+    let rest = raw.strip_prefix(&format!("<{}", escape(letter)))?;
+    let name = rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap_or_default();
+    Some(format!("{letter}{name}"))
 }
 
 fn spelt_with_mark(raw: &str, opening: &str) -> bool {
@@ -43,7 +81,7 @@ fn escape(letter: char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{marked, spelt_with_mark};
+    use super::{blocks_in_text, marked, spelt_with_mark};
     use crate::json::quote;
 
     #[test]
@@ -53,6 +91,20 @@ mod tests {
         assert!(json.contains(r#""text":"<\u006demory next=\"2\">"#), "{json}");
         let read: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
         assert_eq!(read["text"], text);
+    }
+
+    #[test]
+    fn blocks_end_before_what_somebody_said() {
+        let memory = r"<\u006demory>\nsaid\n</memory>";
+        let notes = r#"<\u006eotes_of next=\"2\">\na\n</notes_of>"#;
+        let (first, second) = (memory.len(), memory.len() + 4 + notes.len());
+        let both = format!(r"{memory}\n\n{notes}\n\nHello");
+        assert_eq!(blocks_in_text(&both), [[first, first + 4], [second, second + 4]]);
+        let look_alike = format!(r"{memory}\n\n<notes>\n</notes>\n\nHello");
+        assert_eq!(blocks_in_text(&look_alike), [[first, first + 4]]);
+        for text in [memory.to_owned(), format!("{memory} Hello"), format!("Hello {memory}"), String::from(r"<\u00")] {
+            assert!(blocks_in_text(&text).is_empty(), "{text}");
+        }
     }
 
     #[test]

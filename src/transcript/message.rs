@@ -244,8 +244,9 @@ impl<'a> Message<'a> {
 
     /// The other parts in the bytes of the part with index `part`, such as a result that is written inside its call.
     pub fn same_element(&self, part: usize) -> impl Iterator<Item = usize> {
-        let element = self.parts[part].place().map(|place| place.element);
-        let same = move |other: &Part<'a>| element.is_some() && other.place().map(|place| place.element) == element;
+        let whole = |part: &Part<'a>| part.place().filter(|place| place.piece.is_none()).map(|place| place.element);
+        let element = whole(&self.parts[part]);
+        let same = move |other: &Part<'a>| element.is_some() && whole(other) == element;
         (0..self.parts.len()).filter(move |&nth| nth != part && same(&self.parts[nth]))
     }
 

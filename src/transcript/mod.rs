@@ -19,7 +19,7 @@ mod subject;
 mod tool;
 mod usage;
 
-pub use block::{is_own_block, marked};
+pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{reach, supersede};
 pub use draft::{Draft, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
@@ -30,7 +30,7 @@ pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrig
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Part, PartOrigin, PartPlace, Rewrite};
 pub use placement::Placement;
-pub use provider_rules::{IdFormat, ProviderRules, Turns};
+pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
 pub use segment::{bind_split_replies, in_flight, segments, turns};
 pub use subject::Subject;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
@@ -85,6 +85,8 @@ pub struct Layout<'a> {
     pub preamble: Vec<Text<'a>>,
     /// The rules of the wire format for calls and results.
     pub pairing_rules: PairingRules,
+    /// Where blocks of context are written.
+    pub context: ContextPlace,
     /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
     pub reread: Option<Reread>,
 }

@@ -78,6 +78,8 @@ pub struct PartPlace<'a> {
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
     /// one element.
     pub rewrite: Option<Rewrite>,
+    /// The bytes that are removed when the part is cut, for a part of a text in `element`; `None` if the whole element is.
+    pub piece: Option<Span>,
     /// Whether the provider rejects the part after a changed message: its signature covers everything before it.
     pub prefix_bound: bool,
     /// For a call that another call makes while it runs: the id of that other call.
@@ -96,6 +98,7 @@ impl<'a> PartPlace<'a> {
             copies: Vec::new(),
             shell: false,
             rewrite: None,
+            piece: None,
             prefix_bound: false,
             caller: None,
             thinking_call: None,
@@ -110,6 +113,7 @@ impl<'a> PartPlace<'a> {
             copies: Vec::new(),
             shell: true,
             rewrite: None,
+            piece: None,
             prefix_bound: false,
             caller: None,
             thinking_call: None,

@@ -23,8 +23,33 @@ pub struct ProviderRules {
     pub call_signatures: &'static [&'static str],
     /// Whether instructions may be anywhere in the conversation.
     pub system_anywhere: bool,
+    /// Whether instructions are always beside the list of messages, which has no role for them.
+    pub system_beside: bool,
     /// The format of call ids, if the provider restricts it.
     pub ids: Option<IdFormat>,
+}
+
+impl ProviderRules {
+    /// Where a block of context is written in a transcript with these rules.
+    #[must_use]
+    pub fn context_place(&self) -> ContextPlace {
+        ContextPlace { joins: self.turns == Turns::Alternate, system: !self.system_beside }
+    }
+}
+
+/// Where a block of context is written: summaries, or working memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextPlace {
+    /// Whether a block from the user is written in front of the user's message that follows, because turns alternate.
+    pub joins: bool,
+    /// Whether the list of messages has a role for instructions.
+    pub system: bool,
+}
+
+impl Default for ContextPlace {
+    fn default() -> Self {
+        Self { joins: false, system: true }
+    }
 }
 
 /// Whether messages of one role may follow each other.

@@ -35,6 +35,8 @@ mod store;
 mod summarizers;
 #[cfg(feature = "parquet")]
 mod tables;
+#[cfg(all(feature = "parquet", target_os = "linux"))]
+mod tables_damaged;
 mod tokens;
 mod trust;
 mod view;

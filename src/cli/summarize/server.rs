@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 
+use crate::console;
 use crate::summarizers::{Anthropic, ApiKey, Endpoint, OpenAi};
 
 /// A provider with a server of its own, and the variables that its own tools read.
@@ -78,7 +79,10 @@ impl Provider {
     /// The key, and where it comes from.
     fn key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<Option<(ApiKey, String)>> {
         if let Some(path) = choice.api_key_file {
-            return Ok(Some((ApiKey::from_file(path)?, path.display().to_string())));
+            let key = ApiKey::from_file(path)?;
+            // A command of the same chain may print it.
+            console::hide(key.secret());
+            return Ok(Some((key, path.display().to_string())));
         }
         let set = [KEY_VARIABLE, self.key_variable].into_iter().find_map(|name| Some((name, variable(name)?)));
         let Some((name, value)) = set else { return Ok(None) };

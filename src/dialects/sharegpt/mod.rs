@@ -3,8 +3,8 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, blocks};
-use crate::json::{Text, Value, quote};
+use super::{Dialect, Fit, Item, Patch, blocks};
+use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, Reread, ResultPlace, Role, Turns,
     Unknown,
@@ -61,6 +61,7 @@ impl Dialect for ShareGpt {
         message.parts = match (&*name, role) {
             ("function_call" | "tool_call", _) => calls::read_calls(said, item),
             (_, Role::Tool) => vec![calls::read_result(item, said.map(text_value))],
+            (_, Role::User) if let Some(pieces) = said.and_then(blocks::pieces) => pieces,
             _ => blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
         };
         message.indivisible = message.calls().count() > 1 && blocks(item).is_none();
@@ -110,6 +111,17 @@ impl Dialect for ShareGpt {
                 format!("{{\"type\":\"text\",\"value\":{}}}", quote(text))
             }
         }
+    }
+
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let said = message.get("value").or_else(|| message.get("content"))?;
+        if said.is_array() {
+            return blocks::prepend_parts(said, parts, str::to_owned);
+        }
+        let documents: Vec<Document<'_>> = parts.iter().filter_map(|part| Document::parse(part).ok()).collect();
+        let texts: Vec<Text<'_>> = documents.iter().filter_map(|part| part.roots().next()?.get_text("value")).collect();
+        let inside = texts.iter().filter_map(|text| if let Text::Escaped(raw) = text { Some(*raw) } else { None });
+        blocks::prepend_texts(said, &inside.collect::<Vec<&str>>())
     }
 }
 

@@ -43,7 +43,11 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
         Insertion::Draft(draft) => drafted(draft, anchor(messages.get(insert.before).or(before))),
-        Insertion::Block(draft) => block(draft, anchor(messages.get(insert.before).or(before))),
+        Insertion::Blocks(role, blocks) => {
+            let mut message = Message::draft(*role, anchor(messages.get(insert.before).or(before)));
+            message.parts = blocks.iter().map(|block| prepended_part(messages, block)).collect();
+            message
+        }
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
             if let Origin::Source { index, value } = message.origin {
@@ -65,17 +69,6 @@ fn drafted<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
     Message { parts: draft.parts.iter().map(drafted_part).collect(), ..Message::draft(draft.role, anchor) }
 }
 
-/// A message whose text later runs recognize.
-fn block<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
-    let mut message = drafted(draft, anchor);
-    for part in &mut message.parts {
-        if let PartOrigin::Draft(DraftPart::Text(text)) = &mut part.origin {
-            part.origin = PartOrigin::Block(std::mem::take(text));
-        }
-    }
-    message
-}
-
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     let content = match part {
         DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
@@ -92,7 +85,7 @@ fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     Part { content, origin: PartOrigin::Draft(part.clone()) }
 }
 
-/// The results that a message takes in.
+/// The results and blocks that a message takes in.
 #[derive(Default)]
 struct Answers<'a> {
     front: Vec<Part<'a>>,
@@ -116,6 +109,9 @@ fn answers<'a>(messages: &[Message<'a>], decision: &Decision) -> Answers<'a> {
 fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
     match answer {
         Prepend::Draft(part) => drafted_part(part),
+        Prepend::Block(text) => {
+            Part { content: Content::Text(Text::Owned(text.clone())), origin: PartOrigin::Block(text.clone()) }
+        }
         Prepend::Moved(from) => {
             let part = messages[from.message].parts[from.part].clone();
             let origin = match part.origin {

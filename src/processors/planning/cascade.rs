@@ -171,7 +171,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         let elements = self.elements.entry(part.message).or_insert_with(|| {
             let mut elements: HashMap<Value<'_>, Vec<usize>> = HashMap::default();
             for (nth, part) in message.parts.iter().enumerate() {
-                if let Some(place) = part.place() {
+                if let Some(place) = part.place().filter(|place| place.piece.is_none()) {
                     elements.entry(place.element).or_default().push(nth);
                 }
             }

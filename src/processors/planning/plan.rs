@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::HashSet;
 
 use crate::json::Text;
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, PartRef};
+use crate::transcript::{ContextPlace, Draft, DraftPart, Message, PairingRules, PartRef, Role};
 
 /// The part of a transcript that a processor sees.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,8 @@ pub struct View<'v, 'a> {
     pub preamble: &'v [Text<'a>],
     /// Where the format places results, and whether calls have ids.
     pub pairing_rules: PairingRules,
+    /// Where blocks of context are written.
+    pub context: ContextPlace,
     /// Called after each summary that a processor makes; `None` without an observer.
     pub on_summary: Option<&'v OnSummary>,
 }
@@ -27,7 +29,14 @@ impl<'v, 'a> View<'v, 'a> {
     /// A view without an observer.
     #[must_use]
     pub const fn new(messages: &'v [Message<'a>], preamble: &'v [Text<'a>], pairing_rules: PairingRules) -> Self {
-        Self { messages, preamble, pairing_rules, on_summary: None }
+        let context = ContextPlace { joins: false, system: true };
+        Self { messages, preamble, pairing_rules, context, on_summary: None }
+    }
+
+    /// The same view of a transcript whose format has this place for blocks of context.
+    #[must_use]
+    pub const fn placing(self, context: ContextPlace) -> Self {
+        Self { context, ..self }
     }
 
     /// The same view, with an observer of summaries.
@@ -88,13 +97,13 @@ pub enum Change {
     Rewrite(usize, String),
     /// Write a result into the call with this index, for formats that store a result inside its call.
     Answer(usize, String),
-    /// Insert results before the first part.
+    /// Insert results or blocks before the first part.
     Prepend(Vec<Prepend>),
     /// Insert results after the last part, for formats with a call and its result in one message.
     Append(Vec<Prepend>),
 }
 
-/// A result that is inserted into a message.
+/// A result or a block that is inserted into a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Prepend {
@@ -102,6 +111,8 @@ pub enum Prepend {
     Moved(PartRef),
     /// A new part.
     Draft(DraftPart),
+    /// A new text that is a block: later runs recognise it.
+    Block(String),
 }
 
 /// A message that is inserted between two others.
@@ -121,8 +132,8 @@ pub struct Insert {
 pub enum Insertion {
     /// A new message.
     Draft(Draft),
-    /// A new message that is a block: later runs recognize it.
-    Block(Draft),
+    /// A new message that contains these blocks.
+    Blocks(Role, Vec<Prepend>),
     /// The message with this index, moved here; its old place is dropped.
     Moved(usize),
     /// A new message that contains these results.

@@ -4,6 +4,7 @@
 
 mod inputs;
 mod interactions;
+mod placing;
 mod rolling_summary;
 mod schedule;
 mod summary_block;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::super::planning::DropSet;
-use super::super::{Decision, Insert, Insertion, OnSummary, Plan, Processor, ProcessorError, Reason, View};
+use super::super::{OnSummary, Plan, Processor, ProcessorError, Reason, View};
 use super::inputs::SummaryInput;
 use super::interactions::{Counted, Interaction, interactions};
+use super::placing::place_block;
 use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
-use super::summary_block::{read_block, write_block};
+use super::summary_block::{find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Failure, Summarizer};
 use crate::tokenizers::Tokenizer;
-use crate::transcript::{Draft, Message, Pairs, Role, Standing};
+use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -57,8 +58,10 @@ pub struct RollingView {
     pub first: usize,
     /// The interactions in the transcript.
     pub interactions: Vec<Interaction>,
-    /// The messages that contain earlier summaries.
-    blocks: Vec<usize>,
+    /// The earlier summaries.
+    pub(super) blocks: Vec<PartRef>,
+    /// The messages that contain nothing but blocks of this program.
+    pub(super) context: Vec<usize>,
     /// The tokens of each interaction, where a number of them triggers summaries.
     pub(super) sizes: Vec<usize>,
 }
@@ -70,10 +73,10 @@ impl RollingView {
         self.first - 1 + self.interactions.len()
     }
 
-    /// Whether the message with this index contains earlier summaries.
+    /// Whether the message with this index contains nothing but earlier summaries, or memory.
     #[must_use]
     pub fn is_block(&self, message: usize) -> bool {
-        self.blocks.contains(&message)
+        self.context.contains(&message)
     }
 
     /// The interaction with this number.
@@ -135,12 +138,20 @@ impl RollingSummary {
     #[must_use]
     pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
         let mut found = None;
-        let mut blocks = Vec::new();
+        let (mut blocks, mut context) = (Vec::new(), Vec::new());
         let mut spoken = false;
         for (at, message) in messages.iter().enumerate() {
-            if let Some(state) = read_block(message).filter(|_| !spoken) {
-                found = Some(state);
-                blocks.push(at);
+            if spoken {
+                break;
+            }
+            let block = find_block(message);
+            let own = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
+            if let Some((part, state, next)) = block {
+                found = Some((state, next));
+                blocks.push(PartRef { message: at, part });
+            }
+            if own > 0 && own == message.parts.len() {
+                context.push(at);
             } else if message.thread == 0 && !message.role.instructs() {
                 // A boundary stands for all that was said before it.
                 spoken = !message.boundary;
@@ -154,9 +165,9 @@ impl RollingSummary {
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
             newest.ledger = Ledger::from_text(&newest.text);
         }
-        let interactions = interactions(messages, self.counted, &|at| blocks.contains(&at) || messages[at].boundary);
-        let sizes = self.sizes(messages, &interactions, &blocks);
-        RollingView { memory, first: first.max(1), interactions, blocks, sizes }
+        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].boundary);
+        let sizes = self.sizes(messages, &interactions, &context);
+        RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
 
     /// Summarizes the ranges `due`, each on a thread of its own if a model makes the summaries, which takes seconds each.
@@ -230,40 +241,10 @@ impl RollingSummary {
         let mut plan = drops.into_plan();
         if !rolling.memory.summaries.is_empty() {
             let text = write_block(&rolling.memory, next.max(rolling.first));
-            place_block(&mut plan, messages, rolling, start, (self.role, text));
+            place_block(&mut plan, view, rolling, start, (self.role, text));
         }
         plan
     }
-}
-
-/// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
-fn place_block(
-    plan: &mut Plan,
-    messages: &[Message<'_>],
-    rolling: &RollingView,
-    start: usize,
-    (role, text): (Role, String),
-) {
-    if let [at] = rolling.blocks[..]
-        && joined_text(&messages[at]) == text
-        && plan.is_identity()
-    {
-        return;
-    }
-    for &at in &rolling.blocks {
-        plan.decisions[at] = Decision::Drop(Reason::Borrowed("replaced by newer summaries"));
-    }
-    let reason = Reason::Borrowed("summaries of the earlier interactions");
-    let what = Insertion::Block(Draft::text(role, text));
-    plan.inserts.push(Insert { before: start, what, reason });
-}
-
-fn joined_text(message: &Message<'_>) -> String {
-    let texts = message.parts.iter().filter_map(|part| match &part.content {
-        crate::transcript::Content::Text(text) => Some(text.decode()),
-        _ => None,
-    });
-    texts.collect()
 }
 
 /// `span` with the ids of its first and its last speaking message.

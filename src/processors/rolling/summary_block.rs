@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::schedule::{InteractionRange, RollingState, Summary, SummaryRange};
 use crate::ledger::Ledger;
-use crate::transcript::{Content, Message, is_own_block};
+use crate::transcript::{Content, Message, Part, is_own_block, own_blocks};
 
 const OPENING: &str = "<conversation_summaries next=";
 const OPEN: &str = "<conversation_summaries next=\"";
@@ -30,16 +30,20 @@ pub(super) fn write_block(memory: &RollingState, next: usize) -> String {
     text + CLOSE
 }
 
-/// The state in a message that is such a block and nothing else, and was written by this program or by who gives the
-/// instructions, and the number of the first interaction after it.
+/// The first part of a message that is such a block, the state in it, and the number of the first interaction after it. Such
+/// a part was written by this program, or is all that somebody says who gives the instructions.
 #[must_use]
-pub(super) fn read_block(message: &Message<'_>) -> Option<(RollingState, usize)> {
-    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    });
-    let text = texts.next().filter(|_| message.parts.len() == 1)?;
-    if text.len_bound() < OPEN.len() || !(message.role.instructs() || is_own_block(&message.parts[0], OPENING)) {
+pub(super) fn find_block(message: &Message<'_>) -> Option<(usize, RollingState, usize)> {
+    let instructions = message.role.instructs() && message.parts.len() == 1;
+    let count = own_blocks(message).max(usize::from(instructions));
+    let own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
+    let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| own(part));
+    parts.find_map(|(nth, part)| read_block(part).map(|(state, next)| (nth, state, next)))
+}
+
+fn read_block(part: &Part<'_>) -> Option<(RollingState, usize)> {
+    let Content::Text(text) = &part.content else { return None };
+    if text.len_bound() < OPEN.len() {
         return None;
     }
     let text = text.decode();

@@ -2,13 +2,13 @@
 
 use crate::ledger::is_typed;
 use crate::summarizers::{Speaker, Utterance};
-use crate::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult};
+use crate::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult, own_blocks};
 
 /// Text in place of an image or a file.
 const MEDIA: &str = "(an image or a file)";
 
-/// The utterances of the messages from `first` up to `end`, without instructions, which are kept, and without reasoning, which
-/// the model did not say.
+/// The utterances of the messages from `first` up to `end`, without instructions and blocks of this program, which are kept,
+/// and without reasoning, which the model did not say.
 pub(super) fn utterances<'m>(
     messages: &'m [Message<'_>],
     pairs: &Pairs,
@@ -18,7 +18,9 @@ pub(super) fn utterances<'m>(
     let range = messages.iter().enumerate().take(end).skip(first);
     range
         .filter(|(_, message)| !message.role.instructs())
-        .flat_map(|(at, message)| (0..message.parts.len()).map(move |part| PartRef { message: at, part }))
+        .flat_map(|(at, message)| {
+            (own_blocks(message)..message.parts.len()).map(move |part| PartRef { message: at, part })
+        })
         .filter_map(|part| utterance(messages, pairs, part))
         .collect()
 }

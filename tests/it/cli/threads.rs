@@ -123,3 +123,63 @@ fn a_changed_history_is_said_and_accepted_on_request() {
         assert_eq!(append(&[]).0, Some(2));
     }
 }
+
+/// Some logs write a reply as several messages with one id. A changed piece inside the history is a change, like any other; a
+/// piece behind the end is new.
+#[test]
+fn a_changed_piece_of_a_reply_is_said() {
+    let line = |uuid: &str, parent: &str, id: &str, block: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"{uuid}\",\"parentUuid\":\"{parent}\",\"sessionId\":\"s\",\"message\":{{\"id\":\"{id}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"{block}\"}}]}}}}\n"
+        )
+    };
+    let user = |uuid: &str, parent: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"Question {uuid}\"}}}}\n"
+        )
+    };
+    let reply = [line("a1", "u1", "m1", "Piece one."), line("a2", "a1", "m1", "Piece two.")];
+    let begin = user("u1", "null") + &reply.concat();
+    let end = user("u2", "\"a2\"") + &line("a3", "u2", "m2", "Piece three.");
+    let more = line("a4", "a3", "m2", "Piece four.");
+    for (history, fits) in [
+        (format!("{begin}{end}{more}"), true),
+        (format!("{begin}{end}{more}").replace("Piece two", "Another piece"), false),
+        (format!("{begin}{end}{more}").replace("Piece one", "Another piece"), false),
+    ] {
+        let place = Place::new();
+        place.write("log.jsonl", format!("{begin}{end}").as_bytes());
+        let append =
+            || place.curtail(&[&["summarize", "-n", "9"], &THREAD[..], &["log.jsonl"]].concat()).output().unwrap();
+        assert!(append().status.success());
+        place.write("log.jsonl", history.as_bytes());
+        let done = append();
+        assert_eq!(done.status.success(), fits, "{history}{}", text(&done.stderr));
+        assert!(fits || text(&done.stderr).contains("--rewind"), "{}", text(&done.stderr));
+        assert!(!fits || text(&done.stdout) == history, "{}", text(&done.stdout));
+    }
+}
+
+/// A snapshot that belongs to the message after it goes with that message, also when no message is left before it.
+#[test]
+fn metadata_ahead_of_a_message_goes_with_it() {
+    let said = |n: usize| {
+        let (kind, parent) =
+            (["user", "assistant"][n % 2], n.checked_sub(1).map_or("null".into(), |n| format!("\"u{n}\"")));
+        let line = format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"u{n}\",\"parentUuid\":{parent},\"sessionId\":\"s\",\"message\":{{\"role\":\"{kind}\",\"content\":[{{\"type\":\"text\",\"text\":\"Message {n}\"}}]}}}}\n"
+        );
+        let snapshot = format!(
+            "{{\"type\":\"file-history-snapshot\",\"messageId\":\"u{n}\",\"snapshot\":{{\"messageId\":\"u{n}\"}}}}\n"
+        );
+        [snapshot, line].concat()
+    };
+    let place = Place::new();
+    for n in 0..8 {
+        place.write("piece.jsonl", said(n).as_bytes());
+        let last =
+            good(&place, &[&THREAD[..], &["--dialect", "claude-code", "--framing", "lines", "piece.jsonl"]].concat());
+        place.write("whole.jsonl", (0..=n).map(said).collect::<String>().as_bytes());
+        assert_eq!(last, good(&place, &["--dialect", "claude-code", "whole.jsonl"]), "after {n}");
+    }
+}

@@ -141,6 +141,26 @@ fn no_message_shows_a_key_or_a_password() {
     }
 }
 
+/// A command of the same chain may print the key of another stage: its standard error is shown without it.
+#[test]
+fn the_key_of_a_file_is_masked_in_what_a_command_prints() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("it can be written");
+    write("key.txt", &format!("{KEY}\n"));
+    write(
+        "chain.toml",
+        "[[history.processors]]\ntype = \"summarize\"\nwindow = 1\nsummarizer-cmd = \"sh -c 'cat key.txt >&2; exit 3'\"\n\
+         [[history.processors]]\ntype = \"summarize\"\nsummarizer = \"openai\"\nsummary-model = \"m\"\n\
+         endpoint = \"http://127.0.0.1:9/v1\"\napi-key-file = \"key.txt\"\n",
+    );
+    write("chat.jsonl", &"{\"role\":\"user\",\"content\":\"Hello\"}\n".repeat(3));
+    let mut command = super::curtail(folder.path());
+    let output = command.args(["run", "-c", "chain.toml", "chat.jsonl"]).output().expect("the binary runs");
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("exit status: 3") && said.contains("***") && !said.contains(KEY), "{said}");
+}
+
 /// Help names the variable and not its value.
 #[test]
 fn help_shows_no_endpoint_of_the_environment() {

@@ -1,5 +1,6 @@
 //! What the program trusts, and what it sends where: keys, servers, certificates, proxies, other people's texts.
 
+mod alternation;
 mod blocks;
 mod concurrency;
 #[cfg(unix)]
