@@ -1,5 +1,7 @@
 //! The lines of a log that a thread stores: messages, and the metadata beside them.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::dialects::{Dialect, Item};
@@ -64,16 +66,30 @@ pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineK
     kinds
 }
 
-/// Notes which of `lines` belong to the message after them, and corrects the kinds of those that belonged to it when they were
-/// read among more lines.
-pub(super) fn bind_ahead(lines: &mut [StoredLine], kinds: &mut [LineKind]) {
+/// Notes which of `lines` belong to the message after them.
+pub(super) fn note_ahead(lines: &mut [StoredLine], kinds: &[LineKind]) {
     let mut next = None;
     for (line, kind) in lines.iter_mut().zip(kinds).rev() {
         match *kind {
             LineKind::Message(index) => next = Some(index),
             LineKind::With(index) => line.ahead = next == Some(index),
-            LineKind::Pinned => *kind = next.filter(|_| line.ahead).map_or(*kind, LineKind::With),
-            LineKind::Nested(_) => {}
+            LineKind::Pinned | LineKind::Nested(_) => {}
+        }
+    }
+}
+
+/// Binds the lines that belong to the message after them to it, although no message is left before them.
+pub(super) fn bind_ahead(lines: &[StoredLine], values: &[Value<'_>], layout: &mut Layout<'_>) {
+    let ahead: HashSet<u32> =
+        lines.iter().zip(values).filter(|(line, _)| line.ahead).map(|(_, value)| value.span().start).collect();
+    let mut next = None;
+    for slot in layout.slots.iter_mut().rev() {
+        match slot.what {
+            SlotKind::Message(index) => next = Some(index),
+            SlotKind::Pinned if ahead.contains(&slot.span.start) => {
+                slot.what = next.map_or(slot.what, SlotKind::With);
+            }
+            _ => {}
         }
     }
 }

