@@ -111,7 +111,7 @@ pub enum Prepend {
     Moved(PartRef),
     /// A new part.
     Draft(DraftPart),
-    /// A new text that is a block: later runs recognise it.
+    /// A new text that is a block: later runs recognize it.
     Block(String),
 }
 
