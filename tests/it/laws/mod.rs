@@ -1,6 +1,5 @@
 //! The laws that hold for every command, every dialect and every input.
 
-mod alternation;
 pub mod boundaries;
 pub mod cases;
 pub mod check;
