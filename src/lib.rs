@@ -29,10 +29,12 @@
 //! - `cli`: the program; implies `http` and `store`
 //! - `hf`: counts with a `tokenizer.json` of Hugging Face
 //! - `http`: asks models over HTTP for summaries
-//! - `parquet`: reads and writes a column of a Parquet file; implies `cli`
+//! - `parquet`: reads and writes a column of a Parquet or Arrow IPC file; implies `cli`
 //! - `schema`: validates working memory against a JSON Schema
 //! - `store`: keeps working memory and rolling memory in an `SQLite` file
 
+#[cfg(feature = "parquet")]
+pub mod arrow;
 #[cfg(feature = "cli")]
 pub mod batch;
 pub mod calibration;
@@ -52,9 +54,6 @@ pub mod ledger;
 pub mod memory;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-#[cfg(all(feature = "cli", not(feature = "parquet")))]
-#[path = "parquet/absent.rs"]
-pub mod parquet;
 pub mod pipeline;
 pub mod processors;
 #[cfg(feature = "cli")]
@@ -67,6 +66,11 @@ pub mod rolling;
 pub mod store;
 mod suggest;
 pub mod summarizers;
+#[cfg(feature = "parquet")]
+pub mod tables;
+#[cfg(all(feature = "cli", not(feature = "parquet")))]
+#[path = "tables/absent.rs"]
+pub mod tables;
 pub mod templates;
 pub mod tokenizers;
 pub mod transcript;

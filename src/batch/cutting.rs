@@ -7,9 +7,9 @@ use super::{Opened, Unit, Work};
 use crate::dialects::ReadError;
 use crate::edit::Explained;
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{FileSink, Packing, RowPlace, RowResult, Targets};
-use crate::parquet::TableSink;
+use crate::io::{FileSink, RowPlace, RowResult, Targets};
 use crate::pipeline::{Cutter, Decider, StageCount, Totals, Window};
+use crate::tables::TableSink;
 use crate::visible::{self, one_line};
 
 /// Cuts units.
@@ -211,7 +211,7 @@ impl Work for Cutting {
     }
 
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
-        out.group = place.group;
+        out.group = place.group.number();
         out.rows.push(match result {
             RowResult::Text(_) => out.row.take().unwrap_or_else(|| match place.structs {
                 true => RowResult::Unchanged,
@@ -275,11 +275,8 @@ impl Cutting {
         let Some(table) = &opened.table else {
             return Ok(self.targets.open(&opened.source, opened.packing)?.map(|sink| OutputSink::File(Box::new(sink))));
         };
-        if let Some(path) = self.targets.path(&opened.source)
-            && Packing::of_name(&path) != Packing::Plain
-        {
-            let what = "a Parquet file is compressed inside; name the output without this ending";
-            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        if let Some(path) = self.targets.path(&opened.source) {
+            super::table_rows::refuse_name(&path, table.format())?;
         }
         let sink = self.targets.open(&opened.source, opened.packing)?;
         Ok(sink.map(|sink| TableSink::new(table, sink)).transpose()?.map(|sink| OutputSink::Table(Box::new(sink))))

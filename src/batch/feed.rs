@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{InputOptions, Opened};
 use crate::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Blocks, Buffer, Limits, RowBlock, Source};
+use crate::io::{Blocks, Buffer, Limits, RowBlock, Source, TableFormat};
 use crate::json::{Document, ParseErrorKind};
-use crate::parquet::{Rows, Table};
+use crate::tables::{Rows, Table};
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;
@@ -231,8 +231,8 @@ pub(super) fn open(
     buffer: &mut Buffer,
 ) -> Result<First, Error> {
     let mut blocks = Box::new(Blocks::open(source, limits)?);
-    if blocks.is_parquet() {
-        return open_table(input_options, source, (number, &blocks), buffer);
+    if let Some(format) = blocks.table() {
+        return open_table(input_options, source, (format, number, &blocks), buffer);
     }
     next_lines(&mut blocks, buffer, (&source.name, 1))?;
     let head = valid_prefix(buffer);
@@ -247,7 +247,7 @@ pub(super) fn open(
     Ok(First { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
 }
 
-/// Opens a Parquet file. Each row is a transcript, unless the user named another framing.
+/// Opens a table. Each row is a transcript, unless the user named another framing.
 #[cfg_attr(
     not(feature = "parquet"),
     allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
@@ -255,7 +255,7 @@ pub(super) fn open(
 fn open_table(
     input_options: &InputOptions,
     source: &Source,
-    (number, blocks): (usize, &Blocks),
+    (format, number, blocks): (TableFormat, usize, &Blocks),
     buffer: &mut Buffer,
 ) -> Result<First, Error> {
     let framing = input_options.framing.unwrap_or(Framing::Records);
@@ -265,9 +265,8 @@ fn open_table(
         let transcripts = reading.transcripts(&document);
         transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
     };
-    let table = Table::open(source, input_options.column.as_deref(), input_options.max_record, &|text| {
-        reads(text).unwrap_or_default()
-    })?;
+    let (column, most) = (input_options.column.as_deref(), input_options.max_record);
+    let table = Table::open(source, format, (column, most), &|text| reads(text).unwrap_or_default())?;
     let mut rows = Rows::new(&table);
     let block = rows.next_block(buffer, false)?;
     let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));

@@ -61,7 +61,7 @@ use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{Packing, Progress, RowPlace, RowResult, Source, Stamp};
 use crate::json::Document;
-use crate::parquet::Table;
+use crate::tables::Table;
 use crate::transcript::Transcript;
 
 /// How a batch is run.
@@ -92,7 +92,7 @@ pub struct InputOptions {
     pub messages_key: Option<String>,
     /// The most bytes of a record, a log or a document, unpacked; `None` for no limit.
     pub max_record: Option<usize>,
-    /// The column of a Parquet file that holds the transcripts; `None` to find it.
+    /// The column of a table that holds the transcripts; `None` to find it.
     pub column: Option<String>,
 }
 

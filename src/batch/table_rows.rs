@@ -1,10 +1,13 @@
 //! The result of a row of a table: a new text, elements of its list, or several rows.
 
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::Path;
 
 use super::CutOutput;
 use crate::dialects::ReadError;
-use crate::io::{RowPlace, RowResult};
+use crate::error::{Error, ErrorKind};
+use crate::io::{Packing, RowPlace, RowResult, TableFormat};
 use crate::json::{Document, Value};
 use crate::pipeline::{Cut, Window};
 
@@ -68,4 +71,18 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
         None => Ok(RowResult::Elements(kept)),
         Some(_) => Err(refuse()),
     }
+}
+
+/// Refuses a name that promises another content than that of a table of this format.
+pub(super) fn refuse_name(path: &Path, format: TableFormat) -> Result<(), Error> {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let name = format.name();
+    let what = if Packing::of_name(path) != Packing::Plain {
+        format!("this format ({name}) is compressed inside; name the output without this ending")
+    } else if format.fits(&extension.to_ascii_lowercase()) {
+        return Ok(());
+    } else {
+        format!("the output has the format of the input, {name}; name it accordingly")
+    };
+    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what))
 }

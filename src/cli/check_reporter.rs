@@ -124,8 +124,9 @@ impl<'g> CheckReporter<'g> {
 
     fn keep(&mut self, opened: &Opened, text: &str) -> Flow {
         let Some(path) = &opened.source.path else { return Flow::Continue };
-        if opened.table.is_some() {
-            let what = "--fix cannot write Parquet files; use `curtail repair --in-place`";
+        if let Some(table) = &opened.table {
+            let name = table.format().name();
+            let what = format!("--fix cannot write {name} files; use `curtail repair --in-place`");
             self.fail(&Error::new(ErrorKind::Usage, &opened.source.name, what));
             return self.drop_sink();
         }

@@ -159,8 +159,10 @@ impl<'f> CutReporter<'f> {
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
-        if opened.table.is_some() {
-            let what = "the output of a Parquet file is a Parquet file; pass --output, --output-dir or --in-place";
+        if let Some(table) = &opened.table {
+            let name = table.format().name();
+            let what =
+                format!("the output has the format of the input, {name}; pass --output, --output-dir or --in-place");
             return Err(Error::new(ErrorKind::Usage, &opened.source.name, what));
         }
         refuse_parts(opened, output)?;

@@ -79,7 +79,7 @@ pub(super) struct Input {
     #[arg(long, value_name = "KEY", help_heading = "Input")]
     pub(super) messages_key: Option<String>,
 
-    /// Column of a Parquet file that contains the transcripts, detected by default
+    /// Column of a Parquet or Arrow file that contains the transcripts, detected by default
     #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Input")]
     pub(super) column: Option<String>,
 

@@ -82,7 +82,7 @@ impl SplitMap {
                 output_line: if output.parts { 1 } else { self.lines + window.output_line },
                 source: &opened.source.name,
                 line: window.line,
-                row_group: window.row.map(|row| row.group),
+                row_group: window.row.map(|row| row.group.number()),
                 row: window.row.map(|row| row.row),
                 window: window.number,
                 windows: window.count,

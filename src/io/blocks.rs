@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::buffer::Filled;
 use super::live::{Live, Patience};
-use super::{Buffer, PARQUET, Packing, Source, Stamp};
+use super::{Buffer, Packing, Source, Stamp, TableFormat};
 use crate::error::{Error, ErrorKind};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -36,8 +36,8 @@ pub struct Blocks {
     stream: Box<dyn Read + Send>,
     /// Size, time and identity when it was opened, of a regular file.
     stamp: Option<Stamp>,
-    /// Whether it is a Parquet file, which is read by other means.
-    parquet: bool,
+    /// Its format if it is a table, which is read by other means.
+    table: Option<TableFormat>,
     /// For an input that may stall: whether to wait for it.
     patience: Option<Arc<Patience>>,
     /// Bytes read from the file so far, before decompression.
@@ -79,7 +79,7 @@ impl Blocks {
             let what = format!("compressed with {packing}, which is not read; decompress it first (`{program}`)");
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
-        let (packing, parquet) = (Packing::of_head(&head), head == PARQUET);
+        let (packing, table) = (Packing::of_head(&head), TableFormat::of_head(&head));
         let (stream, carry) = match packing {
             // The bytes that were checked are the beginning of the first block.
             Packing::Plain => (Box::new(counted) as Box<dyn Read + Send>, head),
@@ -89,7 +89,7 @@ impl Blocks {
             }
         };
         let (name, max_record) = (name.to_owned(), limits.max_record);
-        Ok(Self { name, packing, stream, stamp, parquet, patience, taken, carry, given: 0, ended: false, max_record })
+        Ok(Self { name, packing, stream, stamp, table, patience, taken, carry, given: 0, ended: false, max_record })
     }
 
     /// How the input is compressed.
@@ -98,10 +98,10 @@ impl Blocks {
         self.packing
     }
 
-    /// Whether it begins as a Parquet file does.
+    /// Its format, if it begins as a table does.
     #[must_use]
-    pub const fn is_parquet(&self) -> bool {
-        self.parquet
+    pub const fn table(&self) -> Option<TableFormat> {
+        self.table
     }
 
     /// Size, time and identity when it was opened, of a regular file.

@@ -22,7 +22,7 @@ pub use compression::Packing;
 pub use identity::{FileUses, Stamp};
 pub use manifest::{MANIFEST, Manifest};
 pub use progress::{Progress, Show};
-pub use rows::{PARQUET, RowBlock, RowPlace, RowResult};
+pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
 pub use sink::{FileSink, Put, Replace};
 pub use source::{Source, Wanted, find_sources, is_like_suffix};

@@ -2,15 +2,83 @@
 
 use std::ops::Range;
 
-/// The first four bytes of a Parquet file.
-pub const PARQUET: &[u8] = b"PAR1";
+/// The format of a file that is a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file, which is also called Feather version 2.
+    ArrowFile,
+    /// An Arrow IPC stream.
+    ArrowStream,
+}
+
+impl TableFormat {
+    /// The format of a file that begins with the four bytes `head`. No text begins so.
+    #[must_use]
+    pub fn of_head(head: &[u8]) -> Option<Self> {
+        match head {
+            b"PAR1" => Some(Self::Parquet),
+            b"ARRO" => Some(Self::ArrowFile),
+            [0xff, 0xff, 0xff, 0xff] => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "Parquet",
+            Self::ArrowFile | Self::ArrowStream => "Arrow",
+        }
+    }
+
+    /// Whether `extension` belongs to the files of this format, or to no table.
+    #[must_use]
+    pub fn fits(self, extension: &str) -> bool {
+        match extension {
+            "parquet" => self == Self::Parquet,
+            "arrow" | "feather" | "ipc" => self != Self::Parquet,
+            _ => true,
+        }
+    }
+}
+
+/// The part of a table that contains a row, by its number, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowGroup {
+    /// A row group of a Parquet file.
+    Group(usize),
+    /// A record batch of an Arrow file.
+    Batch(usize),
+}
+
+impl RowGroup {
+    /// Its number, from 1.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        match self {
+            Self::Group(number) | Self::Batch(number) => number,
+        }
+    }
+}
+
+impl std::fmt::Display for RowGroup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Group(number) => write!(f, "row group {number}"),
+            Self::Batch(number) => write!(f, "batch {number}"),
+        }
+    }
+}
 
 /// The place of a row in its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowPlace {
-    /// The number of its row group, from 1.
-    pub group: usize,
-    /// Its number in the row group, from 1.
+    /// The row group or batch that contains it.
+    pub group: RowGroup,
+    /// Its number in the row group or batch, from 1.
     pub row: usize,
     /// Whether its text was made from a list of structs, of which a cut can only drop elements.
     pub structs: bool,
@@ -18,11 +86,11 @@ pub struct RowPlace {
 
 impl std::fmt::Display for RowPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "row group {}, row {}", self.group, self.row)
+        write!(f, "{}, row {}", self.group, self.row)
     }
 }
 
-/// Rows that are processed together, all of one row group. Their texts are in a buffer, one after the other.
+/// Rows that are processed together, all of one row group or batch. Their texts are in a buffer, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowBlock {
     /// The place of the first row.

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, system_message};
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "parquet")]
-const ENDINGS: &[&str] = &["jsonl", "ndjson", "json", "parquet"];
+const ENDINGS: &[&str] = &["jsonl", "ndjson", "json", "parquet", "arrow", "feather", "ipc"];
 #[cfg(not(feature = "parquet"))]
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
 

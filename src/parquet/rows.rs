@@ -12,7 +12,7 @@ use super::columns::Column;
 use super::nested::write_json;
 use super::{Table, broken, guarded};
 use crate::error::{Error, ErrorKind};
-use crate::io::{BLOCK, Buffer, RowBlock, RowPlace};
+use crate::io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
 /// Rows that are read before their length is checked.
 const STEP: usize = 16;
@@ -70,7 +70,7 @@ impl Rows {
     fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
         buffer.clear();
         let structs = matches!(self.table.column, Column::Structs { .. });
-        let first = RowPlace { group: self.group + 1, row: self.read + 1, structs };
+        let first = RowPlace { group: RowGroup::Group(self.group + 1), row: self.read + 1, structs };
         let mut block = RowBlock { first, line: self.total + 1, texts: Vec::new() };
         if self.is_done() {
             return Ok(block);
@@ -189,7 +189,7 @@ fn read_structs(
         for (_, field) in row.get_column_iter() {
             let place = block.first.row + block.texts.len();
             write_json(field, &mut text).map_err(|what| {
-                let what = format!("{what} in row group {}, row {place}", block.first.group);
+                let what = format!("{what} in {}, row {place}", block.first.group);
                 Error::new(ErrorKind::Content, &table.name, what)
             })?;
         }
@@ -218,7 +218,7 @@ pub(super) fn head_of(table: &Table, column: &Column) -> Result<Option<String>, 
     let reader = table.group(group)?;
     // A column that this build cannot decompress is not a candidate.
     let Ok(mut open) = Open::of_column(table, &*reader, column) else { return Ok(None) };
-    let first = RowPlace { group: group + 1, row: 1, structs: false };
+    let first = RowPlace { group: RowGroup::Group(group + 1), row: 1, structs: false };
     let mut block = RowBlock { first, line: 1, texts: Vec::new() };
     let mut buffer = Buffer::default();
     if open.read_rows(table, STEP, &mut buffer, &mut block).is_err() {

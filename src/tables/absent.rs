@@ -1,11 +1,11 @@
-//! Replaces `parquet` in a build without that feature, and reports what is missing.
+//! Replaces `tables` in a build without that feature, and reports what is missing.
 
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
-use crate::io::{Buffer, FileSink, RowBlock, RowResult, Source};
+use crate::io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
-/// A Parquet file, which this build cannot open.
+/// A table, which this build cannot open.
 #[derive(Debug)]
 pub enum Table {}
 
@@ -17,21 +17,26 @@ pub enum TableSink {}
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Table {
+    pub const fn format(&self) -> TableFormat {
+        match *self {}
+    }
+
     pub fn open(
         source: &Source,
-        _: Option<&str>,
-        _: Option<usize>,
+        format: TableFormat,
+        _: (Option<&str>, Option<usize>),
         _: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
-        let what = "this build cannot read Parquet; build curtail with the feature `parquet`";
+        let name = format.name();
+        let what = format!("this build cannot read {name} files; build curtail with the feature `parquet`");
         Err(Error::new(ErrorKind::Usage, &source.name, what))
     }
 }
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Rows {
-    pub fn new(table: &Arc<Table>) -> Self {
-        match **table {}
+    pub fn new(table: &Table) -> Self {
+        match *table {}
     }
 
     pub const fn is_done(&self) -> bool {
@@ -49,8 +54,8 @@ impl Rows {
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl TableSink {
-    pub fn new(table: &Arc<Table>, _: FileSink) -> Result<Self, Error> {
-        match **table {}
+    pub fn new(table: &Table, _: FileSink) -> Result<Self, Error> {
+        match *table {}
     }
 
     pub fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), Error> {

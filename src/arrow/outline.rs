@@ -1,0 +1,154 @@
+//! Where the record batches of a file are, read from its message headers alone.
+//!
+//! Every length is compared with the length of the file before anything is read by it: a short file cannot ask for memory.
+
+use std::io::{Read as _, Seek as _};
+use std::ops::Range;
+
+use arrow_ipc::{CompressionType, FieldNode, MetadataVersion, RecordBatch, root_as_footer, root_as_message};
+use arrow_schema::ArrowError;
+
+use super::place::Place;
+
+/// The length that a buffer which was not compressed claims.
+const STORED: i64 = -1;
+/// How many times as long as its compressed bytes a buffer may be. A block of Zstandard is at least four bytes for 128 KiB.
+const HIGHEST_RATIO: u64 = 1 << 16;
+
+/// The batches of a file, and how they are written.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// The record batches, in order.
+    pub(super) batches: Vec<Extent>,
+    /// The compression of the first batch that has one.
+    pub(super) compression: Option<CompressionType>,
+}
+
+/// A record batch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Number of rows.
+    pub(super) rows: usize,
+    /// Where it ends in the file.
+    pub(super) end: u64,
+}
+
+/// A message of a file.
+#[derive(Debug, Clone, Copy)]
+struct Message {
+    /// The rows and the compression of a record batch; `None` for a schema or a dictionary.
+    batch: Option<(usize, Option<CompressionType>)>,
+    end: u64,
+}
+
+impl Outline {
+    /// The batches that the footer of a file lists.
+    pub(super) fn of_file(place: &Place) -> Result<Self, ArrowError> {
+        let trailer = place.len.checked_sub(10).ok_or_else(|| short("the end of the file"))?;
+        let mut end = [0; 10];
+        place.at(trailer).read_exact(&mut end)?;
+        let footer = arrow_ipc::reader::read_footer_length(end)?;
+        let start = trailer.checked_sub(footer as u64).ok_or_else(|| short("the footer"))?;
+        let mut bytes = vec![0; footer];
+        place.at(start).read_exact(&mut bytes)?;
+        let footer = root_as_footer(&bytes).map_err(|error| ArrowError::ParseError(format!("the footer: {error}")))?;
+        refuse_version(footer.version())?;
+        let mut outline = Self::default();
+        for block in footer.dictionaries().iter().flatten().chain(footer.recordBatches().iter().flatten()) {
+            let (offset, body) = (u64::try_from(block.offset()), u64::try_from(block.bodyLength()));
+            let (Ok(offset), Ok(body), Ok(head)) = (offset, body, u64::try_from(block.metaDataLength())) else {
+                return Err(short("a record batch"));
+            };
+            let ends = offset.checked_add(head).and_then(|at| at.checked_add(body)).filter(|end| *end <= place.len);
+            let message = ends.ok_or_else(|| short("a record batch")).and_then(|_| read_message(place, offset))?;
+            outline.add(message.ok_or_else(|| short("a record batch"))?);
+        }
+        Ok(outline)
+    }
+
+    /// The batches of a stream, up to its end.
+    pub(super) fn of_stream(place: &Place) -> Result<Self, ArrowError> {
+        let (mut outline, mut at) = (Self::default(), 0);
+        while let Some(message) = read_message(place, at)? {
+            at = message.end;
+            outline.add(message);
+        }
+        Ok(outline)
+    }
+
+    fn add(&mut self, message: Message) {
+        if let Some((rows, compression)) = message.batch {
+            self.batches.push(Extent { rows, end: message.end });
+            self.compression = self.compression.or(compression);
+        }
+    }
+}
+
+/// The header of the message at `at`; `None` at the end.
+fn read_message(place: &Place, at: u64) -> Result<Option<Message>, ArrowError> {
+    let mut from = place.at(at);
+    let mut word = [0; 4];
+    if at >= place.len {
+        return Ok(None);
+    }
+    from.read_exact(&mut word)?;
+    if word == [0xff; 4] {
+        from.read_exact(&mut word)?;
+    }
+    let Ok(length) = usize::try_from(i32::from_le_bytes(word)) else { return Err(short("a message")) };
+    if length == 0 {
+        return Ok(None);
+    }
+    let head = from.stream_position()?;
+    if head + length as u64 > place.len {
+        return Err(short("a message"));
+    }
+    let mut bytes = vec![0; length];
+    from.read_exact(&mut bytes)?;
+    let message = root_as_message(&bytes).map_err(|error| ArrowError::ParseError(format!("a message: {error}")))?;
+    refuse_version(message.version())?;
+    let body = u64::try_from(message.bodyLength()).map_err(|_| short("a message"))?;
+    let start = head + length as u64;
+    let end = start.checked_add(body).filter(|end| *end <= place.len);
+    let end = end.ok_or_else(|| short("a record batch"))?;
+    let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+    dictionary.map_or(Ok(()), |batch| check_batch(place, start..end, batch))?;
+    let Some(batch) = message.header_as_record_batch() else { return Ok(Some(Message { batch: None, end })) };
+    check_batch(place, start..end, batch)?;
+    let rows = usize::try_from(batch.length()).map_err(|_| short("a record batch"))?;
+    let batch = Some((rows, batch.compression().map(|compression| compression.codec())));
+    Ok(Some(Message { batch, end }))
+}
+
+/// Checks what the library relies on: that the buffers of a batch are in its body, and that they can have the length that
+/// they claim after decompression.
+fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>) -> Result<(), ArrowError> {
+    let valid = |node: &FieldNode| (0..=node.length()).contains(&node.null_count());
+    let mut right = batch.nodes().iter().flatten().all(valid);
+    for buffer in batch.buffers().iter().flatten() {
+        let (Ok(offset), Ok(length)) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length())) else {
+            return Err(short("a record batch"));
+        };
+        let start = body.start.checked_add(offset);
+        let end = start.and_then(|start| start.checked_add(length));
+        right &= end.is_some_and(|end| end <= body.end);
+        if right && length > 0 && batch.compression().is_some() {
+            let mut claimed = [0; 8];
+            place.at(body.start + offset).read_exact(&mut claimed)?;
+            let claimed = i64::from_le_bytes(claimed);
+            right = claimed == STORED || u64::try_from(claimed).is_ok_and(|claimed| claimed / HIGHEST_RATIO <= length);
+        }
+    }
+    if right { Ok(()) } else { Err(short("a record batch")) }
+}
+
+fn refuse_version(version: MetadataVersion) -> Result<(), ArrowError> {
+    match version >= MetadataVersion::V4 {
+        true => Ok(()),
+        false => Err(ArrowError::IpcError(String::from("it was written before version 0.8 of Arrow"))),
+    }
+}
+
+fn short(what: &str) -> ArrowError {
+    ArrowError::IpcError(format!("{what} is damaged, or the file was cut off"))
+}
