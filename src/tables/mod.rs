@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::arrow;
 use crate::error::Error;
 use crate::io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
-use crate::{arrow, parquet};
+use crate::parquet;
 
 /// An open table with the column that holds its transcripts.
 #[derive(Debug)]
