@@ -232,3 +232,21 @@ def test_feather_version_1_is_refused(tmp_path, run):
     path = tmp_path / "old.feather"
     path.write_bytes(b"FEA1" + bytes(60) + b"FEA1")
     assert run("count", str(path)).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["chats.arrow", "chats.feather"])
+def test_a_row_becomes_several(tmp_path, run, texts, name):
+    old, new = tmp_path / name, tmp_path / f"new-{name}"
+    write(old, table_of(texts, "string"))
+    done = run("split", "-t", "60", str(old), "-o", str(new))
+    assert done.returncode == 0, done.stderr.decode()
+    table = pyarrow.Table.from_batches(batches(new)[1])
+    table.validate(full=True)
+    windows = []
+    for number, text in enumerate(texts):
+        cut = None if text is None else run("split", "-t", "60", "--framing", "records", data=text.encode()).stdout.decode()
+        windows += [(number, None)] if cut is None else [(number, line) for line in cut.splitlines()]
+    assert len(windows) > len(texts)
+    assert list(zip(table.column("id").to_pylist(), table.column("chat").to_pylist())) == windows
+    whole = table_of(texts, "string").take([number for number, _ in windows])
+    assert table.drop(["chat"]).equals(whole.drop(["chat"]), check_metadata=True)
