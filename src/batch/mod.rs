@@ -203,6 +203,39 @@ impl<'u> Unit<'u> {
             None => TextPlace::locate(self.text.as_bytes(), offset, self.line),
         }
     }
+
+    /// Counts the lines of the text, for many places in a row: [`Unit::place`] starts anew for each.
+    #[must_use]
+    pub const fn line_counter(&self) -> LineCounter<'u> {
+        LineCounter { text: self.text.as_bytes(), is_row: self.row.is_some(), first: self.line, line: self.line, at: 0 }
+    }
+}
+
+/// The lines of ascending places in a text, in one pass.
+#[derive(Debug, Clone)]
+pub struct LineCounter<'u> {
+    text: &'u [u8],
+    is_row: bool,
+    first: usize,
+    /// The line of the byte at `at`.
+    line: usize,
+    at: usize,
+}
+
+impl LineCounter<'_> {
+    /// The line in the file of the byte at `offset`. A place before the last one costs a pass from the start.
+    pub fn line_at(&mut self, offset: usize) -> usize {
+        if self.is_row {
+            return self.first;
+        }
+        if offset < self.at {
+            (self.at, self.line) = (0, self.first);
+        }
+        let offset = offset.min(self.text.len());
+        self.line += memchr::memchr_iter(b'\n', &self.text[self.at..offset]).count();
+        self.at = offset;
+        self.line
+    }
 }
 
 /// The place of a byte in a row, whose number is the line.

@@ -53,6 +53,17 @@ fn detached(calls: usize) -> String {
     text
 }
 
+/// Many short messages, in lines.
+fn messages(count: usize) -> String {
+    "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
+}
+
+/// A pretty-printed list of records.
+fn list(records: usize) -> String {
+    let record = "{\n  \"messages\": [\n    {\"role\": \"user\", \"content\": \"one\"}\n  ]\n}";
+    format!("[\n{}\n]\n", vec![record; records].join(",\n"))
+}
+
 type GrowthCase = (&'static str, &'static [&'static str], fn(usize) -> String);
 
 const CASES: &[GrowthCase] = &[
@@ -68,6 +79,9 @@ const CASES: &[GrowthCase] = &[
     ("limit gemini", &["limit", "-t", "30"], gemini),
     ("check gemini", &["check", "--exit-zero", "-q"], gemini),
     ("window", &["window", "-n", "3"], detached),
+    ("count messages", &["count", "--by", "message", "--top", "3"], messages),
+    ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
+    ("replay records of a list", &["replay"], list),
 ];
 
 /// Processor time of a command on a file, in ticks.

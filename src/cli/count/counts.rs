@@ -95,7 +95,7 @@ impl Sum {
         mut self,
         transcript: &Transcript<'_>,
         each: &[usize],
-        line_of: impl Fn(usize) -> usize,
+        mut line_of: impl FnMut(usize) -> usize,
     ) -> Self {
         let pairs = Pairs::from_messages(&transcript.messages);
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {

@@ -88,6 +88,7 @@ impl Work for Counter {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), ReadError> {
         let document = unit.parse()?;
+        let mut lines = unit.line_counter();
         let sums = unit.transcripts(&document)?.into_iter().map(|(dialect, mut transcript)| {
             let counted = self.counted(dialect, &transcript)?;
             let counting = &counted.counting;
@@ -98,12 +99,12 @@ impl Work for Counter {
             if self.live || self.counting.by_usage {
                 each = transcript.messages.iter().map(|message| counting.message(message)).collect();
             }
-            let line = unit.place(transcript.layout.span.start as usize).line;
+            let line = lines.line_at(transcript.layout.span.start as usize);
             let sum = Sum::from_transcript(&transcript, line, counting, &each);
             let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
             sum.figures = counted.figures;
             Ok(match self.by {
-                By::Message => sum.with_messages(&transcript, &each, |offset| unit.place(offset).line),
+                By::Message => sum.with_messages(&transcript, &each, |offset| lines.line_at(offset)),
                 _ => sum,
             })
         });

@@ -194,6 +194,7 @@ impl Work for Search {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.parse()?;
+        let mut lines = unit.line_counter();
         for (_, mut transcript) in unit.transcripts(&document)? {
             if self.live {
                 transcript.keep_live();
@@ -203,7 +204,7 @@ impl Work for Search {
                 messages.get(at).and_then(crate::transcript::Message::value).map(|value| value.span().start)
             };
             let found = updates(messages).into_iter().map(|found| Found {
-                line: unit.place(start(found.message).unwrap_or_default() as usize).line,
+                line: lines.line_at(start(found.message).unwrap_or_default() as usize),
                 call_id: found.call_id.into_owned(),
                 arguments: found.arguments.into_owned(),
             });

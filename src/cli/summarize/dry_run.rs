@@ -25,8 +25,9 @@ impl Work for Requests<'_> {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
+        let mut lines = unit.line_counter();
         for (_, transcript) in unit.transcripts(&document)? {
-            let line = unit.place(transcript.layout.span.start as usize).line;
+            let line = lines.line_at(transcript.layout.span.start as usize);
             self.transcript(&format!("{}:{line}", one_line(&unit.opened.source.name)), &transcript, out);
         }
         Ok(())
