@@ -5,6 +5,7 @@
 mod blocks;
 mod buffer;
 mod compression;
+mod folders;
 mod holders;
 mod identity;
 mod live;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::WalkBuilder;
 
+use super::folders::event_folders;
 use crate::error::{Error, ErrorKind, system_message};
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
@@ -92,6 +93,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Er
             found.path(path);
         }
     }
+    found.refuse_events();
     Ok((found.sources, found.errors))
 }
 
@@ -169,6 +171,17 @@ impl Found {
             // A glob names the files that it matches.
             let doubtful = glob.is_none() && ending(&path) == Some("json");
             self.push(Source { doubtful, ..Source::file(path, relative) });
+        }
+    }
+
+    /// Replaces the files of each folder of events with an error: one of its files is no transcript.
+    fn refuse_events(&mut self) {
+        for (folder, joined) in event_folders(&self.sources) {
+            self.sources.retain(|source| {
+                let inside = source.path.as_deref().and_then(Path::parent) == Some(&*folder);
+                !(inside && source.doubtful)
+            });
+            self.fail(&folder, &format!("one event of OpenHands per file; join them to one log: {joined} | curtail …"));
         }
     }
 

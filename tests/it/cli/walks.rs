@@ -151,3 +151,28 @@ fn compressed_files_of_a_walk_are_looked_into() {
     place.write("p/a.jsonl", chat("a", 1).as_bytes());
     assert_eq!(run(&place, &["check", "p"]).0, 0);
 }
+
+/// The SDK of `OpenHands` stores a conversation as a folder with one event per file, version 0 under plain numbers.
+#[test]
+fn a_folder_of_events_is_refused_with_advice() {
+    let place = Place::new();
+    let fixture = include_str!("../../../fixtures/dialects/openhands/minimal.jsonl");
+    for (nth, line) in fixture.lines().enumerate() {
+        place.write(&format!("s/c1/events/event-{nth:05}-4f30e663.json"), line.as_bytes());
+        place.write(&format!("s/c0/events/{nth}.json"), line.as_bytes());
+    }
+    place.write("s/chat.jsonl", chat("a", 2).as_bytes());
+    place.write("s/other/1.json", b"{\"sku\":1}");
+    place.write("s/other/2.json", b"{\"sku\":2}");
+    for command in [&["check", "s"][..], &["count", "s"], &["window", "-n", "1", "s", "-O", "out"]] {
+        let (status, _, said) = run(&place, command);
+        assert_eq!(status, 2, "{command:?}: {said}");
+        assert!(said.contains("s/c1/events: one event of OpenHands per file"), "{command:?}: {said}");
+        assert!(said.contains("cat s/c1/events/event-*.json | curtail"), "{command:?}: {said}");
+        assert!(said.contains("cat $(ls -v s/c0/events/*.json) | curtail"), "{command:?}: {said}");
+        assert!(!said.contains("s/other"), "{command:?}: {said}");
+    }
+    assert!(place.path("out/chat.jsonl").exists() && !place.path("out/c1").exists());
+    // A file that is named, or that a glob matches, is read.
+    assert_eq!(run(&place, &["count", "s/c0/events/1.json", "s/c1/events/event-0*.json"]).0, 0);
+}
