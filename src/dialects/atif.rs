@@ -62,6 +62,17 @@ impl Dialect for Atif {
         named(item).or_else(|| item.some("agent").and_then(named))
     }
 
+    fn set_aside(&self, record: Value<'_>) -> Option<String> {
+        let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
+        let sentence =
+            |what: &str, are: &str| format!("{what} under `subagent_trajectories` {are} neither counted nor cut");
+        match count {
+            0 => None,
+            1 => Some(sentence("the trajectory of 1 sub-agent", "is")),
+            count => Some(sentence(&format!("the trajectories of {count} sub-agents"), "are")),
+        }
+    }
+
     /// A step is one reply of the model.
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.get("step_id").map(|number| Text::Json(number.raw()))

@@ -142,6 +142,12 @@ pub trait Dialect: Sync {
         blocks::model(item)
     }
 
+    /// What `record` contains besides its messages that a cut leaves as it is although a user may expect otherwise, as a
+    /// sentence.
+    fn set_aside(&self, _record: Value<'_>) -> Option<String> {
+        None
+    }
+
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
         times::time(item)

@@ -4,6 +4,7 @@ use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
 use crate::edit::{Explained, apply, explain};
+use crate::json::Value;
 use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
 
@@ -162,6 +163,8 @@ impl Cutter {
             let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
             let thoughts = thoughts.as_ref();
             let (run, mut totals) = cutter.run(&layout, messages, thoughts, &mut cut)?;
+            let aside = record(&layout).filter(|_| run.changed).and_then(|record| dialect.set_aside(record));
+            cut.notes.extend(aside.map(|note| (layout.span.start as usize, note)));
             if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
                 let (layout, separator) = (&layout, separators.of_record(nth));
                 let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
@@ -212,6 +215,12 @@ impl Cutter {
         StageCount::add(&mut cut.stages, &stages);
         Ok((run, totals))
     }
+}
+
+/// The object that contains the messages.
+fn record<'a>(layout: &Layout<'a>) -> Option<Value<'a>> {
+    let element = layout.elements.first()?;
+    std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
 }
 
 /// Whether the model of each message checks thoughts; `None` if no model is named.

@@ -145,3 +145,20 @@ fn a_messages_key_can_contain_dots() {
         assert_eq!(transcripts[0].1.messages.len(), count, "{key}");
     }
 }
+
+#[test]
+fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
+    let text = fixture("atif/embedded.json");
+    let reading = Reading::new(detect_framing(&text, None), None, None).expect("no dialect is named");
+    let said = |chain: Chain| {
+        let mut out = String::new();
+        let cut =
+            Cutter { chain, explain: false, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+        (out, cut.notes.into_iter().map(|(_, note)| note).collect::<Vec<_>>())
+    };
+    let (out, notes) = said(last(1));
+    let embedded = |text: &str| text[text.find("\"subagent_trajectories\"").expect("they stay")..].to_owned();
+    assert!(out.len() < text.len() && embedded(&out) == embedded(&text), "{out}");
+    assert!(notes.len() == 1 && notes[0].contains("1 sub-agent"), "{notes:?}");
+    assert_eq!(said(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
+}
