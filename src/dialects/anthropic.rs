@@ -45,18 +45,15 @@ impl Dialect for Anthropic {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let role = match &*role.decode() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::System,
-            other => return Item::Unknown(Unknown::Named(other.to_owned())),
+        let Some(role) = blocks::speaker_of(&role.decode()) else {
+            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
         message.parts = read_content(item.get("content"));
         mark_compaction(&mut message);
-        if role == Role::User && item.get("content").is_some_and(only_instructs) {
-            message.role = Role::System;
+        if role == Role::User {
+            mark_instructions(&mut message);
         }
         Item::Message(message)
     }
@@ -135,12 +132,15 @@ fn is_own_block(block: Value<'_>) -> bool {
         || (kind == "image" && block.get("source").is_some())
 }
 
-/// Whether a user message consists of instructions from the application: text for the model, and tools that are added or
-/// removed.
-fn only_instructs(content: Value<'_>) -> bool {
-    let instructs =
-        |block: Value<'_>| block.get_text("type").is_some_and(|kind| INSTRUCTIONS.contains(&&*kind.decode()));
-    content.items().next().is_some() && content.items().all(instructs)
+/// Marks the instructions of the application in a message of the user: text for the model, and tools that are added or
+/// removed. If the message contains nothing else, it is one of the application.
+fn mark_instructions(message: &mut Message<'_>) {
+    for part in &mut message.parts {
+        let PartOrigin::Source(place) = &mut part.origin else { continue };
+        let kind = place.element.get_text("type");
+        place.instructs = kind.is_some_and(|kind| INSTRUCTIONS.contains(&&*kind.decode()));
+    }
+    message.instructs_alone();
 }
 
 /// A message with a compaction block is a boundary: the API drops everything before the block. The summary is counted and

@@ -60,11 +60,8 @@ impl Dialect for Bedrock {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let role = match &*role.decode() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::System,
-            other => return Item::Unknown(Unknown::Named(other.to_owned())),
+        let Some(role) = blocks::speaker_of(&role.decode()) else {
+            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
         };
         let mut message = Message::from_source(role, item);
         message.parts = match item.get("content") {

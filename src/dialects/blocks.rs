@@ -37,6 +37,11 @@ pub(super) fn role_of(role: &str) -> Option<Role> {
     }
 }
 
+/// The role with one of these names, in formats that write the results of tools into messages of the user.
+pub(super) fn speaker_of(role: &str) -> Option<Role> {
+    role_of(role).filter(|role| *role != Role::Tool)
+}
+
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
 pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
     let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;

@@ -32,10 +32,10 @@ impl Dialect for Cursor {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let role = match item.get_text("role").as_ref().map(Text::decode).as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("system") => Role::System,
-            Some(other) => return Item::Unknown(Unknown::Named(other.to_owned())),
+            Some(name) => match blocks::speaker_of(name) {
+                Some(role) => role,
+                None => return Item::Unknown(Unknown::Named(name.to_owned())),
+            },
             None if item.get("type").is_some_and(|kind| kind.is("turn_ended")) => return Item::Metadata,
             None => return events::unknown(events::kind(item)),
         };

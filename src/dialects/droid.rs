@@ -112,12 +112,7 @@ fn fit_message(message: Value<'_>) -> Fit {
 fn read_message(item: Value<'_>) -> Item<'_> {
     let said = item.get("message").unwrap_or(item);
     let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let role = match role.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => return Item::Unknown(Unknown::role(role)),
-    };
+    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
     let content = said.get("content").or_else(|| said.get("text"));
     events::message(role, item, item.get_text("id"), anthropic::read_content(content))
 }

@@ -50,9 +50,12 @@ impl Dialect for Inspect {
         message.id = item.get_text("id");
         message.parts = if role == Role::Tool { vec![read_result(item)] } else { said(item) };
         let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+        // Calls are read after the content, wherever they are.
+        let after = item.get("content").map_or(0, |content| content.span().end);
         message.parts.extend(calls.map(|call| {
             let name = call.get_text("function");
-            Part::from_source(events::call(call.get_text("id"), name, call.get("arguments")), PartPlace::in_shell(call))
+            let content = events::call(call.get_text("id"), name, call.get("arguments"));
+            Part::from_source(content, PartPlace::in_shell(call)).read_at(after.max(call.span().start))
         }));
         Item::Message(message)
     }

@@ -112,12 +112,7 @@ impl Dialect for Kimi {
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(said) = item.get("message") else { return Item::Metadata };
     let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let role = match role.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => return Item::Unknown(Unknown::role(role)),
-    };
+    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
     let mut parts = blocks::content(said.get("content"), blocks::plain_block);
     let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {
         let inner = call.get("function").unwrap_or(call);

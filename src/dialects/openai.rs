@@ -68,6 +68,10 @@ impl Dialect for OpenAi {
         times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
     }
 
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| response(item)?.get_text("model"))
+    }
+
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
         let model = response(item)?.get_text("model")?.decode().into_owned();
         model.starts_with("deepseek").then_some("deepseek")
@@ -100,12 +104,9 @@ fn is_chat_block(block: Value<'_>) -> bool {
 
 fn role_of(role: &Text<'_>) -> Option<Role> {
     match &*role.decode() {
-        "system" => Some(Role::System),
         "developer" => Some(Role::Developer),
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
-        "tool" | "function" => Some(Role::Tool),
-        _ => None,
+        "function" => Some(Role::Tool),
+        name => blocks::role_of(name),
     }
 }
 
@@ -125,7 +126,8 @@ fn response(item: Value<'_>) -> Option<Value<'_>> {
     item.some("extra")?.some("response")
 }
 
-/// `reasoning_content`, which routers call `reasoning`. If a message has both, they are the same.
+/// `reasoning_content`, which routers call `reasoning`. If a message has both, they are the same. The model reads them before
+/// anything else in the message.
 fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
     let signed = ["thinking_blocks", "reasoning_details"]
@@ -136,7 +138,8 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     let first = places.next()?;
     let text = first.text().unwrap_or(Text::Escaped(""));
     let place = PartPlace { copies: places.collect(), ..PartPlace::element(first) };
-    Some(Part::from_source(Content::Reasoning(text), place).bound_to_prefix(signed.count() > 0))
+    let part = Part::from_source(Content::Reasoning(text), place).bound_to_prefix(signed.count() > 0);
+    Some(part.read_at(item.span().start + 1))
 }
 
 /// Whether a router's list of reasoning details contains signed reasoning of Claude.

@@ -182,11 +182,8 @@ fn caller(item: Value<'_>) -> Option<Value<'_>> {
 
 fn role_of(role: &str) -> Option<Role> {
     match role {
-        "system" => Some(Role::System),
         "developer" => Some(Role::Developer),
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
-        _ => None,
+        name => blocks::speaker_of(name),
     }
 }
 

@@ -63,12 +63,8 @@ impl Processor for HistoryWindow {
         let pairs = Pairs::from_messages(messages);
         let mut drops = DropSet::none(view, &pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for (at, message) in messages.iter().enumerate().take(start).skip(head) {
-            if self.keep.preserves(message) {
-                drops.spare(at, Keep::reason(message));
-            } else {
-                drops.drop_message(at, reason.clone());
-            }
+        for outside in messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, outside, &reason);
         }
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));

@@ -46,7 +46,7 @@ impl Processor for MessageRange {
             match (inside, message.role.instructs()) {
                 (true, _) => {}
                 (false, true) => drops.spare(at, Keep::reason(message)),
-                (false, false) => drops.drop_message(at, Reason::Borrowed("outside the range")),
+                (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
             }
         }
         Ok(drops.into_plan())

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Pairs, PartRef, Standing};
+use crate::transcript::{Pairs, Part, PartRef, Standing};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -57,12 +57,8 @@ impl Processor for SlidingWindow {
         let head = self.keep.head(&runs);
         let start = self.keep.front(view, self.start(view, &runs, head));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
-            if self.keep.preserves(message) {
-                drops.spare(at, Keep::reason(message));
-            } else {
-                drops.drop_message(at, reason.clone());
-            }
+        for outside in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, outside, &reason);
         }
         drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
         Ok(drops.into_plan())
@@ -76,9 +72,22 @@ impl SlidingWindow {
         let in_head = runs.iter().filter(|run| run.end <= head && !self.is_preserved(view, run)).count();
         let room = self.size.saturating_sub(preserved + in_head);
         let others: Vec<&Range<usize>> = runs.iter().filter(|run| !self.is_preserved(view, run)).collect();
-        match others.len().checked_sub(room) {
+        let start = |room: usize| match others.len().checked_sub(room) {
             Some(nth) => others.get(nth).map_or(view.messages.len(), |run| run.start),
             None => 0,
+        };
+        // What stays of a message for its instructions takes a place as well.
+        let instructed = |start: usize| {
+            let outside = view.messages[..start].iter().skip(head).filter(|message| !self.keep.preserves(message));
+            outside.filter(|message| self.keep.system && message.parts.iter().any(Part::instructs)).count()
+        };
+        let mut taken = 0;
+        loop {
+            let start = start(room.saturating_sub(taken));
+            match instructed(start) {
+                count if count > taken => taken = count,
+                _ => return start,
+            }
         }
     }
 

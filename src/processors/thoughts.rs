@@ -2,7 +2,7 @@
 //!
 //! It is not a processor of a chain, but the step after each of them.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Plan, Reason};
 use crate::transcript::{Content, Message, Origin, Part, PartOrigin, PartRef, Role, Standing, in_flight};
@@ -35,13 +35,32 @@ pub struct ThoughtPrefixes {
 struct Source {
     thread: u32,
     instructs: bool,
+    boundary: bool,
     standing: Standing,
-    /// How many messages of its thread precede it, without those that contain only bound thoughts.
+    /// For a superseded message: how many boundaries of its thread precede it or are it.
+    epoch: u32,
+    /// How many messages of its thread precede it that a model reads with it, without those that contain only bound thoughts.
     rank: u32,
     /// Whether it contains anything besides bound thoughts.
     ranked: bool,
-    /// How many bound thoughts of its thread precede it.
+    /// How many bound thoughts of its thread precede it that a model reads with it.
     thoughts: u32,
+}
+
+/// Counts of a thread while it is recorded. What a boundary supersedes is counted by itself: a cut can drop the boundary.
+#[derive(Default)]
+struct Counts {
+    live: (u32, u32),
+    superseded: (u32, u32),
+    epoch: u32,
+}
+
+/// Where a model begins to read a thread.
+#[derive(Debug, Clone, Copy, Default)]
+struct Start {
+    index: usize,
+    /// The epoch of the messages that a model reads, if a boundary superseded them.
+    epoch: u32,
 }
 
 /// How far a thread of the cut transcript agrees with the one that was read.
@@ -49,6 +68,8 @@ struct Source {
 struct Progress {
     changed: bool,
     messages: u32,
+    /// As `messages`, of those that a boundary superseded before the cut dropped it.
+    superseded: u32,
     /// The number of the newest bound thought so far.
     thought: Option<u32>,
 }
@@ -63,23 +84,8 @@ impl ThoughtPrefixes {
         if !messages.iter().any(bound) {
             return None;
         }
-        let mut threads: HashMap<u32, (u32, u32)> = HashMap::default();
-        let sources = messages.iter().map(|message| {
-            let (messages, thoughts) = threads.entry(message.thread).or_default();
-            let live = message.standing.is_read();
-            let ranked = !live || !message.parts.iter().all(Part::is_prefix_bound) || message.parts.is_empty();
-            let source = Source {
-                thread: message.thread,
-                instructs: message.role.instructs(),
-                standing: message.standing,
-                rank: *messages,
-                ranked,
-                thoughts: *thoughts,
-            };
-            *messages += u32::from(live && ranked);
-            *thoughts += count(message.parts.iter().filter(|part| live && part.is_prefix_bound()));
-            source
-        });
+        let mut threads: HashMap<u32, Counts> = HashMap::default();
+        let sources = messages.iter().map(|message| threads.entry(message.thread).or_default().record(message));
         Some(Self { sources: sources.collect() })
     }
 
@@ -100,26 +106,61 @@ impl ThoughtPrefixes {
         for thread in self.changed_instructions(messages) {
             threads.entry(thread).or_default().changed = true;
         }
-        // What an edit writes before the last boundary is not read.
-        let superseded = |message: &Message<'_>| message.standing == Standing::Superseded;
-        let begin = messages.iter().rposition(superseded).map_or(0, |at| at + 1);
+        let starts = self.starts(messages);
         let mut broken = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            let source = message.source_index().and_then(|index| self.sources.get(index));
-            let thread = threads.entry(source.map_or(message.thread, |source| source.thread)).or_default();
+            let source = self.source(message);
+            let id = source.map_or(message.thread, |source| source.thread);
+            let thread = threads.entry(id).or_default();
+            let start = starts.get(&id).copied().unwrap_or_default();
             match (message.origin, source) {
-                (Origin::Source { .. }, Some(source)) if !source.standing.is_read() => continue,
-                (Origin::Source { .. }, Some(source)) => {
+                (Origin::Source { .. }, Some(source)) if source.standing.is_read() => {
                     thread.changed |= source.rank != thread.messages;
                     thread.messages = source.rank + u32::from(source.ranked);
                 }
-                _ if at < begin => continue,
+                _ if at < start.index => continue,
+                (Origin::Source { .. }, Some(source)) if source.standing == Standing::RolledBack => continue,
+                (Origin::Source { .. }, Some(source)) => {
+                    thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
+                    thread.superseded = source.rank + u32::from(source.ranked);
+                }
                 _ => thread.changed = true,
             }
             let lost = thread.thoughts(message, source.map_or(0, |source| source.thoughts));
             broken.extend(lost.into_iter().map(|part| PartRef { message: at, part }));
         }
         broken
+    }
+
+    fn source(&self, message: &Message<'_>) -> Option<&Source> {
+        message.source_index().and_then(|index| self.sources.get(index))
+    }
+
+    /// Where a model begins to read each thread that has messages which a boundary superseded.
+    ///
+    /// That is behind them. A cut that drops the last boundary and all messages after it revives them from the boundary before.
+    fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
+        let ends = |source: &&Source| source.boundary && source.standing.is_read();
+        let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
+        let kept: HashSet<u32> = messages
+            .iter()
+            .filter_map(|message| self.source(message))
+            .filter(ends)
+            .map(|source| source.thread)
+            .collect();
+        let mut starts: HashMap<u32, Start> = HashMap::default();
+        for (at, message) in messages.iter().enumerate() {
+            let Some(source) = self.source(message).filter(|source| source.standing == Standing::Superseded) else {
+                continue;
+            };
+            let start = starts.entry(source.thread).or_default();
+            if !ended.contains(&source.thread) || kept.contains(&source.thread) {
+                start.index = at + 1;
+            } else if source.boundary {
+                *start = Start { index: at, epoch: source.epoch };
+            }
+        }
+        starts
     }
 
     /// The threads whose instructions changed. Programs put instructions in front, wherever they are in the list.
@@ -137,6 +178,33 @@ impl ThoughtPrefixes {
             missing.iter().zip(&self.sources).filter(|(missing, _)| **missing).map(|(_, source)| source.thread),
         );
         changed
+    }
+}
+
+impl Counts {
+    /// Records the next message of the thread.
+    fn record(&mut self, message: &Message<'_>) -> Source {
+        let superseded = message.standing == Standing::Superseded;
+        if superseded && message.boundary {
+            self.epoch += 1;
+            self.superseded = (0, 0);
+        }
+        let (messages, thoughts) = if superseded { &mut self.superseded } else { &mut self.live };
+        let ranked = !message.parts.iter().all(Part::is_prefix_bound) || message.parts.is_empty();
+        let source = Source {
+            thread: message.thread,
+            instructs: message.role.instructs(),
+            boundary: message.boundary,
+            standing: message.standing,
+            epoch: self.epoch,
+            rank: *messages,
+            ranked,
+            thoughts: *thoughts,
+        };
+        let read = message.standing != Standing::RolledBack;
+        *messages += u32::from(read && ranked);
+        *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
+        source
     }
 }
 
@@ -179,7 +247,7 @@ fn altered(message: &Message<'_>) -> Option<u32> {
 }
 
 fn start(part: &Part<'_>) -> u32 {
-    part.place().map_or(0, |place| place.element.span().start)
+    part.place().map_or(0, |place| place.read_at.unwrap_or_else(|| place.element.span().start))
 }
 
 /// What is known when thoughts are dropped.

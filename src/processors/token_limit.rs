@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::planning::shorten;
 use super::planning::{DropSet, Rendering, apply_plan};
 use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Message, Pairs, Standing, segments};
+use crate::transcript::{Message, Pairs, Part, Standing, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -178,9 +178,8 @@ impl TokenLimit {
 
     /// Tokens of the preamble, the reserve and the preserved messages.
     fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
-        let preserved = view.messages.iter().filter(|message| self.preserves(message));
-        let needed =
-            self.counting.outside(view) + preserved.map(|message| self.counting.message(message)).sum::<usize>();
+        let preserved = view.messages.iter().map(|message| self.preserved(message));
+        let needed = self.counting.outside(view) + preserved.sum::<usize>();
         if needed <= self.max_tokens {
             return Ok(needed);
         }
@@ -188,8 +187,22 @@ impl TokenLimit {
         Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system })
     }
 
+    fn keep(&self) -> Keep {
+        Keep { system: self.preserve_system, ..Keep::default() }
+    }
+
     fn preserves(&self, message: &Message<'_>) -> bool {
-        Keep { system: self.preserve_system, ..Keep::default() }.preserves(message)
+        self.keep().preserves(message)
+    }
+
+    /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
+    /// with the message if that is kept.
+    fn preserved(&self, message: &Message<'_>) -> usize {
+        if self.preserves(message) {
+            return self.counting.message(message);
+        }
+        let instructs = self.preserve_system && message.parts.iter().any(Part::instructs);
+        if instructs { self.counting.message_without(message, |nth| !message.parts[nth].instructs()) } else { 0 }
     }
 
     /// Tokens of a segment without its preserved messages, if they are at most `limit`.
@@ -204,12 +217,8 @@ impl TokenLimit {
     fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
         let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
-        for (at, message) in view.messages.iter().enumerate().take(start) {
-            if self.preserves(message) {
-                drops.spare(at, Keep::reason(message));
-            } else {
-                drops.drop_message(at, reason.clone());
-            }
+        for outside in view.messages.iter().enumerate().take(start) {
+            self.keep().drop_outside(&mut drops, outside, &reason);
         }
         drops.into_plan()
     }

@@ -195,16 +195,24 @@ impl<'a> Message<'a> {
         matches!(self.origin, Origin::Draft { .. })
     }
 
-    /// Whether it has this role and contains text or media.
+    /// Whether it has this role and contains text or media. Instructions beside what a user said are not said by the user.
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
-        self.role == role && self.parts.iter().any(|part| part.content.speaks())
+        let said = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
+        self.role == role && self.parts.iter().any(said)
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.
     #[must_use]
     pub fn begins_turn(&self) -> bool {
         !self.automatic && self.speaks_as(Role::User)
+    }
+
+    /// Gives it the role of the application if nothing but instructions is left in it.
+    pub fn instructs_alone(&mut self) {
+        if self.role == Role::User && !self.parts.is_empty() && self.parts.iter().all(Part::instructs) {
+            self.role = Role::System;
+        }
     }
 
     /// Whether it is kept or dropped with the message after it.

@@ -35,6 +35,21 @@ impl<'a> Part<'a> {
         self
     }
 
+    /// The same part, which a model reads at `offset`, wherever its bytes are.
+    #[must_use]
+    pub const fn read_at(mut self, offset: u32) -> Self {
+        if let PartOrigin::Source(place) = &mut self.origin {
+            place.read_at = Some(offset);
+        }
+        self
+    }
+
+    /// Whether it contains instructions of the application, although its message is one of the user.
+    #[must_use]
+    pub fn instructs(&self) -> bool {
+        self.place().is_some_and(|place| place.instructs)
+    }
+
     /// Whether the provider rejects it after a changed message.
     #[must_use]
     pub fn is_prefix_bound(&self) -> bool {
@@ -87,6 +102,11 @@ pub struct PartPlace<'a> {
     /// For a call of a reply that a log writes as one message per call: the id of the call in the message that contains the
     /// signed thoughts of the reply.
     pub thinking_call: Option<Value<'a>>,
+    /// Where a model reads the part among the others of its message, as an offset in the text; `None` if that is where
+    /// `element` is.
+    pub read_at: Option<u32>,
+    /// Whether it contains instructions of the application, in a message of the user.
+    pub instructs: bool,
 }
 
 impl<'a> PartPlace<'a> {
@@ -102,6 +122,8 @@ impl<'a> PartPlace<'a> {
             prefix_bound: false,
             caller: None,
             thinking_call: None,
+            read_at: None,
+            instructs: false,
         }
     }
 
@@ -117,6 +139,8 @@ impl<'a> PartPlace<'a> {
             prefix_bound: false,
             caller: None,
             thinking_call: None,
+            read_at: None,
+            instructs: false,
         }
     }
 

@@ -43,12 +43,8 @@ impl Dialect for AiSdk {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let role = match &*role.decode() {
-            "system" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" => Role::Tool,
-            other => return Item::Unknown(Unknown::Named(other.to_owned())),
+        let Some(role) = blocks::role_of(&role.decode()) else {
+            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
@@ -57,6 +53,11 @@ impl Dialect for AiSdk {
             None => model::read_content(item.get("content")),
         };
         Item::Message(message)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        // What else a program stores with a message of its user interface is under `metadata`.
+        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?))
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {

@@ -230,11 +230,13 @@ fn pin_states<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
 }
 
-/// Whether a line sets a value of the session: it is not a node of the tree and repeats no part of a message.
+/// Whether a line sets a value of the session: it is not a node of the tree and repeats no part of a message. The last prompt
+/// names the node that it led to, as the title of a conversation does.
 fn is_state(item: Value<'_>) -> bool {
-    let [session, linked @ ..] =
-        item.get_each(["sessionId", "uuid", "parentUuid", "leafUuid", "messageId", "message", "operation"]);
-    session.is_some() && linked.iter().all(Option::is_none)
+    let [session, kind, linked @ ..] =
+        item.get_each(["sessionId", "type", "uuid", "parentUuid", "messageId", "message", "operation"]);
+    let title = kind.is_some_and(|kind| kind.is("summary"));
+    !title && session.is_some() && linked.iter().all(Option::is_none)
 }
 
 fn is_boundary(item: Value<'_>) -> bool {

@@ -58,7 +58,8 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for (at, start) in taken_back(items, read) {
         for item in &mut read[start..at] {
             if let Item::Message(message) = item {
-                message.standing = Standing::RolledBack;
+                // A compaction that is taken back stands for nothing.
+                (message.standing, message.boundary) = (Standing::RolledBack, false);
             }
         }
         read[at] = Item::Follows(start);

@@ -12,8 +12,8 @@ pub(super) fn is_call(block: Value<'_>) -> bool {
 }
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
-pub(super) fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
-    let mut calls: Vec<(Value<'_>, Vec<Value<'_>>)> = Vec::new();
+pub(super) fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
+    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = Vec::new();
     for value in own(body) {
         calls.push((value, Vec::new()));
     }
@@ -29,7 +29,14 @@ pub(super) fn call_parts(body: Value<'_>) -> Vec<Part<'_>> {
             calls[nth].1.extend(traces(body, call));
         }
     }
-    calls.into_iter().map(|(first, copies)| part(first, copies)).collect()
+    let content = body.get("content").map_or(0, |content| content.span().end);
+    let part = |(first, copies): (Value<'a>, Vec<Value<'a>>)| {
+        // A call that is also a block of the content is read there, and any other after the content.
+        let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
+        let read_at = block.map_or(content.max(first.span().start), |block| block.span().start);
+        part(first, copies).read_at(read_at)
+    };
+    calls.into_iter().map(part).collect()
 }
 
 fn list<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {

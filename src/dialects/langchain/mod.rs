@@ -77,6 +77,12 @@ impl Dialect for LangChain {
         body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
     }
 
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let reply = body(item).some("response_metadata");
+        let named = reply.and_then(|reply| reply.get_text("model_name").or_else(|| reply.get_text("model")));
+        named.or_else(|| blocks::model(item))
+    }
+
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, class) = match draft.role {
             Role::System | Role::Developer => ("system", "SystemMessage"),

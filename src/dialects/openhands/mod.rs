@@ -77,7 +77,7 @@ impl Dialect for OpenHands {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version0::model(item).or_else(|| stats::model(item))
+        version0::model(item).or_else(|| version1::model(item)).or_else(|| stats::model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

@@ -20,6 +20,12 @@ const READ: &[&str] = &[
     "CondensationSummaryEvent",
 ];
 
+/// The model that an update of the state names, in the whole state or in its agent.
+pub(super) fn model(event: Value<'_>) -> Option<Text<'_>> {
+    let value = event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent")).and(event.some("value"))?;
+    value.some("agent").unwrap_or(value).some("llm")?.get_text("model")
+}
+
 /// Kinds of events that are not messages.
 const METADATA: &[&str] = &[
     "CondensationRequest",
@@ -95,17 +101,13 @@ fn read_prompt(event: Value<'_>) -> Item<'_> {
 /// A text that cannot be cut without the rest of its event.
 fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
     let place = PartPlace::element(event).with_text(Some(text));
-    text.text().map(|said| Part::from_source(Content::Text(said), place))
+    text.text().map(|said| Part::from_source(Content::Text(said), place).read_at(event.span().end))
 }
 
 fn read_message(event: Value<'_>) -> Item<'_> {
     let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
-    let role = match said.get_text("role").as_ref().map(Text::decode).as_deref() {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("system") => Role::System,
-        other => return Item::Unknown(Unknown::role(other.unwrap_or_default().to_owned())),
-    };
+    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
     let mut message = Message::from_source(role, event);
     message.id = reply_id(event).or_else(|| event.get_text("id"));
     message.parts = thoughts(said);
@@ -125,19 +127,22 @@ fn read_action(event: Value<'_>) -> Item<'_> {
     let arguments = call.and_then(|call| call.get("arguments")).or_else(|| event.some("action"));
     let name = event.get_text("tool_name").or_else(|| call?.get_text("name"));
     let id = event.get_text("tool_call_id").or_else(|| call?.get_text("id"));
-    parts.push(Part::from_source(events::call(id, name, arguments), PartPlace::element(event)));
+    let call = Part::from_source(events::call(id, name, arguments), PartPlace::element(event));
+    parts.push(call.read_at(event.span().end));
     let id = reply_id(event).or_else(|| event.get_text("id"));
     events::message(Role::Assistant, event, id, parts)
 }
 
-/// The thoughts of a reply. `reasoning_content` and the router's `reasoning_details` repeat the blocks of the provider.
+/// The thoughts of a reply, which the model reads before anything else in it. `reasoning_content` and the router's
+/// `reasoning_details` repeat the blocks of the provider.
 fn thoughts(reply: Value<'_>) -> Vec<Part<'_>> {
     let blocks = reply.get("thinking_blocks").into_iter().flat_map(Value::items);
     let mut parts: Vec<Part<'_>> = blocks
-        .map(|block| {
+        .zip(reply.span().start + 1..)
+        .map(|(block, read_at)| {
             let thought = block.get_text("thinking").unwrap_or(Text::Escaped(""));
             let part = Part::from_source(Content::Reasoning(thought), PartPlace::element(block));
-            part.bound_to_prefix(anthropic::is_signed(block))
+            part.bound_to_prefix(anthropic::is_signed(block)).read_at(read_at)
         })
         .collect();
     if let Some(item) = reply.some("responses_reasoning_item") {

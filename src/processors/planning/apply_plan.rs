@@ -146,6 +146,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: Answers<'a>)
     }
     parts.extend(taken.back);
     message.parts = parts;
+    message.instructs_alone();
     message
 }
 

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Plan, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Pairs, PartRef, reach};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -85,6 +85,17 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.drain();
     }
 
+    /// Drops a message, except for instructions of the application beside its other parts.
+    pub(in crate::processors) fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
+        let parts = &self.messages[at].parts;
+        if !parts.iter().any(Part::instructs) {
+            return self.drop_message(at, reason.clone());
+        }
+        for part in (0..parts.len()).filter(|nth| !parts[*nth].instructs()) {
+            self.drop_part(PartRef { message: at, part }, reason.clone());
+        }
+    }
+
     /// Drops a part and its other half; drops the message too if no text, call or result remains.
     pub(in crate::processors) fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
@@ -148,7 +159,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
         let remaining = self.remaining.entry(part.message).or_insert_with(|| worth_keeping(message));
-        *remaining -= usize::from(is_worth_keeping(&message.parts[part.part].content));
+        *remaining -= usize::from(is_worth_keeping(&message.parts[part.part]));
         let is_empty = *remaining == 0;
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
@@ -226,12 +237,13 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
 /// The number of parts that a message is kept for.
 fn worth_keeping(message: &Message<'_>) -> usize {
-    message.parts.iter().filter(|part| is_worth_keeping(&part.content)).count()
+    message.parts.iter().filter(|part| is_worth_keeping(part)).count()
 }
 
 /// Whether a message is kept for this part. Providers reject messages with only reasoning, blank text or unknown parts.
-fn is_worth_keeping(content: &Content<'_>) -> bool {
-    match content {
+fn is_worth_keeping(part: &Part<'_>) -> bool {
+    match &part.content {
+        _ if part.instructs() => true,
         Content::Text(text) => !text.is_blank(),
         Content::Reasoning(_) | Content::Other => false,
         _ => true,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Reason, View};
+use super::{DropSet, Reason, View};
 use crate::transcript::{Message, Pairs, Role, segments, turns};
 
 /// What one unit of a window is.
@@ -81,6 +81,22 @@ impl Keep {
     /// Whether the message is kept for its role, or because it stands for everything before it.
     pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs() || message.boundary && message.standing.is_read()
+    }
+
+    /// Drops a message that is outside the window, or keeps what is preserved of it.
+    pub(in crate::processors) fn drop_outside(
+        self,
+        drops: &mut DropSet<'_, '_>,
+        (at, message): (usize, &Message<'_>),
+        reason: &Reason,
+    ) {
+        if self.preserves(message) {
+            drops.spare(at, Self::reason(message));
+        } else if self.system {
+            drops.drop_but_instructions(at, reason);
+        } else {
+            drops.drop_message(at, reason.clone());
+        }
     }
 
     /// Why [`Keep::preserves`] keeps the message.

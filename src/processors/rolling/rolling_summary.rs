@@ -235,7 +235,7 @@ impl RollingSummary {
         let reason = Reason::Owned(format!("before the last {window} interactions"));
         for (at, message) in messages.iter().enumerate().take(start) {
             if !message.role.instructs() && !rolling.is_block(at) {
-                drops.drop_message(at, reason.clone());
+                drops.drop_but_instructions(at, &reason);
             }
         }
         let mut plan = drops.into_plan();

@@ -96,6 +96,26 @@ fn what_is_written_stands_on_the_way_up_from_the_last_record() {
     assert_eq!(text(*written, "sessionId"), text(*answer, "sessionId"));
 }
 
+/// A line that sets a value of the session stays, although the prompt that it names is dropped.
+#[test]
+fn the_last_prompt_stays() {
+    let line = |role: &str, nth: usize, parent: &str| {
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"jar {nth}\"}},\"uuid\":\"u{nth}\"}}\n"
+        )
+    };
+    let prompt = "{\"type\":\"last-prompt\",\"sessionId\":\"s\",\"lastPrompt\":\"jar 1\",\"leafUuid\":\"u2\"}\n";
+    let log = [
+        &line("user", 1, "null"),
+        &line("assistant", 2, "\"u1\""),
+        prompt,
+        &line("user", 3, "\"u2\""),
+        &line("assistant", 4, "\"u3\""),
+    ];
+    let cut = cut(window(1), &log.concat());
+    assert!(!cut.contains("\"jar 1\"}") && cut.contains("\"lastPrompt\":\"jar 1\",\"leafUuid\":null"), "{cut}");
+}
+
 #[test]
 fn a_cleared_result_leaves_no_copy() {
     let cut = cut(cleared(), &fixture("media.jsonl"));

@@ -1,11 +1,16 @@
 //! Law 10: a boundary is never dropped while a message that needs it is kept.
 
+use std::collections::HashMap;
+
 use curtail::dialects::Framing;
+use curtail::json::Document;
+use curtail::processors::Live;
+use curtail::transcript::Standing;
 use proptest::prelude::*;
 
-use super::cases::CASES;
-use super::check::{check_laws, cut_with};
-use crate::spell::{Turn, anthropic, claude_code, pi, responses, sound_script};
+use super::cases::{CASES, LawCase};
+use super::check::{check_laws, cut_with, reading};
+use crate::spell::{Turn, anthropic, claude_code, codex, pi, responses, sound_script};
 
 /// A dialect, its speller, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -34,7 +39,72 @@ pub const BOUNDED: &[Bounded] = &[
             "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
         )]
     }),
+    ("codex", codex::spell, |nth| {
+        vec![format!(
+            "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"Summary {nth}: the key is 42.\"}}}}"
+        )]
+    }),
+    ("codex", codex::spell, |nth| {
+        let said = |role: &str, kind: &str, text: &str| {
+            format!(
+                "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text} {nth}\"}}]}}"
+            )
+        };
+        let history = [
+            said("user", "input_text", "What is the key?"),
+            String::from("{\"type\":\"function_call\",\"call_id\":\"call_k\",\"name\":\"bash\",\"arguments\":\"{}\"}"),
+            String::from("{\"type\":\"function_call_output\",\"call_id\":\"call_k\",\"output\":\"42\"}"),
+            said("user", "input_text", "Summary: the key is 42."),
+        ];
+        vec![format!(
+            "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{}]}}}}",
+            history.join(",")
+        )]
+    }),
+    ("codex", codex::spell, |_| {
+        vec![String::from(
+            "{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{\"type\":\"context_compaction\",\"encrypted_content\":\"gAAAA\"}}",
+        )]
+    }),
 ];
+
+const LIVE: LawCase = LawCase { name: "live", chain: || curtail::pipeline::Chain::default().then(Live), writes: false };
+
+/// How the messages of a text stand that have a mark, by the mark.
+fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
+    let document = Document::parse_log(text).expect("what we write is JSON");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts(&document).expect("a transcript");
+    let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
+    let marked = messages.filter_map(|message| {
+        let mark = message.value()?.get_text("mark")?.decode().into_owned();
+        Some((mark, message.standing))
+    });
+    marked.collect()
+}
+
+/// The result of a case; `None` if its budget is too small.
+fn result(case: &LawCase, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
+    match cut_with((case.chain)(), Some(dialect), Framing::Lines, text) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        out => out.map(Some),
+    }
+}
+
+/// A case never takes back what was not, and never gives back what was taken.
+fn check_standing(case: &LawCase, dialect: &str, text: &str) -> Result<(), TestCaseError> {
+    let Some(out) = result(case, dialect, text)? else { return Ok(()) };
+    let before = standings(dialect, text);
+    for (mark, standing) in standings(dialect, &out) {
+        let taken = |standing: Standing| standing == Standing::RolledBack;
+        let was = before.get(&mark).copied().unwrap_or_default();
+        // What a compaction superseded is not read in either case.
+        if was == Standing::Superseded || standing == Standing::Superseded {
+            continue;
+        }
+        prop_assert_eq!(taken(was), taken(standing), "{}: {}\nin  {}\nout {}", case.name, mark, text, out);
+    }
+    Ok(())
+}
 
 /// Items with boundaries among them, each with a mark of its own; and the places of the boundaries.
 pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]) -> (Vec<String>, Vec<usize>) {
@@ -60,18 +130,37 @@ proptest! {
     ) {
         let (items, boundaries) = marked(&script, &bounded, &places);
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
-        for case in CASES {
+        for case in CASES.iter().chain([&LIVE]) {
             check_laws(case, Some(bounded.0), Framing::Lines, &text)?;
-            let out = match cut_with((case.chain)(), Some(bounded.0), Framing::Lines, &text) {
-                Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => continue,
-                out => out?,
-            };
+            let Some(out) = result(case, bounded.0, &text)? else { continue };
             let stays = |at: usize| out.contains(&format!("\"m{at}.\""));
             for (nth, &at) in boundaries.iter().enumerate().filter(|(_, at)| !stays(**at)) {
                 let end = boundaries.get(nth + 1).copied().unwrap_or(items.len());
                 let needing: Vec<usize> = (at + 1..end).filter(|&after| stays(after)).collect();
                 prop_assert!(needing.is_empty(), "{}: boundary {} is gone, {:?} stay\nin  {}\nout {}", case.name, at, needing, text, out);
             }
+        }
+    }
+
+    /// Turns of Codex that an event takes back, before and after compactions of every kind.
+    #[test]
+    fn what_was_taken_back_stays_taken_back(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED.iter().filter(|bounded| bounded.0 == "codex").copied().collect::<Vec<_>>()),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+        events in prop::collection::vec((any::<prop::sample::Index>(), 1..4_usize), 1..3),
+    ) {
+        let (mut items, _) = marked(&script, &bounded, &places);
+        for (place, turns) in events {
+            let at = place.index(items.len() + 1);
+            items.insert(at, format!(
+                "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{turns}}}}}"
+            ));
+        }
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        for case in CASES.iter().chain([&LIVE]) {
+            check_laws(case, Some("codex"), Framing::Lines, &text)?;
+            check_standing(case, "codex", &text)?;
         }
     }
 }

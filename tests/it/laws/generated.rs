@@ -65,6 +65,26 @@ fn a_note_parts_the_pieces_of_a_step() {
     check_chain(Some("kimi"), Framing::Lines, &log.concat()).unwrap();
 }
 
+/// The items with a rule of the application at the end of every second message of the user.
+fn with_rules(items: &[String]) -> (Vec<String>, usize) {
+    let mut rules = 0;
+    let mut users = 0;
+    let ruled = items.iter().map(|item| {
+        let mut item: serde_json::Value = serde_json::from_str(item).expect("JSON");
+        users += usize::from(item["role"] == "user");
+        if item["role"] == "user" && users % 2 == 1 {
+            if item["content"].is_string() {
+                item["content"] = serde_json::json!([{"type": "text", "text": item["content"]}]);
+            }
+            let rule = serde_json::json!({"type": "mid_conv_system", "content": [{"type": "text", "text": format!("rule {rules}.")}]});
+            item["content"].as_array_mut().expect("a list").push(rule);
+            rules += 1;
+        }
+        item.to_string()
+    });
+    (ruled.collect(), rules)
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(192))]
 
@@ -120,6 +140,23 @@ proptest! {
         if faults.is_empty() {
             let case = LawCase { name: "repair", chain: repairs[0], writes: true };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);
+        }
+    }
+
+    /// Instructions beside a question or a result stay where system messages stay, and everything else around them is cut.
+    #[test]
+    fn instructions_beside_other_blocks_stay(script in broken_script()) {
+        let (items, rules) = with_rules(&crate::spell::anthropic::spell(&script));
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        for case in CASES {
+            check_laws(case, Some("anthropic"), Framing::Lines, &text)?;
+            let preserves = ["history 3", "history turns", "history bounded", "sliding 4", "sliding head", "range", "filter all"];
+            if preserves.contains(&case.name) || case.name.starts_with("summarize") {
+                let out = cut_with((case.chain)(), Some("anthropic"), Framing::Lines, &text)?;
+                for rule in 0..rules {
+                    prop_assert!(out.contains(&format!("\"rule {rule}.\"")), "{}: rule {} is gone\nin  {}\nout {}", case.name, rule, text, out);
+                }
+            }
         }
     }
 }

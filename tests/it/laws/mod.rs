@@ -5,6 +5,8 @@ pub mod cases;
 pub mod check;
 mod fixtures;
 mod generated;
+mod real;
 mod regressions;
+mod signed;
 mod split;
 mod thoughts;

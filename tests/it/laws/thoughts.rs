@@ -1,94 +1,19 @@
-//! Law 9: no thought is left after a change that its model checks. Signatures are digests of everything before them.
+//! Law 9: no thought is left after a change that its model checks.
 
 use curtail::dialects::Framing;
-use curtail::processors::{Repair, RepairMode, Thinking};
+use curtail::processors::{Live, Repair, RepairMode, Thinking};
+use curtail::rolling::{Shown, Taken, Thread};
 use proptest::prelude::*;
-use serde_json::Value;
 
-use super::cases::{CASES, LawCase};
-use super::check::cut_with;
-use crate::spell::{Turn, anthropic, bedrock, broken_script, claude_code};
+use super::boundaries::{BOUNDED, marked};
+use super::cases::{CASES, LawCase, rolling};
+use super::check::{cut_with, reading};
+use super::signed::{SIGNED, Signed};
+use crate::spell::{Turn, broken_script, sound_script};
 
-/// A dialect, its speller, and where its messages are in an item.
-type Signed = (&'static str, fn(&[Turn]) -> Vec<String>, fn(&mut Value) -> &mut Value);
-
-const SIGNED: &[Signed] = &[
-    ("anthropic", anthropic::spell, |item| item),
-    ("claude-code", claude_code::spell, |item| &mut item["message"]),
-    ("bedrock", bedrock::spell, |item| item),
-];
-
-fn fnv(text: &str, mut digest: u64) -> u64 {
-    for byte in text.bytes() {
-        digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    digest
-}
-
-/// The signature of a thought, if the block is one.
-fn signature(block: &mut Value) -> Option<&mut Value> {
-    if block.get("type").is_some_and(|kind| kind == "thinking") {
-        return block.get_mut("signature");
-    }
-    let thought = block.get_mut("reasoningContent")?.get_mut("reasoningText")?;
-    thought.as_object_mut()?.entry("signature").or_insert(Value::Null);
-    thought.get_mut("signature")
-}
-
-/// Reads the messages in order, and calls `thought` for each with its signature, a digest of what is before it, and the
-/// signature of the thought before.
-fn walk(
-    items: &mut [Value],
-    within: fn(&mut Value) -> &mut Value,
-    mut thought: impl FnMut(&mut Value, u64, Option<&str>),
-) {
-    let (mut digest, mut last) = (0xcbf2_9ce4_8422_2325, None::<String>);
-    for item in items {
-        let message = within(item);
-        let role = message["role"].to_string();
-        let Some(blocks) = message["content"].as_array_mut() else {
-            digest = fnv(&format!("{role}{}", serde_json::json!({"type": "text", "text": message["content"]})), digest);
-            continue;
-        };
-        for block in blocks {
-            match signature(block) {
-                Some(signature) => {
-                    thought(signature, digest, last.as_deref());
-                    last = Some(signature.to_string());
-                }
-                None => digest = fnv(&format!("{role}{block}"), digest),
-            }
-        }
-    }
-}
-
-/// The items as lines, with their thoughts signed; `model` wrote the messages of the assistant.
-fn sign(items: &[String], within: fn(&mut Value) -> &mut Value, model: Option<&str>) -> String {
-    let mut items: Vec<Value> = items.iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
-    walk(&mut items, within, |signature, digest, last| {
-        *signature = Value::from(format!("{digest:016x} {:016x}", fnv(last.unwrap_or_default(), 7)));
-    });
-    for message in items.iter_mut().map(within).filter(|message| message["role"] == "assistant") {
-        if let (Some(model), Some(message)) = (model, message.as_object_mut()) {
-            message.insert(String::from("model"), Value::from(model));
-        }
-    }
-    items.iter().map(|item| format!("{item}\n")).collect()
-}
-
-/// How many thoughts of `text` a checking model accepts, and how many it rejects. The first thoughts may be missing.
-fn verify(text: &str, within: fn(&mut Value) -> &mut Value) -> (usize, usize) {
-    let mut items: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let (mut valid, mut invalid) = (0, 0);
-    walk(&mut items, within, |signature, digest, last| {
-        let before = format!("{digest:016x}");
-        let linked = last
-            .is_none_or(|last| signature.as_str().is_some_and(|own| own.ends_with(&format!("{:016x}", fnv(last, 7)))));
-        let holds = invalid == 0 && linked && signature.as_str().is_some_and(|own| own.starts_with(&before));
-        *(if holds { &mut valid } else { &mut invalid }) += 1;
-    });
-    (valid, invalid)
-}
+/// A model that checks its thoughts, and one that does not.
+const CHECKING: &str = "claude-opus-5-5";
+const TOLERANT: &str = "claude-sonnet-4-5";
 
 fn cut(case: &LawCase, thinking: Thinking, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
     let mut chain = (case.chain)();
@@ -99,7 +24,7 @@ fn cut(case: &LawCase, thinking: Thinking, dialect: &str, text: &str) -> Result<
     }
 }
 
-const REPAIRS: &[LawCase] = &[
+const MORE: &[LawCase] = &[
     LawCase {
         name: "repair drop",
         chain: || curtail::pipeline::Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
@@ -115,6 +40,7 @@ const REPAIRS: &[LawCase] = &[
         chain: || curtail::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
         writes: true,
     },
+    LawCase { name: "live", chain: || curtail::pipeline::Chain::default().then(Live), writes: false },
     LawCase {
         name: "a chain",
         chain: || {
@@ -129,37 +55,154 @@ const REPAIRS: &[LawCase] = &[
     },
 ];
 
+/// What holds for one case on one transcript, given as signed by a checking model, by a tolerant one, and by none that is
+/// named. `instructs` says whether there are instructions among the messages.
+fn hold(case: &LawCase, signed: &Signed, texts: [&str; 3], instructs: bool) -> Result<(), TestCaseError> {
+    let [checked, unchecked, unnamed] = texts;
+    let (name, dialect) = (case.name, signed.dialect);
+    let Some(auto) = cut(case, Thinking::Auto, dialect, checked)? else { return Ok(()) };
+    let kept = cut(case, Thinking::Keep, dialect, checked)?.unwrap_or_default();
+    let (valid, invalid) = signed.verify(&auto);
+    prop_assert_eq!(invalid, 0, "{}: {}: a thought does not hold\nin  {}\nout {}", dialect, name, checked, auto);
+    // Not one is dropped that would have held.
+    if !instructs {
+        let would = signed.verify(&kept).0;
+        prop_assert_eq!(
+            valid,
+            would,
+            "{}: {}: a good thought is gone\nin  {}\nout {}\nkept {}",
+            dialect,
+            name,
+            checked,
+            auto,
+            kept
+        );
+    }
+    hold_unchecked(case, signed, unchecked)?;
+    // Twice is once, for every processor.
+    let Some(unnamed) = Some(unnamed).filter(|_| name != "a chain") else { return Ok(()) };
+    prop_assert_eq!(
+        cut(case, Thinking::Auto, dialect, &auto)?,
+        Some(auto),
+        "{}: {}: twice\nin {}",
+        dialect,
+        name,
+        checked
+    );
+    let bare = cut(case, Thinking::Auto, dialect, unnamed)?.unwrap_or_default();
+    prop_assert_eq!(
+        cut(case, Thinking::Auto, dialect, &bare)?,
+        Some(bare),
+        "{}: {}: unnamed, twice\nin {}",
+        dialect,
+        name,
+        unnamed
+    );
+    Ok(())
+}
+
+/// A model that does not check loses nothing, unless it is asked for.
+fn hold_unchecked(case: &LawCase, signed: &Signed, unchecked: &str) -> Result<(), TestCaseError> {
+    let (name, dialect) = (case.name, signed.dialect);
+    let dropped = cut(case, Thinking::Drop, dialect, unchecked)?.unwrap_or_default();
+    prop_assert_eq!(signed.verify(&dropped).1, 0, "{}: {}: drop\nin  {}\nout {}", dialect, name, unchecked, dropped);
+    let loose = cut(case, Thinking::Auto, dialect, unchecked)?;
+    prop_assert_eq!(loose, cut(case, Thinking::Keep, dialect, unchecked)?, "{}: {}: tolerant", dialect, name);
+    Ok(())
+}
+
+fn hold_all(signed: &Signed, items: &[String], instructs: bool) -> Result<(), TestCaseError> {
+    let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.sign(items, model).concat());
+    for case in CASES.iter().chain(MORE) {
+        hold(case, signed, [&texts[0], &texts[1], &texts[2]], instructs)?;
+    }
+    Ok(())
+}
+
+/// The thread that reads `pieces` one after another, as a model should read it after each.
+fn threads(signed: &Signed, pieces: &[String], thinking: Thinking) -> Result<Vec<String>, String> {
+    let (summary, mut thread, mut marks) = (rolling(2, 2, curtail::processors::Counted::Message), None, Vec::new());
+    let reading = reading(Some(signed.dialect), Framing::Lines);
+    let mut shown = Vec::new();
+    for text in pieces {
+        let taken = Taken { text, reading: &reading, from: None, now: "2026-11-01T00:00:00Z", rewind: false };
+        let known: Vec<String> = marks.clone();
+        let (after, fresh) = Thread::after(thread.take(), &summary, taken, &|mark| known.iter().any(|own| own == mark))
+            .map_err(|error| error.to_string())?;
+        marks.extend(fresh);
+        let context = after.render(&summary, Shown::Context { thinking }, Framing::Lines);
+        shown.push(context.map_err(|error| error.to_string())?);
+        thread = Some(after);
+    }
+    Ok(shown)
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(96))]
 
     #[test]
     fn every_signature_that_is_left_holds(script in broken_script(), signed in prop::sample::select(SIGNED)) {
-        let (dialect, spell, within) = signed;
-        let items = spell(&script);
-        let checked = sign(&items, within, Some("claude-opus-5-5"));
-        let unchecked = sign(&items, within, Some("claude-sonnet-4-5"));
-        let unnamed = sign(&items, within, None);
         let instructs = script.iter().any(|turn| matches!(turn, Turn::System(_)));
-        for case in CASES.iter().chain(REPAIRS) {
-            let Some(auto) = cut(case, Thinking::Auto, dialect, &checked)? else { continue };
-            let kept = cut(case, Thinking::Keep, dialect, &checked)?.unwrap_or_default();
-            let (valid, invalid) = verify(&auto, within);
-            prop_assert_eq!(invalid, 0, "{}: a thought does not hold\nin  {}\nout {}", case.name, checked, auto);
-            // Not one is dropped that would have held.
-            if !instructs {
-                prop_assert_eq!(valid, verify(&kept, within).0, "{}: a good thought is gone\nin  {}\nout {}", case.name, checked, auto);
+        hold_all(&signed, &(signed.spell)(&script), instructs)?;
+    }
+
+    /// What lies before the last boundary is no longer read, and binds nothing.
+    #[test]
+    fn every_signature_behind_a_boundary_holds(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+    ) {
+        let Some(signed) = SIGNED.iter().find(|signed| signed.dialect == bounded.0) else { return Ok(()) };
+        let (items, _) = marked(&script, &bounded, &places);
+        hold_all(signed, &items, true)?;
+    }
+
+    /// A thread in the store, after every piece that it reads.
+    #[test]
+    fn every_signature_in_a_thread_holds(
+        script in sound_script(),
+        signed in prop::sample::select(SIGNED),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..3),
+    ) {
+        let items = (signed.spell)(&script);
+        for model in [CHECKING, TOLERANT] {
+            let lines = signed.sign(&items, Some(model));
+            let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(lines.len() + 1)).chain([lines.len()]).collect();
+            ends.sort_unstable();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let pieces: Vec<String> = starts.zip(&ends).map(|(start, &end)| lines[start..end].concat()).collect();
+            let auto = threads(&signed, &pieces, Thinking::Auto).map_err(TestCaseError::fail)?;
+            let kept = threads(&signed, &pieces, Thinking::Keep).map_err(TestCaseError::fail)?;
+            for (auto, kept) in auto.iter().zip(&kept) {
+                if model == TOLERANT {
+                    prop_assert_eq!(auto, kept, "{}: tolerant", signed.dialect);
+                } else {
+                    let invalid = signed.verify(auto).1;
+                    prop_assert_eq!(invalid, 0, "{}: a thought does not hold\nin  {}\nout {}", signed.dialect, lines.concat(), auto);
+                }
             }
-            let dropped = cut(case, Thinking::Drop, dialect, &unchecked)?.unwrap_or_default();
-            prop_assert_eq!(verify(&dropped, within).1, 0, "{}: drop\nin  {}\nout {}", case.name, unchecked, dropped);
-            // A model that does not check loses nothing.
-            prop_assert_eq!(cut(case, Thinking::Auto, dialect, &unchecked)?, cut(case, Thinking::Keep, dialect, &unchecked)?);
-            // Twice is once, for every processor.
-            if case.name == "a chain" {
-                continue;
-            }
-            prop_assert_eq!(cut(case, Thinking::Auto, dialect, &auto)?, Some(auto), "{}: twice\nin {}", case.name, checked);
-            let bare = cut(case, Thinking::Auto, dialect, &unnamed)?.unwrap_or_default();
-            prop_assert_eq!(cut(case, Thinking::Auto, dialect, &bare)?, Some(bare), "{}: unnamed, twice\nin {}", case.name, unnamed);
         }
+    }
+}
+
+/// The walker finds the thoughts of every dialect: without this, the properties would hold of nothing.
+#[test]
+fn every_dialect_signs_its_thoughts() {
+    let script = [
+        Turn::User(String::from("ask")),
+        Turn::Assistant { reasoning: Some(String::from("hm")), text: Some(String::from("ok")), calls: Vec::new() },
+        Turn::User(String::from("more")),
+        Turn::Assistant { reasoning: Some(String::from("well")), text: Some(String::from("done")), calls: Vec::new() },
+    ];
+    for signed in SIGNED {
+        let text = signed.sign(&(signed.spell)(&script), Some(CHECKING)).concat();
+        let (valid, invalid) = signed.verify(&text);
+        assert!(valid >= 2 && invalid == 0, "{}: {text}", signed.dialect);
+        // A window of one message leaves no thought that holds.
+        let window = cut(&CASES[3], Thinking::Auto, signed.dialect, &text).unwrap().unwrap();
+        let kept = cut(&CASES[3], Thinking::Keep, signed.dialect, &text).unwrap().unwrap();
+        assert_eq!(signed.count(&window), 0, "{}: {window}", signed.dialect);
+        assert!(signed.count(&kept) > 0, "{}: {kept}", signed.dialect);
     }
 }
