@@ -12,6 +12,9 @@ const CONTEXT: &[&str] = &[
     "<turn_aborted>",
     "<skill>",
     "# AGENTS.md instructions",
+    // What summaries and memory write.
+    "<conversation_summaries",
+    "<working_memory",
 ];
 
 /// Reads a `compacted` line as a boundary: a list of items inside it, or a summary in older logs.

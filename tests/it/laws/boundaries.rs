@@ -158,7 +158,8 @@ proptest! {
             ));
         }
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
-        for case in CASES.iter().chain([&LIVE]) {
+        // What summaries and notes write can be a turn in the eyes of the program.
+        for case in CASES.iter().chain([&LIVE]).filter(|case| !case.writes) {
             check_laws(case, Some("codex"), Framing::Lines, &text)?;
             check_standing(case, "codex", &text)?;
         }
