@@ -3,7 +3,7 @@
 //! If user and assistant must alternate, a message of its own next to a user's message would break the transcript.
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, View};
-use crate::transcript::{Message, Role};
+use crate::transcript::{Message, Role, own_blocks};
 
 /// Writes `blocks` before the message `before`. Their role is the user's if the format has none for instructions.
 pub(in crate::processors) fn place_blocks(
@@ -30,11 +30,13 @@ pub(in crate::processors) fn add_changes(plan: &mut Plan, at: usize, changes: Ve
     }
 }
 
-/// The next message that is kept and gives no instructions, if it is a user's message with parts.
+/// The next message that is kept and gives no instructions, if it is a user's message that says something: results alone
+/// are no interaction, and a block among them would make them one.
 fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let is_next = |at: &usize| !matches!(plan.decisions[*at], Decision::Drop(_)) && !messages[*at].role.instructs();
     let at = (before..messages.len()).find(is_next)?;
     let message = &messages[at];
-    let takes = message.role == Role::User && !message.exchange && !message.parts.is_empty();
+    let says = message.parts.iter().skip(own_blocks(message)).any(|part| part.content.result().is_none());
+    let takes = message.role == Role::User && !message.exchange && says;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }
