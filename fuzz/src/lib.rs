@@ -3,10 +3,4 @@
 #![allow(dead_code, reason = "the property tests use more of the shared modules")]
 
 pub mod bodies;
-
-mod laws {
-    #[path = "../../../tests/it/laws/cases.rs"]
-    pub mod cases;
-    #[path = "../../../tests/it/laws/check.rs"]
-    pub mod check;
-}
+mod laws;
