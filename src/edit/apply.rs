@@ -179,10 +179,12 @@ impl Writer<'_, '_> {
         let ahead = |what| match what {
             SlotKind::Message(_) => true,
             SlotKind::With(index) => written.is_none_or(|written| index > written),
-            SlotKind::Frame { fresh, .. } => !fresh,
-            SlotKind::Pinned => false,
+            SlotKind::Frame { .. } | SlotKind::Pinned => false,
         };
-        while let Some(slot) = self.pass(ahead) {
+        // The first frame opens the transcript. Any other opens or closes a list inside an element, which the new message is
+        // not part of.
+        let is_inner = |what| matches!(what, SlotKind::Frame { .. });
+        while let Some(slot) = self.pass(|what| ahead(what) || self.next > 0 && is_inner(what)) {
             self.slot(slot);
         }
     }
