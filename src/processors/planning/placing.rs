@@ -30,13 +30,14 @@ pub(in crate::processors) fn add_changes(plan: &mut Plan, at: usize, changes: Ve
     }
 }
 
-/// The next message that is kept and gives no instructions, if it is a user's message that says something: results alone
-/// are no interaction, and a block among them would make them one.
+/// The next message that is kept and gives no instructions, if it is a user's message with parts. Results alone are no
+/// interaction, and a block among them would make them one.
 fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let is_next = |at: &usize| !matches!(plan.decisions[*at], Decision::Drop(_)) && !messages[*at].role.instructs();
     let at = (before..messages.len()).find(is_next)?;
     let message = &messages[at];
-    let says = message.parts.iter().skip(own_blocks(message)).any(|part| part.content.result().is_none());
-    let takes = message.role == Role::User && !message.exchange && says;
+    let said = &message.parts[own_blocks(message)..];
+    let only_results = !said.is_empty() && said.iter().all(|part| part.content.result().is_some());
+    let takes = message.role == Role::User && !message.exchange && !message.parts.is_empty() && !only_results;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }
