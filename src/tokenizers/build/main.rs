@@ -1,6 +1,6 @@
-//! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses those of the
-//! default encoding in place: nothing is parsed or allocated when it starts. Of the others it holds the merges alone, and
-//! makes their tables when one is used.
+//! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses most of
+//! them in place: nothing is parsed or allocated when it starts. Of the encodings of older models it holds the merges alone,
+//! and makes their tables when one is used.
 
 #![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
         let tokens = merges::learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
         writeln!(module, "/// The tables of `{name}`.")?;
         writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
-        if name == ranks::DEFAULT {
+        if ranks::IN_PLACE.contains(&name) {
             describe(&mut module, (out, name), &tokens)?;
         } else {
             fs::write(out.join(format!("{name}.pairs")), tokens.packed())?;

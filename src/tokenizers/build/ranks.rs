@@ -6,15 +6,15 @@ use tiktoken_rs::CoreBPE;
 
 use crate::Result;
 
+/// The ranks whose tables are in the program. The others belong to models of before 2023.
+pub(crate) const IN_PLACE: &[&str] = &["o200k_base", "cl100k_base"];
+
 pub(crate) type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
 
 macro_rules! encodings {
     ($($name:ident: $ranks:ident,)*) => {
         /// The ranks of every encoding, by name.
         const LISTED: &[(&str, Load)] = &[$((stringify!($ranks), tiktoken_rs::$ranks),)*];
-
-        /// The ranks of the default encoding, which is the first.
-        pub(crate) const DEFAULT: &str = LISTED[0].0;
     };
 }
 

@@ -1,4 +1,4 @@
-//! Counts with the encodings of `OpenAI`, from tables made when the program was built or, but for the default, at first use. Counts equal those of tiktoken-rs
+//! Counts with the encodings of `OpenAI`, from tables made when the program was built or, for older models, at first use. Counts equal those of tiktoken-rs
 //! wherever it answers. A special token in a text is text. It knows no messages.
 
 mod cache;

@@ -1,5 +1,5 @@
-//! The tables of an encoding. Those of the default encoding are used in place in the binary: nothing is parsed or allocated
-//! when the program starts. Those of another are made when it is first used, in a few milliseconds.
+//! The tables of an encoding. Those of most models are used in place in the binary: nothing is parsed or allocated when the
+//! program starts. Those of older models are made when they are first used, in about fifteen milliseconds.
 //! It knows ids and bytes, not how a text is split.
 
 use super::layout::{

@@ -1,5 +1,5 @@
-//! Makes the tables of an encoding from its merges: those of the default encoding when `curtail` is built, so that it
-//! starts at once, and those of the others at their first use, which keeps the program small.
+//! Makes the tables of an encoding from its merges: those of most models when `curtail` is built, so that it starts at once,
+//! and those of older models at their first use, which keeps the program small.
 //! The build script and the counter both include it. It reads no file.
 
 mod merges;
