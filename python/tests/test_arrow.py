@@ -195,6 +195,19 @@ def test_damaged_files_are_refused(tmp_path, run, texts):
             assert done.returncode in (0, 2) and b"panicked" not in done.stderr, (name, place, done.stderr)
 
 
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_batch_that_grows_past_the_limit_is_refused(tmp_path, run, chats, codec):
+    table = pyarrow.table({"messages": [chats[0].decode()], "blank": [" " * 40_000_000]})
+    for name in ("chats.arrow", "chats.feather"):
+        path, new = tmp_path / name, tmp_path / f"new-{name}"
+        write(path, table, codec)
+        assert path.stat().st_size < 1_000_000
+        refused = run("window", "-n", "1", "--max-record", "10m", str(path), "-o", str(new))
+        assert refused.returncode == 2 and name.encode() in refused.stderr and b"--max-record" in refused.stderr
+        assert not new.exists()
+        assert run("window", "-n", "1", "--max-record", "50m", str(path), "-o", str(new)).returncode == 0
+
+
 def test_an_empty_table_stays(tmp_path, run):
     for name in ("chats.arrow", "chats.feather"):
         path, new = tmp_path / name, tmp_path / f"new-{name}"

@@ -19,6 +19,7 @@ pub use writer::TableSink;
 use arrow_schema::ArrowError;
 
 use crate::error::{Error, ErrorKind};
+use crate::io::TableFormat;
 
 /// The error of the library about a file, without its prefix.
 fn broken(name: &str, error: &ArrowError) -> Error {
@@ -31,4 +32,9 @@ fn broken(name: &str, error: &ArrowError) -> Error {
         other => other.to_string(),
     };
     Error::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {said}"))
+}
+
+/// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    crate::io::guarded(TableFormat::ArrowFile, name, read)
 }

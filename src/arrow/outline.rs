@@ -42,8 +42,8 @@ struct Message {
 }
 
 impl Outline {
-    /// The batches that the footer of a file lists.
-    pub(super) fn of_file(place: &Place) -> Result<Self, ArrowError> {
+    /// The batches that the footer of a file lists, each of at most `most` bytes.
+    pub(super) fn of_file(place: &Place, most: u64) -> Result<Self, ArrowError> {
         let trailer = place.len.checked_sub(10).ok_or_else(|| short("the end of the file"))?;
         let mut end = [0; 10];
         place.at(trailer).read_exact(&mut end)?;
@@ -60,16 +60,17 @@ impl Outline {
                 return Err(short("a record batch"));
             };
             let ends = offset.checked_add(head).and_then(|at| at.checked_add(body)).filter(|end| *end <= place.len);
-            let message = ends.ok_or_else(|| short("a record batch")).and_then(|_| read_message(place, offset))?;
+            let message =
+                ends.ok_or_else(|| short("a record batch")).and_then(|_| read_message(place, offset, most))?;
             outline.add(message.ok_or_else(|| short("a record batch"))?);
         }
         Ok(outline)
     }
 
-    /// The batches of a stream, up to its end.
-    pub(super) fn of_stream(place: &Place) -> Result<Self, ArrowError> {
+    /// The batches of a stream, up to its end, each of at most `most` bytes.
+    pub(super) fn of_stream(place: &Place, most: u64) -> Result<Self, ArrowError> {
         let (mut outline, mut at) = (Self::default(), 0);
-        while let Some(message) = read_message(place, at)? {
+        while let Some(message) = read_message(place, at, most)? {
             at = message.end;
             outline.add(message);
         }
@@ -85,7 +86,7 @@ impl Outline {
 }
 
 /// The header of the message at `at`; `None` at the end.
-fn read_message(place: &Place, at: u64) -> Result<Option<Message>, ArrowError> {
+fn read_message(place: &Place, at: u64, most: u64) -> Result<Option<Message>, ArrowError> {
     let mut from = place.at(at);
     let mut word = [0; 4];
     if at >= place.len {
@@ -112,19 +113,20 @@ fn read_message(place: &Place, at: u64) -> Result<Option<Message>, ArrowError> {
     let end = start.checked_add(body).filter(|end| *end <= place.len);
     let end = end.ok_or_else(|| short("a record batch"))?;
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
-    dictionary.map_or(Ok(()), |batch| check_batch(place, start..end, batch))?;
+    dictionary.map_or(Ok(()), |batch| check_batch(place, start..end, batch, most))?;
     let Some(batch) = message.header_as_record_batch() else { return Ok(Some(Message { batch: None, end })) };
-    check_batch(place, start..end, batch)?;
+    check_batch(place, start..end, batch, most)?;
     let rows = usize::try_from(batch.length()).map_err(|_| short("a record batch"))?;
     let batch = Some((rows, batch.compression().map(|compression| compression.codec())));
     Ok(Some(Message { batch, end }))
 }
 
 /// Checks what the library relies on: that the buffers of a batch are in its body, and that they can have the length that
-/// they claim after decompression.
-fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>) -> Result<(), ArrowError> {
+/// they claim after decompression, which is at most `most` bytes in all.
+fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>, most: u64) -> Result<(), ArrowError> {
     let valid = |node: &FieldNode| (0..=node.length()).contains(&node.null_count());
     let mut right = batch.nodes().iter().flatten().all(valid);
+    let mut held = 0_u64;
     for buffer in batch.buffers().iter().flatten() {
         let (Ok(offset), Ok(length)) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length())) else {
             return Err(short("a record batch"));
@@ -132,14 +134,23 @@ fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>) -> Resul
         let start = body.start.checked_add(offset);
         let end = start.and_then(|start| start.checked_add(length));
         right &= end.is_some_and(|end| end <= body.end);
+        let mut holds = length;
         if right && length > 0 && batch.compression().is_some() {
             let mut claimed = [0; 8];
             place.at(body.start + offset).read_exact(&mut claimed)?;
             let claimed = i64::from_le_bytes(claimed);
             right = claimed == STORED || u64::try_from(claimed).is_ok_and(|claimed| claimed / HIGHEST_RATIO <= length);
+            holds = u64::try_from(claimed).unwrap_or(length);
         }
+        held = held.saturating_add(holds);
     }
-    if right { Ok(()) } else { Err(short("a record batch")) }
+    match right {
+        true if held > most => Err(ArrowError::IpcError(format!(
+            "a record batch holds {held} bytes, more than {most}, the limit of --max-record; pass a larger one, or 0 for none"
+        ))),
+        true => Ok(()),
+        false => Err(short("a record batch")),
+    }
 }
 
 fn refuse_version(version: MetadataVersion) -> Result<(), ArrowError> {

@@ -6,7 +6,7 @@ use arrow_array::{Array as _, RecordBatchReader};
 
 use super::columns::{Column, Values};
 use super::nested::write_json;
-use super::{Table, broken};
+use super::{Table, broken, guarded};
 use crate::error::{Error, ErrorKind};
 use crate::io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
@@ -57,6 +57,11 @@ impl Rows {
     /// # Errors
     /// The file cannot be read.
     pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+        let table = Arc::clone(&self.table);
+        guarded(&table.name, || self.next_unguarded(buffer, alone))
+    }
+
+    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
         buffer.clear();
         let values = self.next_values()?;
         let group = RowGroup::Batch(self.batch + 1);

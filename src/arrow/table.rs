@@ -7,13 +7,13 @@ use arrow_array::RecordBatchReader;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema};
 
-use super::broken;
 use super::columns::{Column, candidates};
 use super::outline::Outline;
 use super::place::Place;
 use super::rows::head_of;
+use super::{broken, guarded};
 use crate::error::{Error, ErrorKind};
-use crate::io::Source;
+use crate::io::{Source, choose_column};
 
 /// An open Arrow IPC file or stream with the column that holds its transcripts.
 #[derive(Debug)]
@@ -28,14 +28,23 @@ pub struct Table {
 
 impl Table {
     /// Opens the Arrow file of `source`, or the `stream` in it, at the column `wanted`, or at the only column whose first
-    /// text is a transcript.
+    /// text is a transcript. A batch of more than `most` bytes is neither read nor decompressed.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
     pub fn open(
         source: &Source,
         stream: bool,
-        wanted: Option<&str>,
+        (wanted, most): (Option<&str>, Option<usize>),
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        guarded(&source.name, || Self::open_unguarded(source, stream, (wanted, most), is_transcript))
+    }
+
+    fn open_unguarded(
+        source: &Source,
+        stream: bool,
+        (wanted, most): (Option<&str>, Option<usize>),
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let pipe =
@@ -47,7 +56,9 @@ impl Table {
         }
         let place = Place::new(file).map_err(|error| Error::system(&source.name, &error))?;
         let failed = |error| broken(&source.name, &error);
-        let outline = if stream { Outline::of_stream(&place) } else { Outline::of_file(&place) }.map_err(failed)?;
+        let most = most.map_or(u64::MAX, |most| most as u64);
+        let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
+        let outline = outline.map_err(failed)?;
         let mut table = Self { name: source.name.clone(), place, stream, outline, column: Column::default() };
         let schema = table.batches(None).map_err(failed)?.schema();
         table.column = table.choose(&schema, wanted, is_transcript)?;
@@ -75,32 +86,9 @@ impl Table {
         wanted: Option<&str>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Column, Error> {
-        let found = candidates(schema);
-        let names = |found: &[(String, Column)]| {
-            found.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
-        if let Some(wanted) = wanted {
-            let named = found.iter().find(|(name, _)| name == wanted).map(|(_, column)| column.clone());
-            return named.ok_or_else(|| match found.is_empty() {
-                true => self.refuse(format!("no column `{wanted}` of texts or of lists of structs")),
-                false => self.refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
-            });
-        }
-        let mut fitting = Vec::new();
-        for (name, column) in found {
-            if head_of(self, &column)?.is_some_and(|head| is_transcript(&head)) {
-                fitting.push((name, column));
-            }
-        }
-        match fitting.as_slice() {
-            [(_, column)] => Ok(column.clone()),
-            [] if self.outline.batches.iter().all(|batch| batch.rows == 0) => Ok(Column::default()),
-            [] => Err(self.refuse(String::from("no column holds transcripts; name one with --column"))),
-            several => Err(self.refuse(format!("columns {} hold transcripts; name one with --column", names(several)))),
-        }
-    }
-
-    fn refuse(&self, what: String) -> Error {
-        Error::new(ErrorKind::Content, &self.name, what)
+        let has_rows = self.outline.batches.iter().any(|batch| batch.rows > 0);
+        let fits = |column: &Column| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
+        let chosen = choose_column(&self.name, &candidates(schema), wanted, has_rows, fits)?;
+        Ok(chosen.unwrap_or_default())
     }
 }

@@ -10,7 +10,7 @@ use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamW
 use arrow_schema::ArrowError;
 
 use super::replace::NewRows;
-use super::{Table, broken};
+use super::{Table, broken, guarded};
 use crate::error::Error;
 use crate::io::{FileSink, RowResult};
 
@@ -39,8 +39,10 @@ impl TableSink {
     /// # Errors
     /// The system refused to create the file, or the old file can no longer be read.
     pub fn new(table: &Arc<Table>, sink: FileSink) -> Result<Self, Error> {
-        let opened = table.batches(None).and_then(|from| Ok((Writer::new(table, &*from, sink)?, from)));
-        let (to, from) = opened.map_err(|error| broken(&table.name, &error))?;
+        let (to, from) = guarded(&table.name, || {
+            let opened = table.batches(None).and_then(|from| Ok((Writer::new(table, &*from, sink)?, from)));
+            opened.map_err(|error| broken(&table.name, &error))
+        })?;
         Ok(Self { table: Arc::clone(table), from, to, batch: 0, rows: NewRows::default() })
     }
 
@@ -79,10 +81,13 @@ impl TableSink {
     fn end_batch(&mut self) -> Result<(), Error> {
         self.batch += 1;
         let rows = std::mem::take(&mut self.rows);
-        let cut_off = || ArrowError::IpcError(String::from("it has fewer batches than before"));
-        let batch = self.from.next().unwrap_or_else(|| Err(cut_off()));
-        let written = batch.and_then(|batch| self.to.write(&rows.replace(batch, &self.table.column)?));
-        written.map_err(|error| broken(&self.table.name, &error))
+        let (table, from, to) = (&self.table, &mut self.from, &mut self.to);
+        guarded(&table.name, || {
+            let cut_off = || ArrowError::IpcError(String::from("it has fewer batches than before"));
+            let batch = from.next().unwrap_or_else(|| Err(cut_off()));
+            let written = batch.and_then(|batch| to.write(&rows.replace(batch, &table.column)?));
+            written.map_err(|error| broken(&table.name, &error))
+        })
     }
 }
 

@@ -4,8 +4,12 @@
 
 mod blocks;
 mod buffer;
+#[cfg(feature = "parquet")]
+mod columns;
 mod compression;
 mod folders;
+#[cfg(feature = "parquet")]
+mod guard;
 mod holders;
 mod identity;
 mod live;
@@ -19,7 +23,11 @@ mod target;
 
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
+#[cfg(feature = "parquet")]
+pub use columns::choose_column;
 pub use compression::Packing;
+#[cfg(feature = "parquet")]
+pub use guard::guarded;
 pub use identity::{FileUses, Stamp};
 pub use manifest::{MANIFEST, Manifest};
 pub use progress::{Progress, Show};

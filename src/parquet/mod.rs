@@ -16,13 +16,10 @@ pub use rows::Rows;
 pub use table::Table;
 pub use writer::TableSink;
 
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
-
 use ::parquet::errors::ParquetError;
 
 use crate::error::{Error, ErrorKind};
+use crate::io::TableFormat;
 
 /// The error of the library about a file, without its prefix.
 fn broken(name: &str, error: &ParquetError) -> Error {
@@ -37,26 +34,7 @@ fn broken(name: &str, error: &ParquetError) -> Error {
     Error::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {said}"))
 }
 
-thread_local! {
-    /// Whether this thread runs code that may panic and whose panic becomes an error.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let other = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !GUARDED.get() {
-                other(panic);
-            }
-        }));
-    });
-    let before = GUARDED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(read));
-    GUARDED.set(before);
-    let damaged =
-        || Error::new(ErrorKind::Content, name, "this Parquet file cannot be read: numbers in it are damaged");
-    done.unwrap_or_else(|_| Err(damaged()))
+    crate::io::guarded(TableFormat::Parquet, name, read)
 }

@@ -14,7 +14,7 @@ use super::pages::oversized;
 use super::rows::head_of;
 use super::{broken, guarded};
 use crate::error::{Error, ErrorKind};
-use crate::io::{Source, Stamp};
+use crate::io::{Source, Stamp, choose_column};
 
 /// An open Parquet file with the column that holds its transcripts.
 pub struct Table {
@@ -129,28 +129,9 @@ impl Table {
 
     fn choose(&self, wanted: Option<&str>, is_transcript: &dyn Fn(&str) -> bool) -> Result<Column, Error> {
         let found = candidates(self.metadata().file_metadata().schema_descr());
-        let names = |found: &[(String, Column)]| {
-            found.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
-        if let Some(wanted) = wanted {
-            let named = found.iter().find(|(name, _)| name == wanted).map(|(_, column)| column.clone());
-            return named.ok_or_else(|| match found.is_empty() {
-                true => self.refuse(format!("no column `{wanted}` of texts or of lists of structs")),
-                false => self.refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
-            });
-        }
-        let mut fitting = Vec::new();
-        for (name, column) in found {
-            if head_of(self, &column)?.is_some_and(|head| is_transcript(&head)) {
-                fitting.push((name, column));
-            }
-        }
-        match fitting.as_slice() {
-            [(_, column)] => Ok(column.clone()),
-            [] if self.is_empty() => Ok(Column::Text(usize::MAX)),
-            [] => Err(self.refuse(String::from("no column holds transcripts; name one with --column"))),
-            several => Err(self.refuse(format!("columns {} hold transcripts; name one with --column", names(several)))),
-        }
+        let fits = |column: &Column| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
+        let chosen = choose_column(&self.name, &found, wanted, !self.is_empty(), fits)?;
+        Ok(chosen.unwrap_or(Column::Text(usize::MAX)))
     }
 
     fn refuse(&self, what: String) -> Error {

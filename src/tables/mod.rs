@@ -33,8 +33,8 @@ pub enum TableSink {
 }
 
 impl Table {
-    /// Opens `source` at the column `wanted`, or at the only column whose first text is a transcript. Pages of Parquet may
-    /// have `most` bytes after decompression.
+    /// Opens `source` at the column `wanted`, or at the only column whose first text is a transcript. A page of
+    /// Parquet or a batch of Arrow may have `most` bytes after decompression.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
@@ -46,8 +46,8 @@ impl Table {
     ) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(match format {
             TableFormat::Parquet => Self::Parquet(parquet::Table::open(source, wanted, most, is_transcript)?),
-            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, wanted, is_transcript)?),
-            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, wanted, is_transcript)?),
+            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, (wanted, most), is_transcript)?),
+            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, (wanted, most), is_transcript)?),
         }))
     }
 
