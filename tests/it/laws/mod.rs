@@ -1,5 +1,6 @@
 //! The laws that hold for every command, every dialect and every input.
 
+mod alternation;
 pub mod boundaries;
 pub mod cases;
 pub mod check;
