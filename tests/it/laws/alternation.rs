@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::cases::{memory, rolling};
 use super::check::{cut_with, reading};
+use crate::properties::{drawn, tried};
 use crate::spell::{SPELLERS, broken_script, sound_script};
 
 fn chains() -> [fn() -> Chain; 6] {
@@ -48,7 +49,9 @@ fn beside_the_user(dialect: &str, text: &str) -> Vec<String> {
     let pairs = |messages: &[&Message<'_>], is_beside: fn(&Message<'_>, &Message<'_>) -> bool| {
         let users = messages.windows(2).filter(|pair| pair.iter().all(|message| message.role == Role::User));
         let both = users.flat_map(|pair| [(pair[0], pair[1]), (pair[1], pair[0])]);
-        both.filter(|(one, other)| is_written(one) && is_beside(one, other)).map(|(one, _)| raw(one)).collect::<Vec<_>>()
+        both.filter(|(one, other)| is_written(one) && is_beside(one, other))
+            .map(|(one, _)| raw(one))
+            .collect::<Vec<_>>()
     };
     let mut beside = pairs(&said, is_block_beside);
     beside.extend(pairs(&all, |one, _| own_blocks(one) == 0));
@@ -62,11 +65,12 @@ proptest! {
     fn nothing_is_written_beside_the_user(
         script in prop_oneof![broken_script(), sound_script()],
         dialect in prop::sample::select(&["bedrock", "sharegpt"][..]),
+        drawn in drawn(),
     ) {
         let spell = SPELLERS.iter().find(|speller| speller.0 == dialect).expect("it is there").1;
         let items = spell(&script);
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
-        for chain in chains() {
+        for chain in tried(chains(), drawn) {
             let once = cut_with(chain(), Some(dialect), Framing::Lines, &text)?;
             let beside = beside_the_user(dialect, &once);
             prop_assert!(beside.is_empty(), "{beside:?}\nin  {text}\nout {once}");

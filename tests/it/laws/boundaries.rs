@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::cases::{CASES, LawCase};
 use super::check::{check_laws, cut_with, reading};
+use crate::properties::{drawn, tried};
 use crate::spell::{Turn, anthropic, claude_code, codex, pi, responses, sound_script};
 
 /// A dialect, its speller, and the lines of a boundary.
@@ -127,10 +128,11 @@ proptest! {
         script in sound_script(),
         bounded in prop::sample::select(BOUNDED),
         places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        drawn in drawn(),
     ) {
         let (items, boundaries) = marked(&script, &bounded, &places);
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
-        for case in CASES.iter().chain([&LIVE]) {
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
             check_laws(case, Some(bounded.0), Framing::Lines, &text)?;
             let Some(out) = result(case, bounded.0, &text)? else { continue };
             let stays = |at: usize| out.contains(&format!("\"m{at}.\""));
@@ -149,6 +151,7 @@ proptest! {
         bounded in prop::sample::select(BOUNDED.iter().filter(|bounded| bounded.0 == "codex").copied().collect::<Vec<_>>()),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
         events in prop::collection::vec((any::<prop::sample::Index>(), 1..4_usize), 1..3),
+        drawn in drawn(),
     ) {
         let (mut items, _) = marked(&script, &bounded, &places);
         for (place, turns) in events {
@@ -160,7 +163,8 @@ proptest! {
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         // What summaries and notes write can be a turn in the eyes of the program. A range that ends inside turns that were
         // taken back leaves the event with too high a number.
-        for case in CASES.iter().chain([&LIVE]).filter(|case| !case.writes && case.name != "range") {
+        let cases = CASES.iter().chain([&LIVE]).filter(|case| !case.writes && case.name != "range");
+        for case in tried(cases, drawn) {
             check_laws(case, Some("codex"), Framing::Lines, &text)?;
             check_standing(case, "codex", &text)?;
         }
