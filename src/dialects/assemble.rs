@@ -94,7 +94,7 @@ impl<'a> Builder<'_, 'a> {
                     let index = indices.get(at).copied().flatten();
                     self.slot(value, index.map_or(what, SlotKind::With));
                 }
-                item => self.item(value, item),
+                item => self.item(value, item, &indices),
             }
         }
     }
@@ -110,9 +110,13 @@ impl<'a> Builder<'_, 'a> {
         self.at = end;
     }
 
-    fn item(&mut self, value: Value<'a>, item: Item<'a>) {
+    /// `indices` are those of the messages so far, by item.
+    fn item(&mut self, value: Value<'a>, item: Item<'a>, indices: &[Option<usize>]) {
         let what = match item {
-            Item::Message(message) => return self.message(value, message),
+            Item::Message(mut message) => {
+                message.dropped_with = message.dropped_with.and_then(|item| indices.get(item).copied().flatten());
+                return self.message(value, message);
+            }
             Item::Pinned => SlotKind::Pinned,
             Item::Ahead => {
                 self.ahead.push(self.slots.len());

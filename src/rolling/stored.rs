@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialects::{Dialect, Item};
 use crate::json::{Document, Text, Value};
+use crate::processors::RollingView;
 use crate::transcript::{Layout, Message, SlotKind};
 
 /// A line: a message as JSON, or metadata, and its time.
@@ -107,9 +108,27 @@ pub(super) fn line_values<'a>(document: &'a Document<'a>) -> Vec<Value<'a>> {
     list.map_or_else(|| document.roots().collect(), |list| list.items().collect())
 }
 
-/// Whether a message stays in the thread when it is no longer in the window.
-pub(super) fn stays(message: &Message<'_>) -> bool {
-    message.role.instructs() || message.boundary && message.standing.is_read()
+/// The number of the first interaction that the thread stores, and its first message: that of `held`, the first one in the
+/// window, or an earlier one if turns that were rolled back begin there and reach into the window.
+pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> (usize, usize) {
+    let start = |number| rolling.interaction(number).map_or(0, |interaction| interaction.start);
+    let reaches = |number: &usize| {
+        let start = start(*number);
+        messages.iter().skip(start).any(|message| message.dropped_with.is_some_and(|first| first < start))
+    };
+    let number = (rolling.first..=held).rev().find(|number| !reaches(number)).unwrap_or(held);
+    (number, start(number))
+}
+
+/// Which messages stay in the thread when its window begins with the message `start`.
+pub(super) fn kept_from(start: usize, messages: &[Message<'_>]) -> Vec<bool> {
+    let mut kept: Vec<bool> = Vec::with_capacity(messages.len());
+    for (at, message) in messages.iter().enumerate() {
+        let stays = message.role.instructs() || message.boundary && message.standing.is_read();
+        let rolled_back = message.dropped_with.is_some_and(|first| !kept[first]);
+        kept.push(at >= start || stays && !rolled_back);
+    }
+    kept
 }
 
 /// Removes metadata that outlived its message and that a later line replaces by now.

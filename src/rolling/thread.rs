@@ -6,7 +6,8 @@ use super::error::ThreadError;
 use super::intake::Intake;
 use super::state;
 use super::stored::{
-    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, note_ahead, stays,
+    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, kept_from, line_kinds, line_values, note_ahead,
+    window_start,
 };
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
@@ -219,8 +220,8 @@ impl Thread {
         }
         let seen = rolling.seen();
         rolling.memory.advance(summary.rolling, seen, fresh);
-        let next = summary.held(&rolling).start.max(self.first);
-        let start = rolling.interaction(next).map_or(0, |interaction| interaction.start);
+        let held = summary.held(&rolling).start.max(self.first);
+        let (next, start) = window_start(&rolling, held, &messages);
         self.memory = rolling.memory;
         self.taken = self.dropped + messages.len();
         // Part of a list inside a line cannot be dropped: the line would no longer be the one that was read.
@@ -239,7 +240,7 @@ impl Thread {
         (layout, messages): (&Layout<'_>, Vec<Message<'_>>),
         kinds: &[LineKind],
     ) {
-        let kept: Vec<bool> = messages.iter().enumerate().map(|(at, message)| at >= start || stays(message)).collect();
+        let kept = kept_from(start, &messages);
         let dropped = kept.iter().filter(|kept| !**kept).count();
         if dropped == 0 {
             return;

@@ -126,6 +126,9 @@ pub struct Message<'a> {
     pub boundary: bool,
     /// Whether a model still reads it.
     pub standing: Standing,
+    /// Index of an earlier message, as they were read, without which it is not kept: the first of a turn that was rolled back.
+    /// While a dialect reads, it is the index of an item.
+    pub dropped_with: Option<usize>,
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// Whether its value is a message as chat templates take it: a role, a content, and calls as `tool_calls`.
@@ -164,6 +167,7 @@ impl<'a> Message<'a> {
             exchange: false,
             boundary: false,
             standing: Standing::Live,
+            dropped_with: None,
             origin,
             is_chat: false,
             cut: Vec::new(),

@@ -1,8 +1,8 @@
 //! What the log records about its own history: compactions replace it, rollbacks remove the end of it.
 
-use crate::dialects::{Item, blocks};
+use crate::dialects::{Item, Patch, blocks};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Part, PartPlace, Role, Standing};
+use crate::transcript::{Content, Layout, Message, Part, PartPlace, Role, SlotKind, Standing};
 
 /// User messages that the program writes. They do not begin a turn.
 const CONTEXT: &[&str] = &[
@@ -55,23 +55,39 @@ fn is(item: Value<'_>, kind: &str) -> bool {
     item.get("type").is_some_and(|own| own.is(kind))
 }
 
-/// Marks the turns that a `thread_rolled_back` event removes. The event belongs to the first message of these turns:
-/// without them it would remove others.
+/// Marks the turns that a `thread_rolled_back` event removes. The event and the other messages of these turns are kept or
+/// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
+/// turn before.
 fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for (at, start) in taken_back(items, read) {
-        for item in &mut read[start..at] {
-            if let Item::Message(message) = item {
-                // A compaction that is taken back stands for nothing.
-                (message.standing, message.boundary) = (Standing::RolledBack, false);
+    for TakenBack { event, turns } in taken_back(items, read) {
+        let start = turns[0];
+        for at in start..event {
+            let Item::Message(message) = &mut read[at] else { continue };
+            // An earlier event may have taken back a turn among these.
+            if message.standing == Standing::RolledBack {
+                continue;
             }
+            let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
+            let first = if turn == at { start } else { turn };
+            message.dropped_with = (at > start).then_some(first);
+            // A compaction that is taken back stands for nothing.
+            (message.standing, message.boundary) = (Standing::RolledBack, false);
         }
-        read[at] = Item::Follows(start);
+        read[event] = Item::Follows(start);
     }
 }
 
-/// The events that take back turns, each with the first item of these turns.
-pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<(usize, usize)> {
-    let (mut turns, mut taken): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+/// An event that takes back turns.
+pub(super) struct TakenBack {
+    /// Index of the event.
+    pub(super) event: usize,
+    /// Indices of the items that begin the turns; never empty.
+    pub(super) turns: Vec<usize>,
+}
+
+/// The events that take back turns, in order.
+pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenBack> {
+    let (mut turns, mut taken): (Vec<usize>, Vec<TakenBack>) = (Vec::new(), Vec::new());
     for at in 0..items.len() {
         if begins_turn(items[at], &read[at]) {
             turns.push(at);
@@ -81,9 +97,10 @@ pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<(usize, 
             turns.clear();
         }
         let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
-        let Some(first) = turns.len().checked_sub(count).or(turns.first().map(|_| 0)) else { continue };
-        taken.push((at, turns[first]));
-        turns.truncate(first);
+        let own = turns.split_off(turns.len().saturating_sub(count));
+        if !own.is_empty() {
+            taken.push(TakenBack { event: at, turns: own });
+        }
     }
     taken
 }
@@ -95,8 +112,26 @@ pub(super) fn takes_back(item: Value<'_>) -> bool {
 
 /// How many turns an event takes back.
 fn rolled_back(item: Value<'_>) -> Option<usize> {
+    number_of_turns(item)?.raw().parse().ok()
+}
+
+/// Where an event says how many turns it takes back.
+fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
     let payload = item.get("payload").filter(|payload| is(item, "event_msg") && is(*payload, "thread_rolled_back"))?;
-    payload.get("num_turns")?.raw().parse().ok()
+    payload.get("num_turns")
+}
+
+/// Makes every event take back as many turns as it did, if only some of them are written.
+pub(super) fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let is_written: Vec<bool> =
+        slots.map(|slot| matches!(slot.what, SlotKind::Message(index) if kept[index])).collect();
+    let patch = |TakenBack { event, turns }: TakenBack| {
+        let left = turns.iter().filter(|turn| is_written[**turn]).count();
+        let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
+        Some(Patch { span: number.span(), text: left.to_string() })
+    };
+    taken_back(&layout.elements, read).into_iter().filter_map(patch).collect()
 }
 
 fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {

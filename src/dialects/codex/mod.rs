@@ -6,10 +6,10 @@
 
 mod history;
 
-use super::{Dialect, Fit, Item, blocks, responses};
+use super::{Dialect, Fit, Item, Patch, Remaining, blocks, responses};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `codex`.
@@ -116,7 +116,15 @@ impl Dialect for Codex {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
-        history::taken_back(items, &read)
+        history::taken_back(items, &read).into_iter().map(|taken| (taken.event, taken.turns[0])).collect()
+    }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        if !layout.elements.iter().any(|item| history::takes_back(*item)) {
+            return Vec::new();
+        }
+        let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
+        history::recount(layout, &read, remaining.kept)
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

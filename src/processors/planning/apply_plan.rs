@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_split_replies,
+    Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, Standing, ToolResult, bind_split_replies,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -29,7 +29,8 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => remaining.push(changed(message, changes, answers)),
             Decision::Replace(draft, _) => {
-                remaining.push(drafted(draft, message.anchor()));
+                let Message { standing, dropped_with, .. } = message;
+                remaining.push(Message { standing, dropped_with, ..drafted(draft, message.anchor()) });
             }
         }
     }
@@ -38,7 +39,18 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     remaining
 }
 
+/// A message that is inserted among messages of turns that were rolled back is one of them.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
+    let mut message = written(messages, insert);
+    let taken_back = |at: usize| messages.get(at).filter(|message| message.standing == Standing::RolledBack);
+    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(taken_back), taken_back(insert.before)) {
+        message.standing = Standing::RolledBack;
+        message.dropped_with = before.dropped_with.or_else(|| before.source_index());
+    }
+    message
+}
+
+fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let anchor = |message: Option<&Message<'a>>| message.and_then(Message::anchor);
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {

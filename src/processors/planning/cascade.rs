@@ -25,6 +25,8 @@ pub(in crate::processors) struct DropSet<'v, 'a> {
     remaining: HashMap<usize, usize>,
     /// For each message that lost a part: the parts in the same bytes, where there are several.
     elements: HashMap<usize, HashMap<Value<'a>, Vec<usize>>>,
+    /// The messages that are dropped with another, by the index of that one in the transcript that was read.
+    dependent: HashMap<usize, Vec<usize>>,
     /// The indivisible messages whose calls are dropped.
     batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
@@ -47,6 +49,7 @@ const BOUNDARY: Reason = Reason::Borrowed("stands for everything before it, and 
 const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
 const NO_FOLLOWER: Reason = Reason::Borrowed("with the message that it led to");
 const NO_REASONING: Reason = Reason::Borrowed("with the reasoning it depends on");
+const NO_TURN: Reason = Reason::Borrowed("with the beginning of turns that were rolled back");
 const SAME_BYTES: Reason = Reason::Borrowed("it is stored inside a part that was dropped");
 const SAME_PROGRAM: Reason = Reason::Borrowed("a call of the same program or reply was dropped");
 const INDIVISIBLE: Reason = Reason::Borrowed("another call under the same signature was dropped");
@@ -62,6 +65,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             part_reason: vec![None; count],
             remaining: HashMap::default(),
             elements: HashMap::default(),
+            dependent: dependent(view.messages),
             batches: HashSet::default(),
             held: Vec::new(),
             spared: Vec::new(),
@@ -154,6 +158,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
         {
             self.waiting.push((Target::Message(at + 1), NO_REASONING));
         }
+        let dependent = self.messages[at].source_index().and_then(|index| self.dependent.remove(&index));
+        self.waiting.extend(dependent.into_iter().flatten().map(|other| (Target::Message(other), NO_TURN)));
     }
 
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
@@ -233,6 +239,17 @@ impl<'v, 'a> DropSet<'v, 'a> {
         plan.remarks = spared.map(|(at, reason)| Remark::kept(at, reason)).collect();
         plan
     }
+}
+
+/// The messages that are dropped with another, by the index of that one in the transcript that was read.
+fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
+    let mut dependent: HashMap<usize, Vec<usize>> = HashMap::default();
+    for (at, message) in messages.iter().enumerate() {
+        if let Some(other) = message.dropped_with {
+            dependent.entry(other).or_default().push(at);
+        }
+    }
+    dependent
 }
 
 /// The number of parts that a message is kept for.
