@@ -6,7 +6,7 @@ use super::labels::RecordEdits;
 use super::{Cut, Cutter, Decider, Run, ThoughtStep, Totals};
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};
-use crate::processors::{Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
+use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
 use crate::transcript::{Layout, Message, Role, Transcript};
 
 /// How the result of a chain is split.
@@ -138,6 +138,10 @@ impl<'a> Splitter<'_, 'a> {
                 plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
             }
         }
+        for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
+            let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
+            plan.decisions[nth] = Decision::Change(parts.map(|(part, _)| Change::Cut(part)).collect(), INSTRUCTIONS);
+        }
         self.change(&mut content, &plan, cut);
         if let Some(note) = &window.note {
             cut.notes.push((self.layout.record.start as usize, note.clone()));
@@ -181,6 +185,8 @@ impl<'a> Splitter<'_, 'a> {
         (number, count): (usize, usize),
     ) -> Window {
         let sources = |of: &mut dyn Iterator<Item = usize>| ranges(of.filter_map(|at| run.messages[at].source_index()));
+        let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();
+        pinned.sort_unstable();
         let target = |at: &usize| content.own[*at] && content.messages[*at].role == Role::Assistant;
         let counting = &self.splitting.split.counting;
         let tokens = match content.changed {
@@ -194,7 +200,7 @@ impl<'a> Splitter<'_, 'a> {
             offset: self.layout.record.start as usize,
             number,
             count,
-            pinned: sources(&mut window.pinned.iter().copied()),
+            pinned: sources(&mut pinned.into_iter()),
             context: sources(&mut window.context.iter().copied()),
             own: sources(&mut window.own.clone()),
             targets: (0..content.messages.len()).filter(target).collect(),
@@ -249,6 +255,7 @@ impl<'a> Splitter<'_, 'a> {
 
 const UNPAIRED: &str =
     "a broken pair of a call and a result reaches beyond a window, and was dropped there; pass --repair";
+const INSTRUCTIONS: Reason = Reason::Borrowed("every window repeats the instructions in it");
 const SHORTENED: Reason = Reason::Borrowed("it does not fit into a window");
 
 fn decider() -> Decider {

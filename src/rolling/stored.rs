@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialects::{Dialect, Item};
 use crate::json::{Document, Text, Value};
-use crate::processors::RollingView;
-use crate::transcript::{Layout, Message, SlotKind};
+use crate::processors::{Change, Decision, Plan, Reason, RollingView};
+use crate::transcript::{Layout, Message, Part, SlotKind};
 
 /// A line: a message as JSON, or metadata, and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,15 +120,27 @@ pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Messa
     (number, start(number))
 }
 
-/// Which messages stay in the thread when its window begins with the message `start`.
-pub(super) fn kept_from(start: usize, messages: &[Message<'_>]) -> Vec<bool> {
-    let mut kept: Vec<bool> = Vec::with_capacity(messages.len());
+/// What stays in the thread when its window begins with the message `start`: the window, and what remains in force.
+pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
+    let mut plan = Plan::keep(messages.len());
     for (at, message) in messages.iter().enumerate() {
+        let rolled_back = message.dropped_with.is_some_and(|first| matches!(plan.decisions[first], Decision::Drop(_)));
         let stays = message.role.instructs() || message.boundary && message.standing.is_read();
-        let rolled_back = message.dropped_with.is_some_and(|first| !kept[first]);
-        kept.push(at >= start || stays && !rolled_back);
+        if at < start && (rolled_back || !stays) {
+            plan.decisions[at] = outside_window(message);
+        }
     }
-    kept
+    plan
+}
+
+/// Instructions beside other parts remain in force, as messages of instructions do.
+fn outside_window(message: &Message<'_>) -> Decision {
+    let reason = Reason::Borrowed("before the window");
+    if !message.parts.iter().any(Part::instructs) {
+        return Decision::Drop(reason);
+    }
+    let others = message.parts.iter().enumerate().filter(|(_, part)| !part.instructs());
+    Decision::Change(others.map(|(nth, _)| Change::Cut(nth)).collect(), reason)
 }
 
 /// Removes metadata that outlived its message and that a later line replaces by now.

@@ -6,13 +6,15 @@ use super::error::ThreadError;
 use super::intake::Intake;
 use super::state;
 use super::stored::{
-    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, kept_from, line_kinds, line_values, note_ahead,
+    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, note_ahead, plan_from,
     window_start,
 };
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
 use crate::json::Document;
-use crate::processors::{RollingState, RollingSummary, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
+use crate::processors::{
+    Decision, RollingState, RollingSummary, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan,
+};
 use crate::transcript::{Layout, Message, Transcript, checks_prefix};
 
 /// The version of the stored form of a thread.
@@ -240,15 +242,13 @@ impl Thread {
         (layout, messages): (&Layout<'_>, Vec<Message<'_>>),
         kinds: &[LineKind],
     ) {
-        let kept = kept_from(start, &messages);
-        let dropped = kept.iter().filter(|kept| !**kept).count();
-        if dropped == 0 {
+        let plan = plan_from(start, &messages);
+        if plan.is_identity() {
             return;
         }
-        let remaining: Vec<Message<'_>> =
-            messages.into_iter().zip(&kept).filter(|one| *one.1).map(|one| one.0).collect();
+        let kept: Vec<bool> = plan.decisions.iter().map(|decision| !matches!(decision, Decision::Drop(_))).collect();
         let mut text = String::new();
-        apply(layout, dialect, &remaining, &mut text);
+        apply(layout, dialect, &apply_plan(messages, &plan), &mut text);
         let (mut owner, mut lines) = (true, Vec::new());
         for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
             match *kind {
@@ -267,7 +267,7 @@ impl Thread {
             }
         }
         self.items = lines;
-        self.dropped += dropped;
+        self.dropped += kept.iter().filter(|kept| !**kept).count();
     }
 
     /// The time of each message.

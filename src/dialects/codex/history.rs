@@ -45,7 +45,9 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
             *read = boundary(payload, *item);
         }
-        if let Item::Message(message) = read {
+        if let Item::Message(message) = read
+            && message.standing != Standing::RolledBack
+        {
             message.standing = Standing::Superseded;
         }
     }

@@ -68,6 +68,12 @@ impl Dialect for Codex {
                 *item = Item::Ahead;
             }
         }
+        // A replacement history replaces what precedes it: no call before it can be answered in it.
+        if let (Some(Item::Message(first)), Some(true)) =
+            (read.first_mut(), items.first().map(|item| self.is_replacement(*item)))
+        {
+            first.barrier = true;
+        }
         history::mark(items, &mut read);
         responses::bind_reasoning(read)
     }

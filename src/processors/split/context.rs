@@ -72,22 +72,28 @@ impl Filler<'_, '_, '_> {
             pinned.extend((0..start).filter(|&at| messages[at].standing == Standing::Preserved && at < from));
         }
         let mut opener = self.turn_opener(from, start, floor).filter(|at| !pinned.contains(at));
+        let beside = self.beside.range(..from).map(|(at, _)| *at).filter(|_| self.split.pins.system);
+        let mut instructions: Vec<usize> = beside.filter(|at| !pinned.contains(at) && opener != Some(*at)).collect();
         for &boundary in self.boundaries.iter().rev().filter(|&&boundary| boundary < from) {
             let end = reach(messages, boundary);
-            let within = |at: usize| at > boundary && at < end;
-            if end > from || pinned.iter().copied().chain(opener).any(within) {
+            let within = |at: &usize| *at > boundary && *at < end;
+            if end > from || pinned.iter().chain(&instructions).chain(opener.as_ref()).any(within) {
                 pinned.push(boundary);
                 // A user message that the boundary replaces no longer begins a turn.
                 let replaced = messages[boundary].role != Role::Assistant && !messages[boundary].has_tools();
-                opener = opener.filter(|&at| at > boundary || !replaced);
+                if let Some(at) = opener.take_if(|at| *at <= boundary && replaced) {
+                    instructions.extend(self.beside.get(&at).filter(|_| self.split.pins.system).map(|_| at));
+                }
             }
         }
         pinned.sort_unstable();
         pinned.dedup();
+        instructions.retain(|at| !pinned.contains(at));
         let context: Vec<usize> = opener.into_iter().chain(from..start).collect();
-        let repeated = pinned.iter().copied().chain(opener).map(|at| self.tokens[at]).sum::<usize>();
+        let window = SplitWindow { pinned, instructions, context, ..SplitWindow::default() };
+        let repeated = self.pinned_tokens(&window) + opener.map_or(0, |at| self.tokens[at]);
         let tokens = self.outside.saturating_add(repeated).saturating_add(self.between(from, start));
-        Context { window: SplitWindow { pinned, context, ..SplitWindow::default() }, tokens }
+        Context { window, tokens }
     }
 
     /// The user message that begins the turn which the messages from `from` on continue.

@@ -1,11 +1,12 @@
 //! Fills windows greedily: each takes as many whole segments as fit.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Split, SplitWindow, TargetRule, View};
+use super::{Split, SplitWindow, TargetRule, View, instructions_tokens};
 use crate::processors::ProcessorError;
 use crate::processors::planning::Rendering;
-use crate::transcript::{Message, Pairs, Role, segments, turns};
+use crate::transcript::{Message, Pairs, Part, Role, segments, turns};
 
 /// A transcript that is split, with the data for its windows.
 pub(super) struct Filler<'s, 'v, 'a> {
@@ -22,6 +23,8 @@ pub(super) struct Filler<'s, 'v, 'a> {
     pub(super) turns: Vec<usize>,
     /// System and developer messages.
     pub(super) instructions: Vec<usize>,
+    /// Messages with instructions beside other parts, and the tokens of these instructions.
+    pub(super) beside: BTreeMap<usize, usize>,
     pub(super) boundaries: Vec<usize>,
     pub(super) first_user: Option<usize>,
     /// Renders windows, if a chat template counts.
@@ -44,7 +47,9 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         for (at, tokens) in tokens.iter().enumerate() {
             sums[at + 1] = sums[at] + tokens;
         }
-        let all = |is: fn(&Message<'_>) -> bool| (0..messages.len()).filter(|&at| is(&messages[at])).collect();
+        let all = |is: fn(&Message<'_>) -> bool| -> Vec<usize> {
+            (0..messages.len()).filter(|&at| is(&messages[at])).collect()
+        };
         let mut filler = Self {
             split,
             view,
@@ -54,6 +59,10 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             segments: segments(messages, &Pairs::from_messages(messages)),
             turns: turns(messages).into_iter().map(|turn| turn.start).collect(),
             instructions: all(|message| message.role.instructs()),
+            beside: all(|message| !message.role.instructs() && message.parts.iter().any(Part::instructs))
+                .into_iter()
+                .map(|at| (at, instructions_tokens(&split.counting, &messages[at])))
+                .collect(),
             boundaries: all(|message| message.boundary),
             first_user: messages.iter().position(Message::begins_turn),
             rendering,
@@ -92,7 +101,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let target = (at..limit).find(|&segment| self.has_target(segment)).unwrap_or(at);
         let mut context = self.context(at, self.between(start, self.segments[target].end));
         let room = |used: usize| self.split.max_tokens.checked_sub(used);
-        let pinned: usize = context.window.pinned.iter().map(|&at| self.tokens[at]).sum();
+        let pinned = self.pinned_tokens(&context.window);
         if room(self.outside + pinned).is_none() {
             let (needed, budget) = (self.outside + pinned, self.split.max_tokens);
             return Err(ProcessorError::PinsTooLarge { needed, budget });
@@ -138,6 +147,12 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
 
     pub(super) fn has_target(&self, segment: usize) -> bool {
         self.view.messages[self.segments[segment].clone()].iter().any(|message| message.role == Role::Assistant)
+    }
+
+    /// Tokens of the messages that a window repeats because of their kind.
+    pub(super) fn pinned_tokens(&self, window: &SplitWindow) -> usize {
+        let pinned = window.pinned.iter().map(|&at| self.tokens[at]);
+        pinned.chain(window.instructions.iter().map(|at| self.beside[at])).sum()
     }
 
     /// Tokens of the messages from `start` up to `end`.

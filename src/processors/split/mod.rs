@@ -112,6 +112,8 @@ pub enum SplitOverflow {
 pub struct SplitWindow {
     /// Messages that it repeats because of their kind: instructions, the first user message, a boundary.
     pub pinned: Vec<usize>,
+    /// Messages of which it repeats only the instructions beside other parts.
+    pub instructions: Vec<usize>,
     /// Messages that it repeats as context: the overlap, and the user message that begins the turn.
     pub context: Vec<usize>,
     /// The messages that belong to this window alone.
@@ -125,10 +127,15 @@ pub struct SplitWindow {
 }
 
 impl SplitWindow {
+    /// The messages that it repeats, in no order.
+    fn repeated(&self) -> impl Iterator<Item = usize> {
+        self.pinned.iter().chain(&self.instructions).chain(&self.context).copied()
+    }
+
     /// All messages of the window, in order.
     #[must_use]
     pub fn messages(&self) -> Vec<usize> {
-        let mut all: Vec<usize> = self.pinned.iter().chain(&self.context).copied().collect();
+        let mut all: Vec<usize> = self.repeated().collect();
         all.sort_unstable();
         all.extend(self.own.clone());
         all
@@ -188,9 +195,14 @@ impl Split {
         let all = window.messages();
         let fixed = |message: &Message<'_>| message.role.instructs() || message.boundary;
         let spoken = |message: &Message<'_>| fixed(message) || message.role == Role::Assistant;
-        let tokens = |at: &usize| self.counting.message(&view.messages[*at]);
+        let is_reduced = |at: &usize| window.instructions.contains(at);
+        let tokens = |at: &usize| match is_reduced(at) {
+            true => instructions_tokens(&self.counting, &view.messages[*at]),
+            false => self.counting.message(&view.messages[*at]),
+        };
         let attempt = |keeps: &dyn Fn(&Message<'_>) -> bool| {
-            let (kept, own): (Vec<usize>, Vec<usize>) = all.iter().partition(|&&at| keeps(&view.messages[at]));
+            let (kept, own): (Vec<usize>, Vec<usize>) =
+                all.iter().partition(|&at| is_reduced(at) || keeps(&view.messages[*at]));
             let used = self.counting.outside(view) + kept.iter().map(tokens).sum::<usize>();
             let mut room = self.max_tokens.checked_sub(used)?;
             loop {
@@ -220,4 +232,9 @@ impl Split {
         let tokens = self.counting.total(&View::new(&messages, view.preamble, view.pairing_rules)).ok()?;
         Some(tokens.saturating_sub(self.max_tokens))
     }
+}
+
+/// Tokens of a message without the parts that are no instructions.
+fn instructions_tokens(counting: &Counting, message: &Message<'_>) -> usize {
+    counting.message_without(message, |nth| !message.parts[nth].instructs())
 }

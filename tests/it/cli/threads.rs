@@ -183,3 +183,44 @@ fn metadata_ahead_of_a_message_goes_with_it() {
         assert_eq!(last, good(&place, &["--dialect", "claude-code", "whole.jsonl"]), "after {n}");
     }
 }
+
+/// Instructions beside a question stay in force when the question leaves the window, and so does a message of instructions.
+#[test]
+fn instructions_in_the_middle_stay_in_a_thread() {
+    let rule = |nth: usize| {
+        format!("{{\"type\":\"mid_conv_system\",\"content\":[{{\"type\":\"text\",\"text\":\"Rule {nth}.\"}}]}}")
+    };
+    let asks = |nth: usize, rule: &str| {
+        format!("{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"Question {nth}?\"}}{rule}]}}\n")
+    };
+    let says = |nth: usize| {
+        format!("{{\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"Answer {nth}.\"}}]}}\n")
+    };
+    let mut lines = Vec::new();
+    for nth in 1..=5 {
+        let beside = if nth % 2 == 1 { format!(",{}", rule(nth)) } else { String::new() };
+        lines.extend([asks(nth, &beside), says(nth)]);
+    }
+    lines.insert(4, format!("{{\"role\":\"user\",\"content\":[{}]}}\n", rule(9)));
+    let place = Place::new();
+    place.write("chat.jsonl", lines.concat().as_bytes());
+    let whole = good(&place, &["--dialect", "anthropic", "chat.jsonl"]);
+    for nth in [1, 3, 5, 9] {
+        assert!(whole.contains(&rule(nth)), "rule {nth} is gone: {whole}");
+    }
+    assert!(
+        !whole.contains("{\"type\":\"text\",\"text\":\"Question 1?\"}"),
+        "the question is outside the window: {whole}"
+    );
+    for pieces in 1..=lines.len() {
+        let (id, mut last) = (format!("{pieces}"), String::new());
+        for piece in lines.chunks(lines.len().div_ceil(pieces)) {
+            place.write("piece.jsonl", piece.concat().as_bytes());
+            let thread = ["--store", "s.db", "--thread", &id, "--dialect", "anthropic", "piece.jsonl"];
+            last = good(&place, &thread);
+        }
+        assert_eq!(last, whole, "in {pieces} pieces");
+        let again = ["--store", "s.db", "--thread", &id, "--from", "1", "--dialect", "anthropic", "chat.jsonl"];
+        assert_eq!(good(&place, &again), whole, "what the thread has is known, as it was read");
+    }
+}

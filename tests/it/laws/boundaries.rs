@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
-use curtail::processors::{Live, MessageRange, Strip};
+use curtail::processors::{Counted, Live, MessageRange, Strip, Thinking};
 use curtail::transcript::{Role, Standing};
 use proptest::prelude::*;
 
-use super::cases::{CASES, LawCase};
+use super::cases::{CASES, LawCase, rolling};
 use super::check::{check_laws, cut_with, reading};
+use super::thoughts::threads;
 use crate::properties::{drawn, tried};
 use crate::spell::{Turn, anthropic, claude_code, codex, pi, responses, sound_script};
 
@@ -104,8 +105,12 @@ fn result(chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, Tes
 /// A chain never takes back what was not, and never gives back what was taken.
 fn check_standing((chain, name): (Chain, &str), dialect: &str, text: &str) -> Result<(), TestCaseError> {
     let Some(out) = result(chain, dialect, text)? else { return Ok(()) };
+    compare_standings(name, dialect, text, &out)
+}
+
+fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
     let before = standings(dialect, text);
-    for (mark, standing) in standings(dialect, &out) {
+    for (mark, standing) in standings(dialect, out) {
         let taken = |standing: Standing| standing == Standing::RolledBack;
         let was = before.get(&mark).copied().unwrap_or_default();
         // What a compaction superseded is not read in either case.
@@ -169,6 +174,25 @@ fn a_range_inside_turns_that_were_taken_back_gives_none_back() {
     // Of two turns, the second is outside: the event takes back the first one alone.
     let out = result(ranged(0, 5), "codex", &rolled_back(&[0, 0, 2, 0])).expect("it is cut").expect("it has no budget");
     assert!(out.contains("\"num_turns\":1}"), "{out}");
+}
+
+/// The same in a thread of the store: after the events, it reads line by line, and its window begins inside these turns.
+#[test]
+fn a_thread_gives_no_turn_back() {
+    for turns in [&[0, 0, 2, 0, 0][..], &[0, 0, 0, 3, 1, 0, 0], &[0, 1, 0, 1, 0]] {
+        let text = rolled_back(turns);
+        let behind = text.rfind("thread_rolled_back").and_then(|at| Some(at + text[at..].find('\n')? + 1));
+        let (begin, end) = text.split_at(behind.expect("there is an event"));
+        let pieces: Vec<String> = std::iter::once(begin).chain(end.split_inclusive('\n')).map(str::to_owned).collect();
+        for window in 1..9 {
+            let summary = rolling(window, 2, Counted::Message);
+            let shown = threads(&summary, "codex", &pieces, Thinking::Auto).expect("the log is read");
+            for (nth, out) in shown.iter().enumerate() {
+                let before = pieces[..=nth].concat();
+                compare_standings("thread", "codex", &before, out).unwrap_or_else(|error| panic!("{window}: {error}"));
+            }
+        }
+    }
 }
 
 proptest! {

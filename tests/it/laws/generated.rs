@@ -67,7 +67,7 @@ fn a_note_parts_the_pieces_of_a_step() {
 }
 
 /// The items with a rule of the application at the end of every second message of the user.
-fn with_rules(items: &[String]) -> (Vec<String>, usize) {
+pub fn with_rules(items: &[String]) -> (Vec<String>, usize) {
     let mut rules = 0;
     let mut users = 0;
     let ruled = items.iter().map(|item| {

@@ -8,12 +8,13 @@ use curtail::pipeline::{Chain, Cut, Cutter, Splitting, Window};
 use curtail::processors::{
     Counting, Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule, Thinking, View, WindowUnit,
 };
-use curtail::transcript::{FaultKind, Message, Pairs, Role, Transcript, segments};
+use curtail::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, segments};
 use proptest::prelude::*;
 
 use super::cases::tokenizer;
 use super::check::{read_seen, reading};
 use super::fixtures::{dialect_of, files, pieces, real_data};
+use super::generated::with_rules;
 use crate::spell::{SPELLERS, broken_script, respace, sound_script};
 
 fn split(max_tokens: usize) -> Split {
@@ -69,7 +70,13 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
     let windows = split.windows(&view(transcript)).map_err(|error| error.to_string())?;
     let counting = &split.counting;
     let outside = counting.outside(&view(transcript));
-    let tokens = |of: &[usize]| outside + of.iter().map(|&at| counting.message(&messages[at])).sum::<usize>();
+    let instructs = |at: usize, part: usize| messages[at].parts[part].instructs();
+    let reduced = |at: usize| counting.message_without(&messages[at], |part| !instructs(at, part));
+    let tokens = |whole: &[usize], only_instructions: &[usize]| {
+        let whole =
+            whole.iter().filter(|at| !only_instructions.contains(at)).map(|&at| counting.message(&messages[at]));
+        outside + whole.chain(only_instructions.iter().map(|&at| reduced(at))).sum::<usize>()
+    };
     let segments = segments(messages, &Pairs::from_messages(messages));
     let mut next = 0;
     for (nth, window) in windows.iter().enumerate() {
@@ -79,7 +86,7 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         assert!(segments.iter().any(|segment| segment.end == next), "segments are whole");
         let all = window.messages();
         assert!(all.is_sorted_by(|a, b| a < b), "in order, each once: {window:?}");
-        assert_eq!(window.tokens, tokens(&all));
+        assert_eq!(window.tokens, tokens(&all, &window.instructions));
         assert!(window.note.is_some() || window.tokens <= split.max_tokens, "{window:?} does not fit");
         let first = all[0];
         let inside = begins_inside(&all.iter().map(|&at| &messages[at]).collect::<Vec<_>>());
@@ -119,7 +126,7 @@ fn check_overflow(
     messages: &[Message<'_>],
     segments: &[std::ops::Range<usize>],
     window: &SplitWindow,
-    tokens: impl Fn(&[usize]) -> usize,
+    tokens: impl Fn(&[usize], &[usize]) -> usize,
 ) {
     if window.note.is_none() || messages.iter().any(|message| message.boundary) {
         return;
@@ -138,11 +145,13 @@ fn check_overflow(
     let first = target.clone().find(|&at| !messages[at].role.instructs()).unwrap_or(target.start);
     if !messages[first].begins_turn() {
         let leads = |at: &usize| messages[*at].begins_turn() && messages[*at].thread == messages[first].thread;
-        all.extend(before.rev().find(leads));
+        all.extend(before.clone().rev().find(leads));
     }
     all.sort_unstable();
     all.dedup();
-    assert!(tokens(&all) > split.max_tokens, "the target at {target:?} fits alone: {window:?}");
+    let beside = |at: &usize| split.pins.system && messages[*at].parts.iter().any(Part::instructs);
+    let beside: Vec<usize> = before.filter(|at| beside(at) && !all.contains(at)).collect();
+    assert!(tokens(&all, &beside) > split.max_tokens, "the target at {target:?} fits alone: {window:?}");
 }
 
 /// No window could have taken one more target.
@@ -152,7 +161,7 @@ fn check_greedy(
     segments: &[std::ops::Range<usize>],
     windows: &[SplitWindow],
     nth: usize,
-    tokens: impl Fn(&[usize]) -> usize,
+    tokens: impl Fn(&[usize], &[usize]) -> usize,
 ) {
     let window = &windows[nth];
     if nth + 1 == windows.len() || split.targets == TargetRule::LastTurn || split.at_boundaries {
@@ -163,7 +172,10 @@ fn check_greedy(
     let mut behind = segments.iter().filter(|segment| segment.start >= window.own.end);
     let end = behind.find(|segment| speaks(segment)).map_or(messages.len(), |segment| segment.end);
     let more: Vec<usize> = window.messages().into_iter().chain(window.own.end..end).collect();
-    assert!(window.note.is_some() || tokens(&more) > split.max_tokens, "{window:?} had room up to {end}");
+    assert!(
+        window.note.is_some() || tokens(&more, &window.instructions) > split.max_tokens,
+        "{window:?} had room up to {end}"
+    );
 }
 
 /// What was written: every window is a transcript without new faults, whose own messages are those of the input.
@@ -265,6 +277,30 @@ proptest! {
                 Err(error) if error.contains("more than the budget") => {}
                 windows => drop(windows.map_err(TestCaseError::fail)?),
             }
+        }
+    }
+
+    /// Every window repeats the instructions before it, also those beside other blocks, and nothing else of these messages.
+    #[test]
+    fn windows_repeat_instructions_beside_other_blocks(script in sound_script(), options in options()) {
+        let (items, _) = with_rules(&crate::spell::anthropic::spell(&script));
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let mut split = with(options);
+        split.pins.system = true;
+        let reading = reading(Some("anthropic"), Framing::Lines);
+        let Ok((done, out)) = cut(&split, &reading, &text) else { return Ok(()) };
+        for window in &done.windows {
+            let part = &out[window.written.clone()];
+            let end = window.own.last().map_or(0, |own| own.end);
+            for item in &items[..end] {
+                let Some(rule) = item.find("\"rule ").map(|from| &item[from..]) else { continue };
+                let rule = &rule[..=rule.find('.').expect("a rule ends")];
+                prop_assert!(part.contains(rule), "{} is gone\nin  {}\nout {}", rule, text, part);
+            }
+        }
+        let document = Document::parse_log(&text).expect("the text is JSON");
+        for (_, transcript) in reading.transcripts(&document).expect("the text is a transcript") {
+            check_windows(&split, &transcript).map_err(TestCaseError::fail)?;
         }
     }
 

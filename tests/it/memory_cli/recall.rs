@@ -143,3 +143,28 @@ fn updates_that_are_not_taken_are_told() {
     assert!(said.code == 0 && said.out.contains("ship v2") && !said.out.contains("\\\"steps\\\": "), "{said:?}");
     assert!(said.err.contains("call \"call_3\": the update is refused: /steps: "), "{}", said.err);
 }
+
+/// Instructions in the middle of a conversation stay where they are, alone or beside other blocks, and the memory follows
+/// those in front.
+#[test]
+fn instructions_in_the_middle_stay_where_they_are() {
+    let place = Place::new();
+    let rule = |nth: usize| {
+        format!("{{\"type\":\"mid_conv_system\",\"content\":[{{\"type\":\"text\",\"text\":\"Rule {nth}.\"}}]}}")
+    };
+    let leading = format!("{{\"role\":\"user\",\"content\":[{}]}}\n", rule(0));
+    let rest = format!(
+        "{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"Hi\"}},{}]}}\n{{\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"Hello\"}}]}}\n",
+        rule(1)
+    );
+    for goal in ["ship", "rest"] {
+        let state = place.file("state.json", &format!("{{\"goal\":\"{goal}\"}}"));
+        let block = format!("<\\u0077orking_memory>\\n{{\\n  \\\"goal\\\": \\\"{goal}\\\"\\n}}\\n</working_memory>");
+        let memory = format!("{{\"role\":\"user\",\"content\":\"{block}\"}}\n");
+        let out = recall(&place, &["--state", &state], &format!("{leading}{rest}"));
+        assert_eq!(out, format!("{leading}{memory}{rest}"));
+        // A later state replaces the block and nothing else.
+        let before = format!("{leading}{}{rest}", memory.replace(goal, "a detour"));
+        assert_eq!(recall(&place, &["--state", &state], &before), out);
+    }
+}
