@@ -69,9 +69,10 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
     })
 }
 
-/// Standard output for a report in a format that escapes what people would see, such as that of a CI.
+/// Standard output for a report in a format that escapes what people would see, such as that of a CI. Nothing of it may appear
+/// before it is flushed.
 pub(crate) fn report() -> impl Write {
-    anstream::stdout().lock()
+    io::BufWriter::with_capacity(64 * 1024, anstream::stdout().lock())
 }
 
 /// Standard output for JSON that is written in parts, such as transcripts. Bytes stay as they are, except that a terminal gets

@@ -32,7 +32,7 @@ impl Batch {
 
     /// Small inputs are processed on this thread, which takes less time than to start another.
     fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Buffer), work: &W, folding: &mut Folding<'_, W::Out>) {
-        let mut worker = Worker { batch: self, work, buffer: first.1 };
+        let mut worker = Worker { batch: self, work, buffer: first.1, ends: Vec::new() };
         let mut out = W::Out::default();
         let mut next = Some(first.0);
         while let Some(task) = next.filter(|_| !folding.stopped && !self.stop.load(Ordering::Relaxed)) {
@@ -84,7 +84,7 @@ impl Batch {
     ) {
         let (mut given, buffer) =
             first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
-        let mut worker = Worker { batch: self, work, buffer };
+        let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
         loop {
             if given.is_none() {
                 shared.tickets.take();

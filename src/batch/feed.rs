@@ -1,13 +1,13 @@
 //! Hands out the next task: a block of a large file, or a whole small file.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::{InputOptions, Opened};
 use crate::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Blocks, Buffer, Limits, RowBlock, Source, TableFormat};
+use crate::io::{Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
 use crate::json::{Document, ParseErrorKind};
 use crate::tables::{Rows, Table};
 
@@ -29,19 +29,45 @@ pub(super) enum What {
     /// The worker's buffer contains whole records of a file.
     Block {
         opened: Arc<Opened>,
-        /// The number of its first line.
-        line: usize,
+        /// The number of its first line, and that of the next block, which the worker finds.
+        lines: (LineNumber, LineNumber),
         /// The place of its first byte in the file.
         offset: usize,
         first: bool,
         last: bool,
         /// Bytes of the file, before decompression, that were read for it.
         taken: u64,
-        /// Where its rows are, if the file is a table.
-        rows: Option<RowBlock>,
+        /// What else is known of its content.
+        read: ReadBlock,
     },
     /// A file that could not be opened or read to its end.
     Broken(Result<Arc<Opened>, Source>, Error),
+}
+
+/// The number of a line, which is known as soon as the lines before it were counted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LineNumber(Arc<OnceLock<usize>>);
+
+impl LineNumber {
+    /// Waits until it is known. The block before this one is with another worker, which counts its lines before all other
+    /// work.
+    pub(super) fn wait(&self) -> usize {
+        *self.0.wait()
+    }
+
+    /// Makes it known.
+    pub(super) fn set(&self, line: usize) {
+        self.0.get_or_init(|| line);
+    }
+}
+
+/// What is known of a block besides its text.
+#[derive(Debug, Default)]
+pub(super) struct ReadBlock {
+    /// Where its rows are, if the file is a table.
+    pub(super) rows: Option<RowBlock>,
+    /// Its first bytes, if the worker reads them.
+    pub(super) unread: Option<Unread>,
 }
 
 /// Hands out the tasks of a batch, one at a time.
@@ -86,10 +112,26 @@ impl Reader {
 
     /// Fills `buffer` with the next whole lines, the first of which is `line`, or with the next rows. A row may stand
     /// `alone`.
-    pub(super) fn next(&mut self, buffer: &mut Buffer, (name, line): (&str, usize), alone: bool) -> ReadBlock {
+    pub(super) fn next(
+        &mut self,
+        buffer: &mut Buffer,
+        place: (&str, &dyn Fn() -> usize),
+        alone: bool,
+    ) -> Result<Option<RowBlock>, Error> {
         match self {
-            Self::Lines(blocks) => next_lines(blocks, buffer, (name, line)).map(|()| None),
+            Self::Lines(blocks) => next_lines(blocks, buffer, place).map(|()| None),
             Self::Rows(rows) => rows.next_block(buffer, alone).map(Some),
+        }
+    }
+
+    /// As [`Reader::next`], but the first bytes may be left for the worker.
+    fn claim(&mut self, buffer: &mut Buffer, (name, line): (&str, &dyn Fn() -> usize)) -> Result<ReadBlock, Error> {
+        match self {
+            Self::Lines(blocks) => {
+                let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, name, line()));
+                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| at_line(error, line))
+            }
+            Self::Rows(rows) => rows.next_block(buffer, false).map(|rows| ReadBlock { rows: Some(rows), unread: None }),
         }
     }
 }
@@ -98,7 +140,7 @@ struct Current {
     opened: Arc<Opened>,
     reader: Reader,
     /// The number of the next line.
-    line: usize,
+    line: LineNumber,
     /// The place of the next byte.
     offset: usize,
     taken: u64,
@@ -112,13 +154,19 @@ impl Current {
     }
 
     /// Reads the next block. `first` is the first one, which is already in the buffer.
-    #[allow(clippy::option_option, reason = "the first block of lines has no rows")]
-    fn read_block(&mut self, buffer: &mut Buffer, first: Option<Option<RowBlock>>, alone: bool) -> ReadBlock {
-        match (first, &self.reader) {
-            (first, Reader::Lines(_)) if alone => self.split(buffer, first.is_some()).map(|()| None),
-            (Some(rows), _) => Ok(rows),
-            (None, _) => self.reader.next(buffer, (&self.opened.source.name, self.line), alone),
-        }
+    fn read_block(&mut self, buffer: &mut Buffer, first: Option<ReadBlock>, alone: bool) -> Result<ReadBlock, Error> {
+        let line = || self.line.wait();
+        let place: (&str, &dyn Fn() -> usize) = (&self.opened.source.name, &line);
+        let rows = match (first, &mut self.reader) {
+            (first, Reader::Lines(_)) if alone => {
+                self.split(buffer, first.is_some())?;
+                None
+            }
+            (Some(read), _) => return Ok(read),
+            (None, rows @ Reader::Rows(_)) if alone => rows.next(buffer, place, alone)?,
+            (None, reader) => return reader.claim(buffer, place),
+        };
+        Ok(ReadBlock { rows, unread: None })
     }
 
     /// Replaces the block in `buffer`, or the next one, by its next record.
@@ -127,7 +175,7 @@ impl Current {
         if first {
             std::mem::swap(block, buffer);
         } else if *at == block.len() {
-            self.reader.next(block, (&self.opened.source.name, self.line), true)?;
+            self.reader.next(block, (&self.opened.source.name, &|| self.line.wait()), true)?;
             *at = 0;
         }
         let rest = &block[*at..];
@@ -138,9 +186,6 @@ impl Current {
         Ok(())
     }
 }
-
-/// Where the rows of a block that was read are, if it is one of a table.
-type ReadBlock = Result<Option<RowBlock>, Error>;
 
 impl<'w> Feed<'w> {
     /// Hands out `sources` until `stop` is set.
@@ -184,25 +229,24 @@ impl<'w> Feed<'w> {
                 What::Whole(opened, blocks)
             }
             Ok(First { opened, reader, rows }) => {
-                let split = (Buffer::default(), 0);
-                self.block(Current { opened, reader, line: 1, offset: 0, taken: 0, split }, Some(rows), buffer)
+                let (line, split) = (LineNumber::default(), (Buffer::default(), 0));
+                line.set(1);
+                let read = ReadBlock { rows, unread: None };
+                self.block(Current { opened, reader, line, offset: 0, taken: 0, split }, Some(read), buffer)
             }
         })
     }
 
     /// Hands out the next block, and keeps the rest of the file for later. `first` is the first one, which is in the buffer.
-    #[allow(clippy::option_option, reason = "the first block of lines has no rows")]
-    fn block(&mut self, mut current: Current, first: Option<Option<RowBlock>>, buffer: &mut Buffer) -> What {
-        let (line, offset, is_first) = (current.line, current.offset, first.is_some());
-        let rows = match current.read_block(buffer, first, self.one_by_one) {
-            Ok(rows) => rows,
+    fn block(&mut self, mut current: Current, first: Option<ReadBlock>, buffer: &mut Buffer) -> What {
+        let (offset, is_first) = (current.offset, first.is_some());
+        let read = match current.read_block(buffer, first, self.one_by_one) {
+            Ok(read) => read,
             Err(error) => return What::Broken(Ok(current.opened), error),
         };
         current.offset += buffer.len();
-        current.line += match &rows {
-            Some(rows) => rows.texts.len(),
-            None => count_lines(buffer),
-        };
+        let line = std::mem::take(&mut current.line);
+        let lines = (line, current.line.clone());
         let taken = current.reader.taken() - current.taken;
         current.taken += taken;
         if !is_first && current.reader.is_live() && current.opened.reading.dialect.is_none() {
@@ -211,7 +255,7 @@ impl<'w> Feed<'w> {
         let opened = Arc::clone(&current.opened);
         let last = current.is_done();
         self.current = (!last).then_some(current);
-        What::Block { opened, line, offset, first: is_first, last, taken, rows }
+        What::Block { opened, lines, offset, first: is_first, last, taken, read }
     }
 }
 
@@ -234,7 +278,7 @@ pub(super) fn open(
     if let Some(format) = blocks.table() {
         return open_table(input_options, source, (format, number, &blocks), buffer);
     }
-    next_lines(&mut blocks, buffer, (&source.name, 1))?;
+    next_lines(&mut blocks, buffer, (&source.name, &|| 1))?;
     let head = valid_prefix(buffer);
     let key = input_options.messages_key.as_deref();
     let framing = input_options.framing.unwrap_or_else(|| match blocks.is_live() && !blocks.is_done() {
@@ -297,12 +341,16 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
     }
     // A broken line of a log may be a finding, so reading continues.
     let doubt = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
-    blocks.rest(buffer, &doubt).map_err(|error| at_line(error, 1))
+    blocks.rest(buffer, &doubt).map_err(|error| at_line(error, &|| 1))
 }
 
 /// Reads the next whole lines, the first of which is `line`.
-pub(super) fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, (name, line): (&str, usize)) -> Result<(), Error> {
-    blocks.next_lines(buffer, &|head| fault_of_head(head, name, line)).map_err(|error| at_line(error, line))
+pub(super) fn next_lines(
+    blocks: &mut Blocks,
+    buffer: &mut Buffer,
+    (name, line): (&str, &dyn Fn() -> usize),
+) -> Result<(), Error> {
+    blocks.next_lines(buffer, &|head| fault_of_head(head, name, line())).map_err(|error| at_line(error, line))
 }
 
 /// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
@@ -321,16 +369,11 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
     Some(Error::new(ErrorKind::Content, name, broken.what).at(place))
 }
 
-fn at_line(error: Error, line: usize) -> Error {
+fn at_line(error: Error, line: &dyn Fn() -> usize) -> Error {
     match error.place {
-        None if error.kind == ErrorKind::Content => error.at(TextPlace { line, column: 1 }),
+        None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
         _ => error,
     }
-}
-
-/// How many line breaks `bytes` contains. Lines of transcripts are long: to find each is faster than to count.
-fn count_lines(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).fold(0, |lines, _| lines + 1)
 }
 
 /// The beginning of `bytes` that is UTF-8.

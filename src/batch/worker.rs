@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, Reader, Task, What, open, read_whole};
+use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole};
 use super::{Batch, Failure, OnError, Opened, Unit, Work, place_in_row};
 use crate::dialects::{Framing, ReadError};
 use crate::error::{Error, ErrorKind, TextPlace};
@@ -28,6 +28,8 @@ pub(super) struct Worker<'b, W> {
     pub(super) batch: &'b Batch,
     pub(super) work: &'b W,
     pub(super) buffer: Buffer,
+    /// Where the lines of the buffer end.
+    pub(super) ends: Vec<usize>,
 }
 
 impl<W: Work> Worker<'_, W> {
@@ -44,13 +46,14 @@ impl<W: Work> Worker<'_, W> {
         };
         let progress = &self.batch.progress;
         match task.what {
-            What::Block { opened, line, offset, first, last, taken, rows } => {
+            What::Block { opened, lines, offset, first, last, taken, read } => {
                 (done.first, done.last) = (first, last);
+                let rows = self.complete(&opened, read, &lines, &mut done);
                 if first {
                     progress.begin(opened.number, &opened.source);
                     done.unrelated = opened.is_unrelated(&self.buffer);
                 }
-                let units = self.block(&opened, (line, offset), rows.as_ref(), &mut done);
+                let units = self.block(&opened, (lines.0.wait(), offset), rows.as_ref(), &mut done);
                 progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
@@ -63,15 +66,43 @@ impl<W: Work> Worker<'_, W> {
                 done.failures.push(Failure { error, record: None });
             }
         }
-        if let Some(opened) = done.opened.as_ref().filter(|opened| opened.table.is_none())
-            && done.first
-            && done.last
-            && !done.broken
-            && !done.unrelated
-        {
+        let whole = done.first && done.last && !done.broken && !done.unrelated;
+        if let Some(opened) = done.opened.as_ref().filter(|opened| whole && opened.table.is_none()) {
             self.work.whole(opened, &mut done.out);
         }
         done
+    }
+
+    /// Reads what is missing in the buffer, finds its lines, and makes the number of the next one known. Returns its rows.
+    fn complete(
+        &mut self,
+        opened: &Opened,
+        read: ReadBlock,
+        (line, next): &(LineNumber, LineNumber),
+        done: &mut Done<W::Out>,
+    ) -> Option<RowBlock> {
+        if let Some(Err(error)) = read.unread.map(|unread| unread.read(&mut self.buffer, &opened.source.name)) {
+            self.buffer.clear();
+            done.broken = true;
+            opened.leave();
+            done.failures.push(Failure { error, record: None });
+        }
+        let lines = match &read.rows {
+            Some(rows) => rows.texts.len(),
+            None => self.find_lines(),
+        };
+        next.set(line.wait() + lines);
+        read.rows
+    }
+
+    /// Finds where the lines of the buffer end, and returns their number.
+    fn find_lines(&mut self) -> usize {
+        self.ends.clear();
+        self.ends.extend(memchr::memchr_iter(b'\n', &self.buffer).map(|newline| newline + 1));
+        if self.ends.last().copied().unwrap_or(0) < self.buffer.len() {
+            self.ends.push(self.buffer.len());
+        }
+        self.ends.len()
     }
 
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
@@ -87,12 +118,16 @@ impl<W: Work> Worker<'_, W> {
             Err(error) => return done.failures.push(Failure { error, record: None }),
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
+        self.find_lines();
         let (mut offset, mut units) = (0, self.block(&opened, (1, 0), rows.as_ref(), done));
         while !reader.is_done() && !done.broken && !done.unrelated {
             let line = units + 1;
             offset += self.buffer.len();
-            match reader.next(&mut self.buffer, (&source.name, line), false) {
-                Ok(rows) => units += self.block(&opened, (line, offset), rows.as_ref(), done),
+            match reader.next(&mut self.buffer, (&source.name, &|| line), false) {
+                Ok(rows) => {
+                    self.find_lines();
+                    units += self.block(&opened, (line, offset), rows.as_ref(), done);
+                }
                 Err(error) => {
                     done.broken = true;
                     done.failures.push(Failure { error, record: None });
@@ -161,22 +196,19 @@ impl<W: Work> Worker<'_, W> {
 
     /// All records of the buffer, which begins at a line and an offset of the file, or those before the first that fails or before
     /// the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
-    fn records(&self, opened: &Opened, (first, mut offset): (usize, usize), done: &mut Done<W::Out>) -> usize {
-        let mut line = first;
-        let mut rest = &*self.buffer;
-        while !rest.is_empty() && !done.broken {
+    fn records(&self, opened: &Opened, (first, offset): (usize, usize), done: &mut Done<W::Out>) -> usize {
+        let mut start = 0;
+        for (nth, &end) in self.ends.iter().enumerate() {
             if self.batch.stop.load(Ordering::Relaxed) {
                 done.broken = true;
-                break;
             }
-            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-            let (record, after) = rest.split_at(end);
-            self.unit(opened, record, (line, offset), None, done);
-            line += 1;
-            offset += end;
-            rest = after;
+            if done.broken {
+                return nth;
+            }
+            self.unit(opened, &self.buffer[start..end], (first + nth, offset + start), None, done);
+            start = end;
         }
-        line - first
+        self.ends.len()
     }
 
     /// Works on one unit, and returns whether that went well.

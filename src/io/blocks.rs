@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::buffer::Filled;
 use super::live::{Live, Patience};
+use super::plain::{Plain, Unread};
 use super::{Buffer, Packing, Source, Stamp, TableFormat};
 use crate::error::{Error, ErrorKind};
 
@@ -33,7 +34,7 @@ pub type Doubt<'d> = &'d dyn Fn(&[u8]) -> Option<Error>;
 pub struct Blocks {
     name: String,
     packing: Packing,
-    stream: Box<dyn Read + Send>,
+    stream: Stream,
     /// Size, time and identity when it was opened, of a regular file.
     stamp: Option<Stamp>,
     /// Its format if it is a table, which is read by other means.
@@ -60,32 +61,35 @@ impl Blocks {
             Some(path) => File::open(path).and_then(refuse_directory),
             None => stdin(),
         };
+        // Another program may read on from the place in standard input that this one leaves.
+        let named = source.path.is_some();
         opened
-            .and_then(|file| Self::over(file, &source.name, limits))
+            .and_then(|file| Self::over((file, named), &source.name, limits))
             .map_err(|error| Error::system(&source.name, &error))
     }
 
-    fn over(file: File, name: &str, limits: &Limits) -> io::Result<Self> {
+    fn over((file, named): (File, bool), name: &str, limits: &Limits) -> io::Result<Self> {
         let stamp = Stamp::from_metadata(&file.metadata()?);
         let patience = stamp.is_none().then(|| Patience::until(&limits.stop));
-        let stream: Box<dyn Read + Send> = match &patience {
-            Some(patience) => Box::new(Live::new(file, Arc::clone(patience))),
-            None => Box::new(file),
+        let mut stream = match &patience {
+            Some(patience) => Stream::Other(Box::new(Live::new(file, Arc::clone(patience)))),
+            None if named => Stream::Plain(Plain::new(file)?),
+            None => Stream::Other(Box::new(file)),
         };
-        let taken = Arc::new(AtomicU64::new(0));
-        let mut counted = Counted { stream, taken: Arc::clone(&taken) };
-        let head = head(&mut counted, patience.as_deref())?;
+        let head = head(&mut stream, patience.as_deref())?;
         if let Some((packing, program)) = Packing::foreign(&head) {
             let what = format!("compressed with {packing}, which is not read; decompress it first (`{program}`)");
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
+        let taken = Arc::new(AtomicU64::new(head.len() as u64));
         let (packing, table) = (Packing::of_head(&head), TableFormat::of_head(&head));
         let (stream, carry) = match packing {
             // The bytes that were checked are the beginning of the first block.
-            Packing::Plain => (Box::new(counted) as Box<dyn Read + Send>, head),
+            Packing::Plain => (stream, head),
             packed => {
+                let counted = Counted { stream, taken: Arc::clone(&taken) };
                 let again = BufReader::with_capacity(128 * 1024, io::Cursor::new(head).chain(counted));
-                (packed.unpack(again)?, Vec::new())
+                (Stream::Other(packed.unpack(again)?), Vec::new())
             }
         };
         let (name, max_record) = (name.to_owned(), limits.max_record);
@@ -110,10 +114,11 @@ impl Blocks {
         self.stamp.as_ref()
     }
 
-    /// Bytes read from the file so far, before decompression.
+    /// Bytes of the file that are in the blocks so far, before decompression.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+        let taken = self.taken.load(Ordering::Relaxed);
+        if self.packing == Packing::Plain { taken - self.carry.len() as u64 } else { taken }
     }
 
     /// Whether all bytes were returned.
@@ -126,6 +131,27 @@ impl Blocks {
     #[must_use]
     pub const fn is_live(&self) -> bool {
         self.patience.is_some()
+    }
+
+    /// As [`Blocks::next_lines`], but the first bytes of `block` may be left for [`Unread::read`], which needs no order:
+    /// another thread can claim the next block meanwhile.
+    ///
+    /// # Errors
+    /// As [`Blocks::next_lines`].
+    pub fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, Error> {
+        // Longer lines are checked before they are read to their end.
+        let most = self.max_record.map_or(LONG, |most| most.clamp(BLOCK, LONG));
+        let back = self.carry.len();
+        if let Stream::Plain(file) = &mut self.stream
+            && let Some(unread) =
+                file.claim(block, (BLOCK - 1, most), back).map_err(|error| Error::system(&self.name, &error))?
+        {
+            self.taken.fetch_add(block.len() as u64, Ordering::Relaxed);
+            self.taken.fetch_sub(back as u64, Ordering::Relaxed);
+            self.carry.clear();
+            return Ok(Some(unread));
+        }
+        self.next_lines(block, doubt).map(|()| None)
     }
 
     /// Fills `block` with the next whole lines, about [`BLOCK`] bytes, or with one longer line, or with the rest. If the
@@ -172,7 +198,8 @@ impl Blocks {
     fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, Error> {
         let before = into.len();
         let wanted = if before < BLOCK { BLOCK - before } else { BLOCK.max(before / 4) };
-        let most = self.max_record.map_or(usize::MAX, |most| most.saturating_add(1).max(BLOCK));
+        // One more byte than is permitted shows that there are more.
+        let most = self.max_record.map_or(usize::MAX, |most| most.max(BLOCK).saturating_add(1));
         let filled = self.fill(into, wanted.min(most - before), waits)?;
         if before < LONG
             && into.len() >= LONG
@@ -201,6 +228,9 @@ impl Blocks {
         loop {
             let filled = into.fill_from(&mut self.stream, wanted).map_err(|error| self.broken(&error, into.len()))?;
             self.ended = filled == Filled::Ended;
+            if self.packing == Packing::Plain {
+                self.taken.fetch_add((into.len() - before) as u64, Ordering::Relaxed);
+            }
             match &self.patience {
                 Some(patience) if waits && filled == Filled::Stalled && into.len() == before => patience.wait(),
                 _ => return Ok(filled),
@@ -267,6 +297,22 @@ fn stdin() -> io::Result<File> {
 
 fn refuse_directory(file: File) -> io::Result<File> {
     if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
+}
+
+/// Where the bytes of an input come from.
+enum Stream {
+    /// A regular file, which can be read at any place.
+    Plain(Plain),
+    Other(Box<dyn Read + Send>),
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.read(into),
+            Self::Other(stream) => stream.read(into),
+        }
+    }
 }
 
 struct Counted<R> {

@@ -42,6 +42,18 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
+    /// Appends `len` bytes that [`Buffer::front`] replaces.
+    pub(super) fn leave(&mut self, len: usize) -> io::Result<()> {
+        self.spare(len)?;
+        self.len += len;
+        Ok(())
+    }
+
+    /// The first `len` bytes.
+    pub(super) fn front(&mut self, len: usize) -> &mut [u8] {
+        &mut self.bytes[..len.min(self.len)]
+    }
+
     /// Reads up to `wanted` more bytes; fewer only if `stream` ends or stalls.
     pub(super) fn fill_from(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<Filled> {
         let mut got = 0;

@@ -242,6 +242,51 @@ fn records_past_the_limit_are_errors_with_a_place() {
     assert_eq!(run(&place, &["a.jsonl", "--max-record", "much"]).0, 2);
 }
 
+/// A limit far below what is read at once also ends a line that goes on and on.
+#[test]
+fn a_record_of_many_blocks_past_a_small_limit_is_an_error() {
+    let place = Place::new();
+    let long = format!("{}{}", chats(40), "a".repeat(1_500_000));
+    place.write("a.jsonl", long.as_bytes());
+    for jobs in ["1", "2"] {
+        let (status, said) = run(&place, &["a.jsonl", "--max-record", "9000", "-j", jobs]);
+        assert!(status == 2 && said.contains("a.jsonl:41:1: longer than 9000 bytes"), "{said}");
+    }
+    let done = place.curtail(&["window", "--max-record", "9000", "--framing", "records"]).write_stdin(long).output();
+    let said = text(&done.unwrap().stderr);
+    assert!(said.contains("stdin:41:1: longer than 9000 bytes"), "{said}");
+}
+
+/// A named file is read at several places at once, a stream in order. Lines end shortly before, at and after the half megabyte that
+/// is read at once, and some are longer than several of them.
+#[test]
+fn a_file_gives_the_same_as_a_stream() {
+    const HALF: usize = 512 * 1024;
+    let place = Place::new();
+    let padded = |len: usize| {
+        let short = chat("a", 3);
+        let missing = len - short.len();
+        short.replace("question 1", &format!("question 1{}", "x".repeat(missing)))
+    };
+    for (name, lengths, command) in [
+        ("whole blocks", vec![HALF, HALF, HALF - 1, HALF + 1, HALF], ["window", "--explain"]),
+        ("ends nearby", vec![HALF - 2, 1000, HALF, HALF - 1000, 2000, 1000], ["check", "--exit-zero"]),
+        ("long lines", vec![1000, HALF * 3, HALF * 9 + 17, 1000, 1000], ["window", "--explain"]),
+        ("many lines", vec![997; 1500], ["check", "--exit-zero"]),
+    ] {
+        let lines: String = lengths.iter().map(|&len| padded(len)).collect();
+        for input in [lines.trim_end().to_owned(), format!("{lines}{{\"messages\": [}}\n")] {
+            place.write("a.jsonl", input.as_bytes());
+            let streamed = [&command[..], &["--stdin-filename", "a.jsonl"]].concat();
+            let streamed = place.curtail(&streamed).write_stdin(input.as_str()).output().unwrap();
+            for jobs in ["1", "3"] {
+                let read = place.curtail(&[&command[..], &["a.jsonl", "-j", jobs]].concat()).output().unwrap();
+                assert!(read == streamed, "{name}, {jobs} jobs: {}", text(&read.stderr));
+            }
+        }
+    }
+}
+
 /// A few kilobytes that become gigabytes: the beginning, or the limit, ends it.
 #[cfg(target_os = "linux")]
 #[test]
