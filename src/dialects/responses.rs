@@ -268,11 +268,14 @@ fn join_local_shells(items: &mut [Item<'_>]) {
     }
 }
 
-/// Reasoning must be kept with the item after it; metadata between them does not matter.
+/// Reasoning must be kept with the item after it; metadata between them does not matter, and a compaction does.
 pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     let mut next_is_theirs = false;
     for item in items.iter_mut().rev() {
-        if let Item::Message(message) = item {
+        if let Item::Nested(_) = item {
+            // A history that replaces what precedes it.
+            next_is_theirs = false;
+        } else if let Item::Message(message) = item {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
             let bound = thought && !message.parts.is_empty() && next_is_theirs;
             message.binding = if bound { Binding::Reasoning } else { Binding::None };

@@ -225,15 +225,17 @@ impl RollingSummary {
         let messages = view.messages;
         let next = self.held(rolling).start;
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
-        // System messages and earlier summaries are kept in front of the window, wherever the interaction begins.
-        let front = |at: &usize| messages.get(*at).is_some_and(|m| m.role.instructs()) || rolling.is_block(*at);
+        // System messages, earlier summaries and boundaries are kept in front of the window, wherever the interaction begins. A
+        // model does not read what is before a boundary.
+        let instructs = |at: usize| messages[at].role.instructs() || messages[at].boundary;
+        let front = |at: &usize| instructs(*at) || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(front).count();
         let pairs = Pairs::from_messages(messages);
         let mut drops = DropSet::none(view, &pairs);
         let window = self.held(rolling).len().max(1);
         let window = if self.trigger.is_some() { window } else { self.rolling.window.get() };
         let reason = Reason::Owned(format!("before the last {window} interactions"));
-        for (at, message) in messages.iter().enumerate().take(start) {
+        for (at, message) in messages.iter().enumerate().take(begin) {
             if !message.role.instructs() && !rolling.is_block(at) {
                 drops.drop_but_instructions(at, &reason);
             }

@@ -401,3 +401,29 @@ fn many_transcripts_are_summarized_each_by_itself() {
     good(folder.path(), &["-O", "out", name(&path)]);
     assert_eq!(fs::read_to_string(folder.path().join("out/set.jsonl")).expect("it was written"), contexts);
 }
+
+/// A model does not read what is before a compaction: the summaries are written after it.
+#[test]
+fn summaries_follow_the_compaction_in_front_of_the_window() {
+    let folder = folder();
+    let said = |role: &str, kind: &str, text: &str| {
+        format!(
+            "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text}\"}}]}}\n"
+        )
+    };
+    let compaction = "{\"type\":\"compaction\",\"id\":\"cmp_1\",\"encrypted_content\":\"gAAAA\"}\n";
+    let window = said("user", "input_text", "Second?") + &said("assistant", "output_text", "Done.");
+    fs::write(folder.path().join("items.jsonl"), said("user", "input_text", "First?") + compaction + &window).unwrap();
+    let once = good(folder.path(), &["-n", "2", "items.jsonl"]);
+    assert!(once.starts_with(compaction) && once.ends_with(&window), "{once}");
+    let block = once.lines().nth(1).expect("there are four lines");
+    assert!(block.contains("onversation_summaries") && once.lines().count() == 4, "{once}");
+    fs::write(folder.path().join("once.jsonl"), &once).unwrap();
+    assert_eq!(good(folder.path(), &["-n", "2", "once.jsonl"]), once);
+    // Where an older version had written the summaries before the compaction, they move.
+    let lines: Vec<&str> = once.lines().collect();
+    let moved = [lines[1], lines[0], lines[2], lines[3]].map(|line| format!("{line}\n")).concat();
+    fs::write(folder.path().join("moved.jsonl"), &moved).unwrap();
+    let more = good(folder.path(), &["-n", "2", "moved.jsonl"]);
+    assert_eq!(more.matches("onversation_summaries next").count(), 1, "{more}");
+}

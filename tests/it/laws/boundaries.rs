@@ -122,17 +122,23 @@ fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result
     Ok(())
 }
 
-/// Items with boundaries among them, each with a mark of its own; and the places of the boundaries.
+/// Items with boundaries among them, each with a mark of its own; and the places of the boundaries. The lines of a boundary
+/// follow each other.
 pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]) -> (Vec<String>, Vec<usize>) {
-    let mut items: Vec<(bool, String)> = (bounded.1)(script).into_iter().map(|item| (false, item)).collect();
+    let mut items: Vec<(Option<usize>, String)> = (bounded.1)(script).into_iter().map(|item| (None, item)).collect();
     for (nth, place) in places.iter().enumerate() {
-        let at = place.index(items.len() + 1);
-        let lines = (bounded.2)(nth).into_iter().map(|line| (true, line));
+        let mut at = place.index(items.len() + 1);
+        while at > 0 && at < items.len() && items[at].0.is_some() && items[at].0 == items[at - 1].0 {
+            at += 1;
+        }
+        let lines = (bounded.2)(nth).into_iter().map(|line| (Some(nth), line));
         items.splice(at..at, lines);
     }
-    let mark = |(nth, (_, item)): (usize, &(bool, String))| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1);
+    let mark = |(nth, (_, item)): (usize, &(Option<usize>, String))| {
+        item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1)
+    };
     let marked = items.iter().enumerate().map(mark).collect();
-    (marked, (0..items.len()).filter(|&at| items[at].0).collect())
+    (marked, (0..items.len()).filter(|&at| items[at].0.is_some()).collect())
 }
 
 /// Turns of Codex: a question and an answer each, then an event that takes back this many turns; and so on.

@@ -105,3 +105,21 @@ fn calls_are_bound_only_as_long_as_their_thought_is_there() {
     ];
     holds("openhands", &items.iter().map(String::as_str).collect::<Vec<_>>());
 }
+
+/// The history of a compaction is between a thought and the call after it: they are not one.
+#[test]
+fn a_thought_before_a_compaction_leads_to_nothing_after_it() {
+    let item = |payload: &str| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{payload}}}");
+    let said = |role: &str, kind: &str| {
+        format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"Words\"}}]}}")
+    };
+    let (asks, says) = (said("user", "input_text"), said("assistant", "output_text"));
+    let thought = item(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]}"#);
+    let compacted = format!(
+        "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{asks},{asks}]}}}}"
+    );
+    let call = item(r#"{"type":"function_call","call_id":"call_1","name":"search","arguments":"{}"}"#);
+    let result = item(r#"{"type":"function_call_output","call_id":"call_1","output":"found"}"#);
+    let (asks, says) = (item(&asks), item(&says));
+    holds("codex", &[&thought, &compacted, &call, &result, &says, &asks, &says]);
+}
