@@ -18,16 +18,21 @@ impl Batch {
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
-        let jobs = match self.jobs {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            jobs => jobs,
-        };
-        let jobs = jobs.max(self.at_once.unwrap_or(1));
-        let pool = (jobs > 1 && !feed.is_done()).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
+        // For a single small input, the number of cores is not even asked for.
+        let jobs = if feed.is_done() { 1 } else { self.threads() };
+        let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
         match pool {
             Some(Ok(pool)) => self.pooled(&pool, feed, (first, buffer), work, &mut folding),
             _ => self.inline(feed, (first, buffer), work, &mut folding),
         }
+    }
+
+    fn threads(&self) -> usize {
+        let jobs = match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        };
+        jobs.max(self.at_once.unwrap_or(1))
     }
 
     /// Small inputs are processed on this thread, which takes less time than to start another.

@@ -101,14 +101,19 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
 
 /// `root` with grouped commands, examples and short pages.
 pub(super) fn with_pages(root: Command) -> Command {
-    let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
-    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    let root = names
-        .iter()
-        .fold(root.mut_args(concise), |root, name| root.mut_subcommand(name, |command| page(command, name, &global)));
+    let root = with_flags(root);
     let template = first_screen(&root);
     let footer = "See `curtail COMMAND -h` for a command's most used flags and examples, `--help` for all of them.";
     root.help_template(template).after_help(footer)
+}
+
+/// `root`, each of whose commands has its own page and takes the global flags.
+pub(super) fn with_flags(root: Command) -> Command {
+    let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
+    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names
+        .iter()
+        .fold(root.mut_args(concise), |root, name| root.mut_subcommand(name, |command| page(command, name, &global)))
 }
 
 /// The page of the command at `path`, such as `memory apply`, and of the commands below it.

@@ -28,9 +28,10 @@ impl Interrupt {
         // A file that exceeds `ulimit -f` is an error like a full disk, not the end of the process.
         #[cfg(unix)]
         flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+        // A program that `nohup` started outlives its terminal.
+        let ignored = if gently { ignored_signals() } else { 0 };
         for &signal in SIGNALS.iter().filter(|_| gently) {
-            // A program that `nohup` started outlives its terminal.
-            if SIGNALS[0] == signal || !is_ignored(signal) {
+            if SIGNALS[0] == signal || ignored >> (signal - 1) & 1 == 0 {
                 interrupt.register(signal)?;
             }
         }
@@ -57,10 +58,9 @@ impl Interrupt {
     }
 }
 
-/// Whether the parent process set `signal` to be ignored.
-fn is_ignored(signal: i32) -> bool {
+/// The signals that the parent process set to be ignored: bit 0 is signal 1.
+fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
-    mask >> (signal - 1) & 1 == 1
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }

@@ -41,11 +41,12 @@ mod version;
 mod view;
 mod window;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::console;
 use crate::visible::one_line;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub(crate) use processor_specs::PROCESSOR_SPECS;
 
@@ -60,29 +61,46 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Window(window::Args),
-    Filter(filter::Args),
-    Limit(limit::Args),
-    Split(Box<split::Args>),
-    Repair(repair::Args),
-    Check(check::Args),
-    Rule(rule::Args),
-    Run(run::Args),
-    Init(init::Args),
-    Config(config_command::Args),
-    Count(count::Args),
-    Replay(Box<replay::Args>),
-    Tokenizers(tokenizers::Args),
-    Summarize(Box<summarize::Args>),
-    Show(show::Args),
-    View(Box<view::Args>),
-    Dialects(dialects::Args),
-    Memory(memory::Args),
-    Store(store::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+/// The commands by name.
+macro_rules! commands {
+    ($($word:literal => $name:ident($args:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $(#[command(name = $word)] $name($args),)*
+        }
+
+        /// The flags of the command that is called `name`.
+        fn flags_of(name: &str) -> Option<clap::Command> {
+            match name {
+                $($word => Some(<$args as clap::Args>::augment_args(clap::Command::new($word))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+commands! {
+    "window" => Window(window::Args),
+    "filter" => Filter(filter::Args),
+    "limit" => Limit(limit::Args),
+    "split" => Split(Box<split::Args>),
+    "repair" => Repair(repair::Args),
+    "check" => Check(check::Args),
+    "rule" => Rule(rule::Args),
+    "run" => Run(run::Args),
+    "init" => Init(init::Args),
+    "config" => Config(config_command::Args),
+    "count" => Count(count::Args),
+    "replay" => Replay(Box<replay::Args>),
+    "tokenizers" => Tokenizers(tokenizers::Args),
+    "summarize" => Summarize(Box<summarize::Args>),
+    "show" => Show(show::Args),
+    "view" => View(Box<view::Args>),
+    "dialects" => Dialects(dialects::Args),
+    "memory" => Memory(memory::Args),
+    "store" => Store(store::Args),
+    "completions" => Completions(completions::Args),
+    "man" => Man(man::Args),
 }
 
 /// The command line, with every command and flag.
@@ -101,7 +119,9 @@ pub fn reads_configuration(path: &std::path::Path) -> bool {
 /// The whole program: reads the command line, runs the command and returns its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let parsed = parse_one(&given)
+        .map_or_else(|| command().try_get_matches_from(&given).and_then(|matches| Cli::from_arg_matches(&matches)), Ok);
     let mut cli = match parsed.map_err(|error| error.format(&mut command())) {
         Ok(cli) => cli,
         Err(error) => return refused(error),
@@ -140,6 +160,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Parses a command line that begins with the name of a command, with the flags of this command alone: those of all commands take a
+/// millisecond. `None` for any other command line, and for one that is not valid: what is wrong with it is said by the whole.
+fn parse_one(given: &[OsString]) -> Option<Cli> {
+    let command = flags_of(given.get(1)?.to_str()?)?;
+    let root = input::Global::augment_args(clap::Command::new("curtail")).subcommand(command);
+    let matches = help::with_flags(root).try_get_matches_from(given).ok()?;
+    Cli::from_arg_matches(&matches).ok()
+}
+
 /// Prints the error, or the help that was requested. What the command line says is shown and not obeyed: it is made visible
 /// before it is parsed once more.
 fn refused(error: clap::Error) -> ExitCode {
@@ -158,4 +187,31 @@ fn refused(error: clap::Error) -> ExitCode {
 /// An error without what the command line says.
 fn unnamed(error: &clap::Error) -> clap::Error {
     clap::Error::new(error.kind()).with_cmd(&command())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The flags of `name` in `root`, and of the commands below it.
+    fn described(root: &clap::Command, name: &str) -> Vec<String> {
+        let command = root.find_subcommand(name).unwrap();
+        let below = command.get_subcommands().flat_map(|inner| described(command, inner.get_name()));
+        command.get_arguments().map(|arg| format!("{arg:?}")).chain(below).collect()
+    }
+
+    #[test]
+    fn a_command_takes_the_same_flags_alone_as_among_all() {
+        let mut all = command();
+        all.build();
+        let names: Vec<&str> =
+            all.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
+        assert!(names.len() > 20);
+        for name in names {
+            let root = input::Global::augment_args(clap::Command::new("curtail"));
+            let mut alone = help::with_flags(root.subcommand(flags_of(name).unwrap()));
+            alone.build();
+            assert_eq!(described(&alone, name), described(&all, name), "{name}");
+        }
+    }
 }

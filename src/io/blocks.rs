@@ -200,7 +200,7 @@ impl Blocks {
         let wanted = if before < BLOCK { BLOCK - before } else { BLOCK.max(before / 4) };
         // One more byte than is permitted shows that there are more.
         let most = self.max_record.map_or(usize::MAX, |most| most.max(BLOCK).saturating_add(1));
-        let filled = self.fill(into, wanted.min(most - before), waits)?;
+        let filled = self.fill(into, wanted.min(most - before).min(self.expected()), waits)?;
         if before < LONG
             && into.len() >= LONG
             && let Some(error) = doubt(&into[..LONG / 4])
@@ -212,6 +212,15 @@ impl Blocks {
             Some(most) if into.len() > most.max(BLOCK) => Err(too_long(&self.name, most)),
             _ => Ok(filled),
         }
+    }
+
+    /// At most this many bytes are worth asking for: a small file needs no memory for a whole block. One more than there are finds
+    /// the end.
+    fn expected(&self) -> usize {
+        const UNIT: usize = 16 * 1024;
+        let Stream::Plain(file) = &self.stream else { return usize::MAX };
+        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.place()));
+        rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
     }
 
     /// Begins a block with the bytes read past the end of the previous one.

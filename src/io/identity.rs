@@ -59,6 +59,11 @@ impl Stamp {
         })
     }
 
+    /// Bytes from the place `at` to the end; `None` if the file had none there.
+    pub(super) fn bytes_from(&self, at: u64) -> Option<usize> {
+        self.len.checked_sub(at).filter(|&rest| rest > 0).and_then(|rest| usize::try_from(rest).ok())
+    }
+
     /// Whether the file at `path` still has this stamp.
     pub(super) fn holds(&self, path: &Path) -> io::Result<bool> {
         Ok(Self::from_metadata(&std::fs::metadata(path)?).as_ref() == Some(self))

@@ -27,6 +27,11 @@ impl Plain {
         Ok(Self { file: Arc::new(file), at })
     }
 
+    /// The place of the next read.
+    pub(super) const fn place(&self) -> u64 {
+        self.at
+    }
+
     /// Claims a block of whole lines that begins `back` bytes before the next read: `front` bytes, which are left for later,
     /// and what follows them up to the end of a line. `None` if no line ends before the block is longer than `most` bytes;
     /// nothing is claimed then.
