@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Pairs, Role, Standing, in_flight};
+use crate::transcript::{Message, Pairs, PartRef, Role, Standing, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -56,23 +56,45 @@ impl Processor for HistoryWindow {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let messages = view.messages;
-        let flight = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
-        let runs = self.unit.runs(&messages[..flight]);
-        let start = self.keep.front(view, self.start(view, &runs, flight));
-        let head = self.keep.head(&runs);
         let pairs = Pairs::from_messages(messages);
-        let mut drops = DropSet::none(view, &pairs);
-        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for outside in messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, outside, &reason);
-        }
+        let mut flight = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
+        let drops = loop {
+            let drops = self.drops(view, &pairs, flight);
+            // A message that lost its calls and results, but not its text, is not in flight.
+            match (flight..messages.len()).rfind(|&at| loses_tools(&drops, at, &messages[at])) {
+                Some(at) => flight = at + 1,
+                None => break drops,
+            }
+        };
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         Ok(plan)
     }
 }
 
+/// Whether a message is kept without any of its calls and results.
+fn loses_tools(drops: &DropSet<'_, '_>, at: usize, message: &Message<'_>) -> bool {
+    let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
+    !drops.is_gone(at)
+        && message.has_tools()
+        && tools.all(|(part, _)| drops.is_part_gone(PartRef { message: at, part }))
+}
+
 impl HistoryWindow {
+    /// What is dropped if the in-flight round begins at `flight`.
+    fn drops<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
+        let messages = view.messages;
+        let runs = self.unit.runs(&messages[..flight]);
+        let start = self.keep.front(view, self.start(view, &runs, flight));
+        let head = self.keep.head(&runs);
+        let mut drops = DropSet::none(view, pairs);
+        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
+        for outside in messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, outside, &reason);
+        }
+        drops
+    }
+
     /// Index of the first message in the window, among the messages before the in-flight round. With `size` 2:
     ///
     /// ```text

@@ -37,6 +37,8 @@ pub enum ThreadError {
     },
     /// A message of the input, by its number from 1, differs from the one that the thread has.
     Changed(usize),
+    /// The input takes back turns that the thread took before and may have summarized.
+    TakenBack,
     /// The thread contains no message.
     Empty,
     /// The stored thread has another version.
@@ -73,6 +75,10 @@ impl fmt::Display for ThreadError {
                 f,
                 "message {number} of the input is not the one that the thread took: the history has changed; pass the whole \
                  conversation with --rewind to start the thread over, or use another thread"
+            ),
+            Self::TakenBack => f.write_str(
+                "the input takes back turns that the thread took before: the history has changed; pass the whole conversation \
+                 with --rewind to start the thread over, or use another thread",
             ),
             Self::Empty => f.write_str("the thread contains no messages"),
             Self::Version(version) => {

@@ -124,6 +124,11 @@ impl<'t> Intake<'t> {
         }
     }
 
+    /// Whether the last line of the input is the last one of the thread, too.
+    pub(super) fn is_at_end(&self) -> bool {
+        !self.after_known || self.at_end
+    }
+
     /// Whether the last message is known and not the last one of the thread.
     fn is_inside(&self) -> bool {
         self.after_known && !self.at_end && self.undigested < self.had

@@ -3,11 +3,13 @@
 //! The processor decides what to summarize and what to keep; this folder reads, writes and stores.
 
 mod append;
+mod dropping;
 mod error;
 mod follow;
 mod intake;
 mod state;
 mod stored;
+mod text;
 mod thread;
 
 pub use append::{append, current};

@@ -1,5 +1,6 @@
 //! The lines of a log that a thread stores: messages, and the metadata beside them.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,11 @@ use crate::transcript::{Layout, Message, Part, SlotKind};
 pub(super) struct StoredLine {
     pub(super) json: String,
     pub(super) ts: String,
-    /// Whether it is metadata that outlived its message, as the last state line of its kind does.
+    /// The white space before it, if another line is before it.
+    #[serde(default = "line_break", skip_serializing_if = "is_line_break")]
+    pub(super) lead: String,
+    /// Whether it was kept although a later message is no longer held: instructions, a boundary, or metadata that outlived
+    /// its message, as the last state line of its kind does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) outlived: bool,
     /// Whether it is metadata of the message after it. Once no message is left before it, it looks like a header.
@@ -23,14 +28,39 @@ pub(super) struct StoredLine {
 }
 
 impl StoredLine {
-    /// A line of `value`, byte for byte unless it spans several lines: threads are written with one value per line.
-    pub(super) fn of_value(value: Value<'_>, ts: String) -> Self {
-        let json = match value.raw().contains('\n') {
-            true => Text::Json(value.raw()).decode().into_owned(),
-            false => value.raw().to_owned(),
-        };
-        Self { json, ts, outlived: false, ahead: false }
+    /// A line of `value`, byte for byte.
+    pub(super) fn of_value(value: Value<'_>, lead: String, ts: String) -> Self {
+        Self { json: value.raw().to_owned(), ts, lead, outlived: false, ahead: false }
     }
+
+    /// Its value without line breaks.
+    pub(super) fn on_one_line(&self) -> Cow<'_, str> {
+        match self.json.contains('\n') {
+            true => Cow::Owned(Text::Json(&self.json).decode().into_owned()),
+            false => Cow::Borrowed(&self.json),
+        }
+    }
+}
+
+/// What stands between two lines and behind the last one, unless the log has something else there.
+pub(super) fn line_break() -> String {
+    String::from("\n")
+}
+
+pub(super) fn is_line_break(space: &str) -> bool {
+    space == "\n"
+}
+
+/// The white space before each of `values`, which follow each other in `text`, and behind the last one.
+pub(super) fn spaces<'t>(text: &'t str, values: &[Value<'_>]) -> (Vec<&'t str>, &'t str) {
+    let mut end = 0;
+    let before = |value: &Value<'_>| {
+        let start = std::mem::replace(&mut end, value.span().end as usize);
+        &text[start..value.span().start as usize]
+    };
+    let leads = values.iter().map(before).collect();
+    let rest = &text[end..];
+    (leads, &rest[..rest.len() - rest.trim_start().len()])
 }
 
 /// What a line is in the transcript that was read from it and the lines around it.
@@ -147,7 +177,7 @@ fn outside_window(message: &Message<'_>) -> Decision {
 pub(super) fn drop_replaced(lines: &mut Vec<StoredLine>, values: &[Value<'_>], dialect: &dyn Dialect) {
     if lines.iter().any(|line| line.outlived) {
         let read = dialect.read_all(values);
-        let mut pinned = read.iter().map(|item| matches!(item, Item::Pinned));
-        lines.retain(|line| pinned.next().unwrap_or(true) || !line.outlived);
+        let mut stay = read.iter().map(|item| matches!(item, Item::Pinned | Item::Message(_)));
+        lines.retain(|line| stay.next().unwrap_or(true) || !line.outlived);
     }
 }

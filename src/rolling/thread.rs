@@ -6,16 +6,16 @@ use super::error::ThreadError;
 use super::intake::Intake;
 use super::state;
 use super::stored::{
-    LineKind, StoredLine, bind_ahead, drop_replaced, is_list, line_kinds, line_values, note_ahead, plan_from,
-    window_start,
+    LineKind, StoredLine, drop_replaced, is_line_break, is_list, line_break, line_kinds, line_values, note_ahead,
+    spaces, window_start,
 };
+use super::text::document;
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
-use crate::json::Document;
 use crate::processors::{
-    Decision, RollingState, RollingSummary, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan,
+    RollingState, RollingSummary, RollingView, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan,
 };
-use crate::transcript::{Layout, Message, Transcript, checks_prefix};
+use crate::transcript::{Message, Transcript, checks_prefix};
 
 /// The version of the stored form of a thread.
 pub(super) const VERSION: u32 = 2;
@@ -33,16 +33,22 @@ pub struct Thread {
     version: u32,
     /// What one interaction is: `message` or `exchange`.
     unit: String,
-    dialect: Option<String>,
+    pub(super) dialect: Option<String>,
     /// Number of messages appended so far, of all roles.
     taken: usize,
     /// The number of the first interaction among `items`.
     first: usize,
-    memory: RollingState,
-    items: Vec<StoredLine>,
+    pub(super) memory: RollingState,
+    pub(super) items: Vec<StoredLine>,
+    /// What stands before the first line: white space, and a byte order mark.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) open: String,
+    /// What stands behind the last line: a line break, and perhaps further white space.
+    #[serde(default = "line_break", skip_serializing_if = "is_line_break")]
+    pub(super) close: String,
     /// Number of messages that are no longer among `items`.
     #[serde(default)]
-    dropped: usize,
+    pub(super) dropped: usize,
     /// How often the thread has started over.
     #[serde(default)]
     epoch: u32,
@@ -94,6 +100,8 @@ impl Default for Thread {
             first: 1,
             memory,
             items: Vec::new(),
+            open: String::new(),
+            close: line_break(),
             dropped: 0,
             epoch: 0,
             trailing: 0,
@@ -139,16 +147,30 @@ impl Thread {
             let (kept, asked) = (&thread.unit, summary.counted.name());
             return Err(ThreadError::Unit { kept: kept.clone(), asked });
         }
-        let fresh = match thread.take(taken, known) {
-            Err(ThreadError::Changed(_)) if taken.rewind && taken.from.is_none_or(|from| from == 1) => {
+        let fresh = match thread.add(summary, taken, known) {
+            Err(ThreadError::Changed(_) | ThreadError::TakenBack)
+                if taken.rewind && taken.from.is_none_or(|from| from == 1) =>
+            {
                 let unit = std::mem::take(&mut thread.unit);
                 thread = Self { unit, epoch: thread.epoch + 1, ..Self::default() };
-                thread.take(Taken { from: None, ..taken }, known)?
+                thread.add(summary, Taken { from: None, ..taken }, known)?
             }
             fresh => fresh?,
         };
-        thread.advance(summary)?;
         Ok((thread, fresh))
+    }
+
+    /// Appends the new lines, makes the summaries that are due, and returns the marks of the new messages.
+    fn add(
+        &mut self,
+        summary: &RollingSummary,
+        taken: Taken<'_>,
+        known: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<String>, ThreadError> {
+        let stored = self.taken.saturating_sub(self.dropped);
+        let fresh = self.take(taken, known)?;
+        self.advance(summary, stored)?;
+        Ok(fresh)
     }
 
     /// Appends the new lines and returns the marks of their messages.
@@ -165,17 +187,33 @@ impl Thread {
         let mut intake = Intake::new(known, self, skip, &transcript.messages);
         let values = line_values(&document);
         let kinds = line_kinds(&values, &transcript.layout);
-        let mut lines = Vec::new();
-        for (&value, kind) in values.iter().zip(kinds) {
+        let is_log = taken.reading.framing == Framing::Lines && !is_list(&document);
+        let (leads, rest) = if is_log { spaces(taken.text, &values) } else { (vec!["\n"; values.len()], "\n") };
+        let (mut open, mut lines) = (None, Vec::new());
+        for (nth, (&value, kind)) in values.iter().zip(kinds).enumerate() {
             let ts = || dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
             if intake.takes(value, kind, &transcript.messages)? {
-                lines.push(StoredLine::of_value(value, ts()));
+                let lead = if nth == 0 { self.joint(leads[0]) } else { leads[nth].to_owned() };
+                open = open.or((nth == 0 && is_log).then_some(leads[0]));
+                lines.push(StoredLine::of_value(value, lead, ts()));
             }
         }
+        let is_at_end = intake.is_at_end();
         let Intake { marks, taken, behind, .. } = intake;
         (self.taken, self.trailing) = (taken, behind);
+        if is_at_end && !values.is_empty() {
+            self.close = if rest.contains('\n') { rest.to_owned() } else { line_break() };
+        }
+        if let Some(open) = open.filter(|_| self.items.is_empty() && self.dropped == 0) {
+            open.clone_into(&mut self.open);
+        }
         self.items.append(&mut lines);
         Ok(marks)
+    }
+
+    /// What stands between the last line and a new one that an input begins with after `lead`.
+    fn joint(&self, lead: &str) -> String {
+        format!("{}{}", self.close, lead.trim_start_matches('\u{feff}'))
     }
 
     /// Remembers the dialect of the first messages; later messages must have the same one.
@@ -203,16 +241,18 @@ impl Thread {
     }
 
     /// Makes the summaries that are due and drops lines that are no longer held.
-    fn advance(&mut self, summary: &RollingSummary) -> Result<(), ThreadError> {
+    /// `stored` messages were stored before.
+    fn advance(&mut self, summary: &RollingSummary, stored: usize) -> Result<(), ThreadError> {
         let Some(dialect) = self.dialect.as_deref().and_then(dialects::dialect_named) else { return Ok(()) };
         let text = self.lines();
         drop_replaced(&mut self.items, &line_values(&document(&text)?), dialect);
+        self.drop_rolled_back(summary, dialect, stored)?;
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
         let kinds = line_kinds(&line_values(&document), &layout);
         note_ahead(&mut self.items, &kinds);
-        let mut rolling = summary.rolling_view(&messages, Some((self.memory.clone(), self.first)));
+        let mut rolling = self.rolling(summary, &messages, &kinds);
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
         let times = self.times(&kinds);
@@ -234,42 +274,6 @@ impl Thread {
         Ok(())
     }
 
-    /// Drops the messages before `start` with their metadata. What is kept stays as it is, except for links to what is dropped.
-    fn drop_before(
-        &mut self,
-        start: usize,
-        dialect: &dyn Dialect,
-        (layout, messages): (&Layout<'_>, Vec<Message<'_>>),
-        kinds: &[LineKind],
-    ) {
-        let plan = plan_from(start, &messages);
-        if plan.is_identity() {
-            return;
-        }
-        let kept: Vec<bool> = plan.decisions.iter().map(|decision| !matches!(decision, Decision::Drop(_))).collect();
-        let mut text = String::new();
-        apply(layout, dialect, &apply_plan(messages, &plan), &mut text);
-        let (mut owner, mut lines) = (true, Vec::new());
-        for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
-            match *kind {
-                LineKind::Message(index) => owner = kept[index],
-                LineKind::With(index) if !kept[index] => continue,
-                _ => {}
-            }
-            if owner || !matches!(kind, LineKind::Message(_)) {
-                let outlived = line.outlived || *kind == LineKind::Pinned && !owner;
-                lines.push(StoredLine { outlived, ..line });
-            }
-        }
-        if text.lines().count() == lines.len() {
-            for (line, json) in lines.iter_mut().zip(text.lines()) {
-                json.clone_into(&mut line.json);
-            }
-        }
-        self.items = lines;
-        self.dropped += kept.iter().filter(|kept| !**kept).count();
-    }
-
     /// The time of each message.
     fn times(&self, kinds: &[LineKind]) -> Vec<&str> {
         let count = |kind: &LineKind| match kind {
@@ -281,7 +285,23 @@ impl Thread {
         lines.flat_map(|(line, kind)| std::iter::repeat_n(line.ts.as_str(), count(kind))).collect()
     }
 
-    /// The thread in the form `shown`, which ends with a line break.
+    /// The interactions in the thread. What was kept in front of the window belongs to none of them.
+    pub(super) fn rolling(
+        &self,
+        summary: &RollingSummary,
+        messages: &[Message<'_>],
+        kinds: &[LineKind],
+    ) -> RollingView {
+        let mut rolling = summary.rolling_view(messages, Some((self.memory.clone(), self.first)));
+        let lines = self.items.iter().zip(kinds);
+        let front = lines.filter(|(line, kind)| line.outlived && matches!(kind, LineKind::Message(_))).count();
+        if let Some(first) = rolling.interactions.first_mut() {
+            first.start = first.start.max(front);
+        }
+        rolling
+    }
+
+    /// The thread in the form `shown`. It ends with a line break.
     ///
     /// # Errors
     /// The stored thread cannot be read.
@@ -295,9 +315,9 @@ impl Thread {
         }
         let document = document(&text)?;
         let (dialect, Transcript { layout, messages }) = self.transcript(&document)?;
-        let rolling = summary.rolling_view(&messages, Some((self.memory.clone(), self.first)));
+        let kinds = line_kinds(&line_values(&document), &layout);
+        let rolling = self.rolling(summary, &messages, &kinds);
         let Shown::Context { thinking } = shown else {
-            let kinds = line_kinds(&line_values(&document), &layout);
             let times = self.times(&kinds);
             let time = |at: usize| times.get(at).map(|ts| (*ts).to_owned());
             return Ok(state(&messages, &rolling, summary.held(&rolling), &time) + "\n");
@@ -316,7 +336,7 @@ impl Thread {
             remaining = apply_plan(remaining, &plan);
         }
         if !changed {
-            return Ok(text);
+            return Ok(if framing == Framing::Lines { self.log() } else { text });
         }
         let mut out = String::new();
         apply(&layout, dialect, &remaining, &mut out);
@@ -345,31 +365,4 @@ impl Thread {
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
     }
-
-    fn lines(&self) -> String {
-        self.items.iter().flat_map(|item| [item.json.as_str(), "\n"]).collect()
-    }
-
-    fn list(&self) -> String {
-        let items: Vec<&str> = self.items.iter().map(|item| item.json.as_str()).collect();
-        format!("[{}]\n", items.join(","))
-    }
-
-    fn transcript<'a>(
-        &self,
-        document: &'a Document<'a>,
-    ) -> Result<(&'static dyn Dialect, Transcript<'a>), ThreadError> {
-        let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
-        let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
-        let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
-        let read = reading.transcripts(document).map_err(|error| ThreadError::Stored(error.what))?;
-        let first = read.into_iter().next();
-        let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
-        bind_ahead(&self.items, &line_values(document), &mut transcript.layout);
-        Ok((dialect, transcript))
-    }
-}
-
-fn document(text: &str) -> Result<Document<'_>, ThreadError> {
-    Document::parse_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
 }

@@ -224,3 +224,137 @@ fn instructions_in_the_middle_stay_in_a_thread() {
         assert_eq!(good(&place, &again), whole, "what the thread has is known, as it was read");
     }
 }
+
+/// Nine messages that span two lines each, with `between` in turn between them, and `end` behind the last one.
+fn spaced(between: &[&str], end: &str) -> String {
+    let line = |n: usize| {
+        let role = ["user", "assistant"][n % 2];
+        format!("{{\"role\": \"{role}\",\n \"content\": \"line {n}\"}}")
+    };
+    let lines = (0..9).map(|n| if n == 0 { line(n) } else { format!("{}{}", between[n % between.len()], line(n)) });
+    lines.collect::<String>() + end
+}
+
+/// The log in pieces that end with a line of the log and begin with a message.
+fn pieces(log: &str) -> Vec<&str> {
+    let ends = log.match_indices("}\n").map(|(at, _)| at + 2).filter(|&end| !log[end..].trim().is_empty());
+    let mut start = 0;
+    ends.chain([log.len()]).map(|end| &log[std::mem::replace(&mut start, end)..end]).collect()
+}
+
+/// The bytes between lines and behind the last one are those of the log, in whatever pieces it comes.
+#[test]
+fn what_stands_between_lines_is_kept() {
+    for log in [
+        spaced(&["\n"], ""),
+        spaced(&["\n"], "\n\n"),
+        spaced(&["\r\n"], "\r\n"),
+        spaced(&["\n", "\n\n", "\n \n"], "\n"),
+        spaced(&["\n", "", " "], ""),
+        format!("\u{feff}{}", spaced(&["\n"], "\n")),
+    ] {
+        let place = Place::new();
+        place.write("log.jsonl", log.as_bytes());
+        for window in ["2", "3", "20"] {
+            let run = |thread: &str, more: &[&str]| {
+                let base = ["summarize", "--summary-tokens", "60", "--framing", "lines", "--dialect", "openai"];
+                let store = ["--store", "s.db", "--thread", thread];
+                let store = if thread.is_empty() { &[][..] } else { &store[..] };
+                let done = place.curtail(&[&base[..], &["-n", window], store, more].concat()).output().unwrap();
+                assert!(done.status.success(), "{log:?}: {}", text(&done.stderr));
+                text(&done.stdout)
+            };
+            // A thread ends its last line, because the next message follows on a line of its own.
+            let mut whole = run("", &["log.jsonl"]);
+            whole.extend((!whole.ends_with('\n')).then_some('\n'));
+            let (one, many) = (format!("one{window}"), format!("many{window}"));
+            assert_eq!(run(&one, &["log.jsonl"]), whole, "{log:?}");
+            assert_eq!(run(&one, &["--from", "1", "log.jsonl"]), whole, "twice: {log:?}");
+            let feed = |piece: &&str| {
+                place.write("piece.jsonl", piece.as_bytes());
+                run(&many, &["piece.jsonl"])
+            };
+            let fed: Vec<String> = pieces(&log).iter().map(feed).collect();
+            assert_eq!(fed.last(), Some(&whole), "in pieces: {log:?}");
+        }
+    }
+}
+
+/// A boundary that is kept for what follows it belongs to no interaction: the summaries are written behind it, as in one go.
+#[test]
+fn a_boundary_stays_in_front_of_the_summaries() {
+    let line = |kind: &str, id: &str, parent: &str, rest: &str| {
+        format!("{{\"parentUuid\":{parent},\"sessionId\":\"s\",\"type\":\"{kind}\",\"uuid\":\"{id}\",{rest}}}\n")
+    };
+    let said = |n: usize, parent: &str| {
+        let role = ["user", "assistant"][n % 2];
+        let message =
+            format!("\"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"Message {n}\"}}]}}");
+        line(role, &format!("u{n}"), parent, &message)
+    };
+    let mut log = vec![
+        said(0, "null"),
+        line("system", "b", "null", "\"subtype\":\"compact_boundary\""),
+        line("user", "c", "\"b\"", "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"So far.\"}"),
+    ];
+    log.extend((1..10).map(|n| said(n, &if n == 1 { String::from("\"c\"") } else { format!("\"u{}\"", n - 1) })));
+    let place = Place::new();
+    for upto in 3..=log.len() {
+        place.write("piece.jsonl", if upto == 3 { log[..3].concat() } else { log[upto - 1].clone() }.as_bytes());
+        let dialect = ["--dialect", "claude-code", "--framing", "lines"];
+        let last = good(&place, &[&THREAD[..], &dialect, &["piece.jsonl"]].concat());
+        place.write("whole.jsonl", log[..upto].concat().as_bytes());
+        assert_eq!(last, good(&place, &[&dialect[..], &["whole.jsonl"]].concat()), "after {upto}");
+    }
+}
+
+/// A line of Codex: message `n`, of the user and of the assistant in turn.
+fn codex_message(n: usize) -> String {
+    let (role, kind) = [("user", "input_text"), ("assistant", "output_text")][n % 2];
+    format!(
+        "{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"Message {n}\"}}]}}}}\n"
+    )
+}
+
+/// An event of Codex that takes back turns.
+fn codex_rollback(turns: usize) -> String {
+    format!(
+        "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{turns}}}}}\n"
+    )
+}
+
+/// Turns that are taken back are not counted. Those that the thread may have summarized cannot be: that is a changed history.
+#[test]
+fn turns_that_were_taken_back_are_not_counted() {
+    let range = |range: std::ops::Range<usize>| range.map(codex_message).collect::<String>();
+    let dialect = ["--dialect", "codex", "--framing", "lines"];
+    for (pieces, fits) in [
+        (vec![range(0..8) + &codex_rollback(1) + &range(8..14)], true),
+        (vec![range(0..2), codex_rollback(1), range(2..9)], true),
+        (vec![range(0..6), range(6..10) + &codex_rollback(2), range(10..12)], true),
+        (vec![range(0..6), codex_rollback(1)], false),
+        (vec![range(0..6), range(6..8) + &codex_rollback(2)], false),
+    ] {
+        let place = Place::new();
+        place.write("whole.jsonl", pieces.concat().as_bytes());
+        let whole = good(&place, &[&dialect[..], &["whole.jsonl"]].concat());
+        let append = |more: &[&str], name: &str| {
+            let base = ["summarize", "-n", "2", "--summary-tokens", "60"];
+            place.curtail(&[&base[..], &THREAD[..], &dialect, more, &[name]].concat()).output().unwrap()
+        };
+        let feed = |piece: &String| {
+            place.write("piece.jsonl", piece.as_bytes());
+            append(&[], "piece.jsonl")
+        };
+        let fed: Vec<_> = pieces.iter().map(feed).collect();
+        let last = fed.last().unwrap();
+        assert_eq!(last.status.success(), fits, "{pieces:?}: {}", text(&last.stderr));
+        if fits {
+            assert_eq!(text(&last.stdout), whole, "{pieces:?}");
+        } else {
+            assert!(text(&last.stderr).contains("takes back turns"), "{}", text(&last.stderr));
+            let rewound = append(&["--rewind", "--from", "1"], "whole.jsonl");
+            assert_eq!(text(&rewound.stdout), whole, "{pieces:?}: {}", text(&rewound.stderr));
+        }
+    }
+}

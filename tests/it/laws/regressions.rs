@@ -123,3 +123,19 @@ fn a_thought_before_a_compaction_leads_to_nothing_after_it() {
     let (asks, says) = (item(&asks), item(&says));
     holds("codex", &[&thought, &compacted, &call, &result, &says, &asks, &says]);
 }
+
+/// A result in flight loses its call, and the instructions beside it stay: they are not in flight, and take a place in the window.
+#[test]
+fn what_is_left_of_a_round_in_flight_counts() {
+    let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"search","input":{{}}}}"#);
+    let calls = format!(r#"{{"role":"assistant","content":[{},{}]}}"#, call("c0"), call("c1"));
+    let result = |rule: &str| {
+        let rule = format!(r#"{{"type":"mid_conv_system","content":[{{"type":"text","text":"{rule}"}}]}}"#);
+        format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c1","content":[{{"type":"text","text":"found"}}]}},{rule}]}}"#
+        )
+    };
+    let asks = r#"{"role":"user","content":"Now?"}"#.to_owned();
+    let items = [calls.clone(), calls, result("rule 0"), asks, result("rule 1")];
+    holds("anthropic", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
