@@ -42,9 +42,9 @@ const ERROR_POLICIES: &[Choice<OnError>] = &[
 
 /// The values of `--thinking`.
 const THINKING: &[Choice<Thinking>] = &[
-    Choice::new("auto", Thinking::Auto, "Drop them if the model checks them"),
-    Choice::new("keep", Thinking::Keep, "Keep them"),
-    Choice::new("drop", Thinking::Drop, "Drop them"),
+    Choice::new("auto", Thinking::Auto, "Drop what the model would reject"),
+    Choice::new("keep", Thinking::Keep, "Keep all"),
+    Choice::new("drop", Thinking::Drop, "Drop all after the first change"),
 ];
 
 /// What is read, and how.
@@ -134,11 +134,12 @@ pub(super) struct Cutting {
     #[arg(long, requires = "repair", help_heading = "Repair")]
     pub(super) repair_pending: bool,
 
-    /// What to do with signed thoughts after the first change
+    /// How to treat signed reasoning after the first change; by default, drop what the model would reject
     ///
-    /// Newer Claude models reject a signed thought if anything before it is missing or reads differently. `auto` drops such
-    /// thoughts if the transcript names one of these models. If it names none, `auto` drops them outside the in-flight round,
-    /// and keeps them in datasets. Thoughts without a signature are never touched.
+    /// Claude signs its reasoning. Newer models reject a signed block if anything before it was dropped, changed or inserted.
+    /// `auto` drops these blocks if the transcript names such a model, and keeps them if it names another. If it names none,
+    /// `auto` keeps them in datasets (a transcript per line) and in the in-flight round, and drops all others. Reasoning before
+    /// the first change, and reasoning without a signature, is never touched.
     #[arg(long, value_parser = one_of(THINKING), value_name = "HOW", default_value = "auto", hide_short_help = true, help_heading = "Repair")]
     pub(super) thinking: Thinking,
 

@@ -4,8 +4,8 @@
 use super::{Dialect, Fit, Item, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, ProviderRules, ResultPlace,
-    Role, ToolCall, ToolResult, Turns, Unknown, Usage,
+    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
+    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -52,6 +52,10 @@ impl Dialect for Anthropic {
         message.id = item.get_text("id");
         message.parts = read_content(item.get("content"));
         mark_compaction(&mut message);
+        // A message of the system can set nothing but the effort from there on.
+        if role == Role::System && message.parts.is_empty() && item.get("output_config").is_some() {
+            message.parts.push(Part::from_source(Content::Other, PartPlace::element(item)));
+        }
         if role == Role::User {
             mark_instructions(&mut message);
         }
@@ -144,7 +148,7 @@ fn mark_instructions(message: &mut Message<'_>) {
 }
 
 /// A message with a compaction block is a boundary: the API drops everything before the block. The summary is counted and
-/// never rewritten.
+/// never rewritten. A block without content is a compaction that failed: the API ignores it.
 pub(super) fn mark_compaction(message: &mut Message<'_>) {
     for part in &mut message.parts {
         let PartOrigin::Source(place) = &mut part.origin else { continue };
@@ -152,6 +156,10 @@ pub(super) fn mark_compaction(message: &mut Message<'_>) {
             continue;
         }
         place.rewrite = None;
+        let holds = |key: &str| place.element.get_text(key).is_some();
+        if !holds("content") && !holds("encrypted_content") {
+            continue;
+        }
         part.content = place.element.get_text("content").map_or(Content::Other, Content::Text);
         (message.boundary, message.barrier) = (true, true);
     }
