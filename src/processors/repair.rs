@@ -287,7 +287,13 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             return change(before, taken, ANSWERS, plan);
         }
         if self.is_inside() {
-            plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS });
+            // If user and assistant must alternate, the results for several messages in a row are one message.
+            let joins = self.view.context.joins;
+            let same = plan.inserts.iter_mut().filter(|insert| joins && insert.before == before);
+            match same.map(|insert| &mut insert.what).find(|what| matches!(what, Insertion::Results(_))) {
+                Some(Insertion::Results(results)) => results.extend(answers),
+                _ => plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS }),
+            }
             return;
         }
         let mut last = None;

@@ -2,7 +2,7 @@
 
 use super::model::is_signed_by_claude;
 use crate::dialects::{Fit, blocks};
-use crate::json::{Text, Value};
+use crate::json::{Span, Text, Value};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult};
 
 /// How well a list of `parts` fits.
@@ -89,9 +89,18 @@ fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
     }
 }
 
-/// Where the result of an open call is inserted: its state becomes an error, followed by the text.
+/// Where the result of an open call is inserted: its state becomes an error, followed by the text. A call without a state
+/// gets both in front of its members.
 fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
-    let state = tool.get("state")?;
-    let before = if tool.get("args").is_some() { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };
-    Some(Rewrite { span: state.span(), before, after: "" })
+    let is_version_4 = tool.get("args").is_some();
+    if let Some(state) = tool.get("state") {
+        let before = if is_version_4 { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };
+        return Some(Rewrite { span: state.span(), before, after: "" });
+    }
+    let front = tool.span().start + 1;
+    let before = match is_version_4 {
+        true => "\"state\":\"result\",\"result\":",
+        false => "\"state\":\"output-error\",\"errorText\":",
+    };
+    tool.members().next().map(|_| Rewrite { span: Span::new(front, front), before, after: "," })
 }
