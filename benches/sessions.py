@@ -4,8 +4,8 @@ docs/benchmarks.md.
 Usage: sessions.py CURTAIL DATA [ROUNDS]
 
 CURTAIL is the program, DATA a file with a transcript per line. Each round runs all commands one after another; what counts is the
-median of the ratios of processor time within the rounds. Everything is written to /dev/null. Processor time is that of the process
-and of the system on its behalf: other load changes it less than seconds of the clock.
+median of the ratios within the rounds. Everything is written to /dev/null. Processor time is that of the process and of the system
+on its behalf: other load changes it less than seconds of the clock.
 """
 
 import json
@@ -27,6 +27,7 @@ def work(curtail, data):
         "check": ["check", "-q", "--exit-zero"],
         "filter": ["filter", "-q", "--strip", "reasoning"],
         "repair": ["repair", "-q"],
+        "summarize": ["summarize", "-q"],
     }
     for name, command in commands.items():
         yield f"`curtail {name}`", [curtail, *command, data]
@@ -63,12 +64,14 @@ def table(commands, rounds, unit):
             runs[name].append(run(command))
     first = runs[commands[0][0]]
     label, factor = unit
-    print(f"| {rounds} rounds | {label} | {label} of the processor | times those of the first | peak MB |")
-    print("|---|---:|---:|---:|---:|")
+    print(f"| {rounds} rounds | {label} | times the first | {label} of the processor | times the first | peak MB |")
+    print("|---|---:|---:|---:|---:|---:|")
     for name, own in runs.items():
         clock, cpu = (statistics.median(one[column] for one in own) * factor for column in (0, 1))
-        ratio = statistics.median(one[1] / base[1] for one, base in zip(own, first, strict=True))
-        print(f"| {name} | {clock:.2f} | {cpu:.2f} | {ratio:.1f} | {max(one[2] for one in own):.0f} |")
+        pairs = list(zip(own, first, strict=True))
+        ratios = [statistics.median(one[column] / base[column] for one, base in pairs) for column in (0, 1)]
+        peak = max(one[2] for one in own)
+        print(f"| {name} | {clock:.3g} | {ratios[0]:.1f} | {cpu:.3g} | {ratios[1]:.1f} | {peak:.0f} |")
     print()
 
 

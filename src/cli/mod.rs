@@ -120,11 +120,9 @@ pub fn reads_configuration(path: &std::path::Path) -> bool {
 #[must_use]
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let parsed = parse_one(&given)
-        .map_or_else(|| command().try_get_matches_from(&given).and_then(|matches| Cli::from_arg_matches(&matches)), Ok);
-    let mut cli = match parsed.map_err(|error| error.format(&mut command())) {
+    let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
-        Err(error) => return refused(error),
+        Err(error) => return refused(error, &given),
     };
     cli.global.environment = environment::Environment::of_process();
     cli.global.apply();
@@ -169,12 +167,22 @@ fn parse_one(given: &[OsString]) -> Option<Cli> {
     Cli::from_arg_matches(&matches).ok()
 }
 
+fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut all = command();
+    let matches = all.try_get_matches_from_mut(given)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut all))
+}
+
 /// Prints the error, or the help that was requested. What the command line says is shown and not obeyed: it is made visible
 /// before it is parsed once more.
-fn refused(error: clap::Error) -> ExitCode {
-    let given: Vec<String> = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
+    let given: Vec<_> = given.iter().map(|argument| argument.to_string_lossy()).collect();
     let visible: Vec<String> = given.iter().map(|argument| one_line(argument).into_owned()).collect();
     let error = match given == visible {
+        true if !error.use_stderr() => {
+            console::usage(&error);
+            return ExitCode::SUCCESS;
+        }
         true => error,
         false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| unnamed(&error)),
     };
