@@ -42,7 +42,7 @@ pub(super) fn run(
         _ => bail!("--follow reads one file; name one file"),
     };
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
-    let mut follow = Follow::new(path);
+    let mut follow = Follow::new(path, input.max_record.limit());
     let mut written = String::new();
     loop {
         let (bytes, ended) = match follow.wait().with_context(|| name.clone())? {

@@ -14,6 +14,7 @@ use super::{Args, Emit};
 use crate::console;
 use crate::dialects::Framing;
 use crate::error::TextPlace;
+use crate::io;
 use crate::processors::RollingSummary;
 use crate::rolling::{Shown, Taken};
 
@@ -80,9 +81,14 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
     let (name, bytes) = match input.paths.as_slice() {
         [] if std::io::stdin().is_terminal() => return Ok(None),
-        [] => (stdin(), standard_input()?),
-        [path] if path.as_os_str() == "-" => (stdin(), standard_input()?),
-        [path] => (path.display().to_string(), std::fs::read(path).with_context(|| path.display().to_string())?),
+        [] => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
+        [path] if path.as_os_str() == "-" => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
+        [path] => {
+            let name = path.display().to_string();
+            let file = std::fs::File::open(path).with_context(|| name.clone())?;
+            let bytes = read_bounded(input, file, &name)?;
+            (name, bytes)
+        }
         _ => bail!("--thread reads one transcript at a time; name one file"),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -92,8 +98,14 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     Ok(Some((name, text)))
 }
 
-fn standard_input() -> anyhow::Result<Vec<u8>> {
+/// Reads a transcript of at most `--max-record` bytes.
+fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow::Result<Vec<u8>> {
+    let limit = input.max_record.limit();
     let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes).context("stdin")?;
-    Ok(bytes)
+    let most = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
+    source.take(most).read_to_end(&mut bytes).with_context(|| name.to_owned())?;
+    match limit.filter(|&limit| bytes.len() > limit) {
+        Some(limit) => Err(io::too_long(name, limit).into()),
+        None => Ok(bytes),
+    }
 }

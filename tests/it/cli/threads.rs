@@ -358,3 +358,18 @@ fn turns_that_were_taken_back_are_not_counted() {
         }
     }
 }
+
+/// A thread reads no more than one transcript may have, and waits for no line that is longer.
+#[test]
+fn a_transcript_past_the_limit_is_not_read() {
+    let place = Place::new();
+    place.write("log.jsonl", codex_message(0).repeat(100).as_bytes());
+    place.write("line.jsonl", &[b' '; 5000]);
+    let endless = if cfg!(unix) { "/dev/zero" } else { "line.jsonl" };
+    for arguments in [&["log.jsonl"][..], &[endless], &["--follow", "line.jsonl"]] {
+        let limit = ["summarize", "--max-record", "1000", "--framing", "lines", "--dialect", "codex"];
+        let done = place.curtail(&[&limit[..], &THREAD, arguments].concat()).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&done.stderr).contains("--max-record"), "{arguments:?}: {}", text(&done.stderr));
+    }
+}
