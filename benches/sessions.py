@@ -4,8 +4,8 @@ docs/benchmarks.md.
 Usage: sessions.py CURTAIL DATA [ROUNDS]
 
 CURTAIL is the program, DATA a file with a transcript per line. Each round runs all commands one after another; what counts is the
-median of the ratios within the rounds. Everything is written to /dev/null. Processor time is that of the process and of the system
-on its behalf: other load changes it less than seconds of the clock.
+median of the ratios within the rounds. Everything is written to /dev/null. Run it at real-time priority (`chrt -f 10 python3 …`) if
+other programs use the machine. Processor time is that of the process and of the system on its behalf.
 """
 
 import json
@@ -19,19 +19,14 @@ import tempfile
 import time
 
 
-def work(curtail, data):
-    yield "`cat`", ["cat", data]
-    commands = {
-        "window": ["window", "-q", "-n", "40"],
-        "limit": ["limit", "-q", "-t", "8k"],
-        "check": ["check", "-q", "--exit-zero"],
-        "filter": ["filter", "-q", "--strip", "reasoning"],
-        "repair": ["repair", "-q"],
-        "summarize": ["summarize", "-q"],
-    }
-    for name, command in commands.items():
-        yield f"`curtail {name}`", [curtail, *command, data]
-        yield f"`curtail {name} --jobs 1`", [curtail, *command, "--jobs", "1", data]
+COMMANDS = {
+    "window -n 40": ["window", "-q", "-n", "40"],
+    "repair": ["repair", "-q"],
+    "check": ["check", "-q", "--exit-zero"],
+    "filter --strip reasoning": ["filter", "-q", "--strip", "reasoning"],
+    "limit -t 8k": ["limit", "-q", "-t", "8k"],
+    "summarize": ["summarize", "-q"],
+}
 
 
 def start(curtail, chat):
@@ -53,6 +48,26 @@ def run(command):
     if child.returncode != 0:
         sys.exit(f"{' '.join(command)} failed")
     return time.perf_counter() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def sessions(curtail, data, rounds):
+    """Prints a row for each command: on one thread, on all cores, and beside `cat`."""
+    copies, runs = [], {name: [] for name in COMMANDS}
+    for _ in range(rounds):
+        copies.append(run(["cat", data]))
+        for name, command in COMMANDS.items():
+            runs[name].append([run([curtail, *command, *jobs, data]) for jobs in (["--jobs", "1"], [])])
+    median = statistics.median
+    print(f"| {rounds} rounds | `--jobs 1`, seconds | all cores, seconds | times as fast | times `cat` | peak MB |")
+    print("|---|---:|---:|---:|---:|---:|")
+    print(f"| `cat` | {median(copy[0] for copy in copies):.3f} | | | 1.0 | |")
+    for name, own in runs.items():
+        one, all_cores = (median(pair[column][0] for pair in own) for column in (0, 1))
+        faster = median(pair[0][0] / pair[1][0] for pair in own)
+        ratio = median(pair[1][0] / copy[0] for pair, copy in zip(own, copies, strict=True))
+        peak = max(pair[1][2] for pair in own)
+        print(f"| `curtail {name}` | {one:.3f} | {all_cores:.3f} | {faster:.2f} | {ratio:.1f} | {peak:.0f} |")
+    print()
 
 
 def table(commands, rounds, unit):
@@ -80,7 +95,7 @@ def main():
         sys.exit(__doc__)
     curtail, data = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 7
-    table(list(work(curtail, data)), rounds, ("seconds", 1))
+    sessions(str(curtail), str(data), rounds)
     with tempfile.TemporaryDirectory() as folder:
         chat = pathlib.Path(folder, "chat.jsonl")
         roles = ["user", "assistant"] * 5
