@@ -314,3 +314,25 @@ fn bombs_are_refused_in_bounded_memory() {
         assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{:?}", text(unit));
     }
 }
+
+/// Without flushing, the same bytes are written, and nothing else is left beside them.
+#[test]
+fn outputs_that_are_not_flushed_are_whole() {
+    let place = Place::new();
+    let line = |n: usize| format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"line {n}\"}}]}}\n");
+    let two = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"}]}\n";
+    for n in 0..20 {
+        place.write(&format!("in/{n}.jsonl"), (line(n) + two).as_bytes());
+    }
+    for more in [&["-O", "flushed"][..], &["-O", "scratch", "--no-sync"], &["-i", "--no-sync"]] {
+        let done = place.curtail(&[&["window", "-n", "1", "in"], more].concat()).output().unwrap();
+        assert!(done.status.success(), "{more:?}: {}", text(&done.stderr));
+    }
+    for n in 0..20 {
+        let read = |folder: &str| fs::read_to_string(place.path(&format!("{folder}/{n}.jsonl"))).unwrap();
+        assert!(read("flushed").ends_with("[{\"role\":\"user\",\"content\":\"b\"}]}\n"), "{}", read("flushed"));
+        assert_eq!([read("scratch"), read("in")], [read("flushed"), read("flushed")]);
+    }
+    let count = |folder: &str| fs::read_dir(place.path(folder)).unwrap().count();
+    assert_eq!([count("flushed"), count("scratch"), count("in")], [20; 3]);
+}
