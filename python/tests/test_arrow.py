@@ -208,6 +208,18 @@ def test_a_batch_that_grows_past_the_limit_is_refused(tmp_path, run, chats, code
         assert run("window", "-n", "1", "--max-record", "50m", str(path), "-o", str(new)).returncode == 0
 
 
+def test_dictionaries_that_grow_past_the_limit_together_are_refused(tmp_path, run, chats):
+    words = {f"word {nth}": pyarrow.array([str(nth) + " " * 4_000_000]).dictionary_encode() for nth in range(6)}
+    table = pyarrow.table({"messages": [chats[0].decode()], **words})
+    for name in ("chats.arrow", "chats.feather"):
+        path, new = tmp_path / name, tmp_path / f"new-{name}"
+        write(path, table, "zstd")
+        refused = run("window", "-n", "1", "--max-record", "10m", str(path), "-o", str(new))
+        assert refused.returncode == 2 and name.encode() in refused.stderr and b"--max-record" in refused.stderr
+        assert run("window", "-n", "1", "--max-record", "30m", str(path), "-o", str(new)).returncode == 0
+        assert pyarrow.Table.from_batches(batches(new)[1]).drop(["messages"]).equals(table.drop(["messages"]))
+
+
 def test_an_empty_table_stays(tmp_path, run):
     for name in ("chats.arrow", "chats.feather"):
         path, new = tmp_path / name, tmp_path / f"new-{name}"

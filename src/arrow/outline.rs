@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use arrow_ipc::{CompressionType, FieldNode, MetadataVersion, RecordBatch, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
+use foldhash::HashMap;
 
 use super::place::Place;
 
@@ -22,6 +23,8 @@ pub(super) struct Outline {
     pub(super) batches: Vec<Extent>,
     /// The compression of the first batch that has one.
     pub(super) compression: Option<CompressionType>,
+    /// The bytes of each dictionary by its id. The library keeps all of them.
+    dictionaries: HashMap<i64, u64>,
 }
 
 /// A record batch.
@@ -38,11 +41,15 @@ pub(super) struct Extent {
 struct Message {
     /// The rows and the compression of a record batch; `None` for a schema or a dictionary.
     batch: Option<(usize, Option<CompressionType>)>,
+    /// The id of a dictionary, and whether it is appended to an earlier one.
+    dictionary: Option<(i64, bool)>,
+    /// Bytes after decompression.
+    held: u64,
     end: u64,
 }
 
 impl Outline {
-    /// The batches that the footer of a file lists, each of at most `most` bytes.
+    /// The batches that the footer of a file lists, each of at most `most` bytes with the dictionaries.
     pub(super) fn of_file(place: &Place, most: u64) -> Result<Self, ArrowError> {
         let trailer = place.len.checked_sub(10).ok_or_else(|| short("the end of the file"))?;
         let mut end = [0; 10];
@@ -60,33 +67,46 @@ impl Outline {
                 return Err(short("a record batch"));
             };
             let ends = offset.checked_add(head).and_then(|at| at.checked_add(body)).filter(|end| *end <= place.len);
-            let message =
-                ends.ok_or_else(|| short("a record batch")).and_then(|_| read_message(place, offset, most))?;
-            outline.add(message.ok_or_else(|| short("a record batch"))?);
+            let message = ends.ok_or_else(|| short("a record batch")).and_then(|_| read_message(place, offset))?;
+            outline.add(message.ok_or_else(|| short("a record batch"))?, most)?;
         }
         Ok(outline)
     }
 
-    /// The batches of a stream, up to its end, each of at most `most` bytes.
+    /// The batches of a stream, up to its end, each of at most `most` bytes with the dictionaries.
     pub(super) fn of_stream(place: &Place, most: u64) -> Result<Self, ArrowError> {
         let (mut outline, mut at) = (Self::default(), 0);
-        while let Some(message) = read_message(place, at, most)? {
+        while let Some(message) = read_message(place, at)? {
             at = message.end;
-            outline.add(message);
+            outline.add(message, most)?;
         }
         Ok(outline)
     }
 
-    fn add(&mut self, message: Message) {
+    fn add(&mut self, message: Message, most: u64) -> Result<(), ArrowError> {
+        let mut held = self.dictionaries.values().fold(message.held, |sum, held| sum.saturating_add(*held));
         if let Some((rows, compression)) = message.batch {
             self.batches.push(Extent { rows, end: message.end });
             self.compression = self.compression.or(compression);
+        }
+        if let Some((id, is_delta)) = message.dictionary {
+            let known = self.dictionaries.entry(id).or_default();
+            if !is_delta {
+                held -= std::mem::take(known);
+            }
+            *known = known.saturating_add(message.held);
+        }
+        match held > most {
+            true => Err(ArrowError::IpcError(format!(
+                "a record batch holds {held} bytes with its dictionaries, more than {most}, the limit of --max-record; pass a larger one, or 0 for none"
+            ))),
+            false => Ok(()),
         }
     }
 }
 
 /// The header of the message at `at`; `None` at the end.
-fn read_message(place: &Place, at: u64, most: u64) -> Result<Option<Message>, ArrowError> {
+fn read_message(place: &Place, at: u64) -> Result<Option<Message>, ArrowError> {
     let mut from = place.at(at);
     let mut word = [0; 4];
     if at >= place.len {
@@ -112,18 +132,23 @@ fn read_message(place: &Place, at: u64, most: u64) -> Result<Option<Message>, Ar
     let start = head + length as u64;
     let end = start.checked_add(body).filter(|end| *end <= place.len);
     let end = end.ok_or_else(|| short("a record batch"))?;
-    let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
-    dictionary.map_or(Ok(()), |batch| check_batch(place, start..end, batch, most))?;
-    let Some(batch) = message.header_as_record_batch() else { return Ok(Some(Message { batch: None, end })) };
-    check_batch(place, start..end, batch, most)?;
+    if let Some(dictionary) = message.header_as_dictionary_batch() {
+        let held = dictionary.data().map_or(Ok(0), |batch| checked_bytes(place, start..end, batch))?;
+        let dictionary = Some((dictionary.id(), dictionary.isDelta()));
+        return Ok(Some(Message { batch: None, dictionary, held, end }));
+    }
+    let Some(batch) = message.header_as_record_batch() else {
+        return Ok(Some(Message { batch: None, dictionary: None, held: 0, end }));
+    };
+    let held = checked_bytes(place, start..end, batch)?;
     let rows = usize::try_from(batch.length()).map_err(|_| short("a record batch"))?;
     let batch = Some((rows, batch.compression().map(|compression| compression.codec())));
-    Ok(Some(Message { batch, end }))
+    Ok(Some(Message { batch, dictionary: None, held, end }))
 }
 
 /// Checks what the library relies on: that the buffers of a batch are in its body, and that they can have the length that
-/// they claim after decompression, which is at most `most` bytes in all.
-fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>, most: u64) -> Result<(), ArrowError> {
+/// they claim after decompression. Returns the sum of these lengths.
+fn checked_bytes(place: &Place, body: Range<u64>, batch: RecordBatch<'_>) -> Result<u64, ArrowError> {
     let valid = |node: &FieldNode| (0..=node.length()).contains(&node.null_count());
     let mut right = batch.nodes().iter().flatten().all(valid);
     let mut held = 0_u64;
@@ -144,13 +169,7 @@ fn check_batch(place: &Place, body: Range<u64>, batch: RecordBatch<'_>, most: u6
         }
         held = held.saturating_add(holds);
     }
-    match right {
-        true if held > most => Err(ArrowError::IpcError(format!(
-            "a record batch holds {held} bytes, more than {most}, the limit of --max-record; pass a larger one, or 0 for none"
-        ))),
-        true => Ok(()),
-        false => Err(short("a record batch")),
-    }
+    if right { Ok(held) } else { Err(short("a record batch")) }
 }
 
 fn refuse_version(version: MetadataVersion) -> Result<(), ArrowError> {
