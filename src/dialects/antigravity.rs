@@ -79,7 +79,7 @@ impl Dialect for Antigravity {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
+        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
     }
 }
 

@@ -75,7 +75,11 @@ impl Dialect for Copilot {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None)
+        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
+    }
+
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        TREE.name_drafts(layout, remaining);
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {

@@ -90,6 +90,10 @@ impl Dialect for Droid {
         anthropic::spell_block(part)
     }
 
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        TREE.name_drafts(layout, remaining);
+    }
+
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
     }

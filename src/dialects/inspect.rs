@@ -104,7 +104,9 @@ impl Dialect for Inspect {
         match part {
             DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()] }, None),
+            DraftPart::ToolResult { .. } => {
+                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
+            }
         }
     }
 }

@@ -47,7 +47,9 @@ pub use sniff::{SniffError, Sniffed, sniff};
 pub use times::iso_8601;
 
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, Reread, Unknown, Usage};
+use crate::transcript::{
+    Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, Reread, Unknown, Usage,
+};
 
 /// Every dialect, in the order in which they are listed to the user.
 pub const ALL: &[&dyn Dialect] = &[
@@ -212,6 +214,9 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
+    fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
+
     /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
     fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
         Vec::new()
@@ -232,6 +237,8 @@ pub struct Remaining<'l> {
 pub struct Written {
     /// The draft as JSON.
     pub text: String,
+    /// The id of its record, once it is set.
+    pub id: Option<DraftId>,
     /// Index of the nearest message before it in the output that is not a draft.
     pub after: Option<usize>,
     /// Index of the nearest message after it that is not a draft.

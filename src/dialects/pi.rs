@@ -125,6 +125,10 @@ impl Dialect for Pi {
         }
     }
 
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        TREE.name_drafts(layout, remaining);
+    }
+
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         let mut patches = TREE.relink(layout, remaining);
         patches.extend(renumber(layout, remaining.kept));

@@ -76,6 +76,10 @@ impl Dialect for Qwen {
         parts::spell(part)
     }
 
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        TREE.name_drafts(layout, remaining);
+    }
+
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
     }

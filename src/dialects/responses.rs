@@ -102,7 +102,7 @@ impl Dialect for Responses {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        spell_item(&Draft { role: Role::Assistant, parts: vec![part.clone()] })
+        spell_item(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
     }
 }
 

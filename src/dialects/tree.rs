@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Patch, Remaining};
 use crate::digest::fnv1a_64;
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, Layout, SlotKind};
+use crate::transcript::{Draft, DraftId, DraftPart, Layout, SlotKind};
 
 /// The keys that link the records of a log.
 pub(super) struct Tree {
@@ -92,15 +92,15 @@ impl Tree {
     /// The beginning of a record for `draft`: a parent link that is still `null`, and an id derived from the role, the parts
     /// and the id of `anchor`. The text is not part of the id, because it may be shortened before it is written.
     pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let anchor = anchor.and_then(|anchor| anchor.get_text(self.own));
+        let read = || anchor.and_then(|anchor| anchor.get_text(self.own)).map(|own| own.decode().into_owned());
         let parts = draft.parts.iter().map(|part| match part {
             DraftPart::Text(_) => "",
             DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
             DraftPart::Verbatim(raw) => raw,
         });
         let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
-        let anchor = anchor.map_or_else(String::new, |anchor| anchor.decode().into_owned());
-        self.head(None, &id(fingerprint(&what.join("\n"), &anchor), 0))
+        let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
+        self.head(None, &id(fingerprint(&what.join("\n"), &anchor), 0).to_string())
     }
 
     fn head(&self, parent: Option<&str>, own: &str) -> String {
@@ -112,20 +112,29 @@ impl Tree {
     fn own_id<'t>(&self, text: &'t str) -> Option<&'t str> {
         let open = self.head(None, "");
         let rest = text.strip_prefix(&open[..open.len() - 1])?;
-        rest.get(..id(0, 0).len())
+        rest.get(..UUID)
     }
 
-    /// Gives drafts with the same id different ones. The last draft keeps its id, because later cuts drop the first ones.
+    /// Sets the ids of the drafts that have none.
+    pub(super) fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        self.make_ids_unique(&Log::new(self, layout, remaining.kept), remaining);
+    }
+
+    /// Gives drafts with the same id different ones, and writes them. The last draft keeps its id, because later cuts drop the
+    /// first ones. What an earlier stage named keeps its name.
     fn make_ids_unique(&self, log: &Log<'_>, remaining: &mut Remaining<'_>) {
-        let mut taken: HashSet<String> = HashSet::new();
+        let mut taken: HashSet<DraftId> = remaining.written.iter().filter_map(|written| written.id).collect();
         for written in remaining.written.iter_mut().rev() {
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
+            let first = u128::from_str_radix(&own.replace('-', ""), 16).map(DraftId);
             let seed = fingerprint(&written.text, "");
-            let mut ids = std::iter::once(own.clone()).chain((1..).map(|nth| id(seed, nth)));
-            let fresh = ids.find(|id| !taken.contains(id) && !log.homes.contains_key(id)).unwrap_or_default();
+            let mut ids = first.into_iter().chain((1..).map(|nth| id(seed, nth)));
+            let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(&id.to_string());
+            let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
             let begun = self.head(None, &own).len();
-            written.text = self.head(None, &fresh) + &written.text[begun..];
-            taken.insert(fresh);
+            written.text = self.head(None, &id.to_string()) + &written.text[begun..];
+            written.id = Some(id);
+            taken.insert(id);
         }
     }
 }
@@ -135,10 +144,14 @@ fn fingerprint(text: &str, anchor: &str) -> u64 {
     fnv1a_64(text.bytes().chain([0xff]).chain(anchor.bytes()))
 }
 
+/// The length of a UUID in text.
+const UUID: usize = 36;
+
 /// A UUID of version 8 (RFC 9562).
-fn id(seed: u64, nth: usize) -> String {
-    let (high, low) = (seed >> 32, seed & 0xffff_ffff);
-    format!("{high:08x}-{:04x}-8{:03x}-8{:03x}-{:012x}", low >> 16, low & 0xfff, (low >> 4) & 0xfff, nth)
+fn id(seed: u64, nth: u32) -> DraftId {
+    let seed = u128::from(seed);
+    let (version, variant) = (8 << 12 | seed & 0xfff, 8 << 12 | seed >> 4 & 0xfff);
+    DraftId((seed >> 16) << 80 | version << 64 | variant << 48 | u128::from(nth))
 }
 
 /// The patch that makes `link` point to `target`; `None` if it already does.

@@ -21,12 +21,11 @@ use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Slot, SlotKin
 ///
 /// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
 pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
-    let mut in_place = vec![false; slot_count(layout)];
-    let mut kept = in_place.clone();
+    let kept = kept(layout, messages);
+    let mut in_place = vec![false; kept.len()];
     for message in messages {
-        if let Some(index) = message.source_index() {
-            kept[index] = true;
-            in_place[index] = matches!(message.origin, Origin::Source { .. });
+        if let Origin::Source { index, .. } = message.origin {
+            in_place[index] = true;
         }
     }
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
@@ -52,8 +51,32 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     writer.finish();
 }
 
-fn slot_count(layout: &Layout<'_>) -> usize {
-    layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count()
+/// Sets the ids of the drafts among `messages` that have none, as they would be if `messages` were written now.
+///
+/// Without it, an id would depend on stages that come after the one that wrote the draft.
+pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [Message<'_>]) {
+    if !messages.iter().any(|message| matches!(message.origin, Origin::Draft { id: None, .. })) {
+        return;
+    }
+    let kept = kept(layout, messages);
+    let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
+    dialect.name_drafts(layout, &mut left);
+    let drafts = messages.iter_mut().filter(|message| message.is_draft());
+    for (message, written) in drafts.zip(left.written) {
+        if let Origin::Draft { id, .. } = &mut message.origin {
+            *id = written.id;
+        }
+    }
+}
+
+/// Which messages of the transcript are among `messages`, by index.
+fn kept(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
+    let count = layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count();
+    let mut kept = vec![false; count];
+    for index in messages.iter().filter_map(Message::source_index) {
+        kept[index] = true;
+    }
+    kept
 }
 
 /// The drafts among `messages`, each in the format of the dialect.
@@ -69,19 +92,19 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
     let mut written = Vec::new();
     let mut before = None;
     for (message, behind) in messages.iter().zip(behind) {
-        if !message.is_draft() {
+        let Origin::Draft { anchor, id } = message.origin else {
             before = Some(message);
             continue;
-        }
-        let anchor = message.anchor().or(layout.template);
+        };
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
-        let spelt = dialect.spell(&Draft { role: message.role, parts }, anchor);
+        let draft = Draft { role: message.role, parts, beside: anchor.draft };
+        let spelt = dialect.spell(&draft, anchor.value.or(layout.template));
         // No user and no tool has the role of instructions, so a block among them needs no mark.
         let text = match message.role.instructs() && reads_as_instructions(dialect, &spelt) {
             true => spelt,
             false => message.parts.iter().fold(spelt, |json, part| cuts::with_mark(part, json)),
         };
-        written.push(Written { text, after: before.and_then(Message::source_index), before: behind });
+        written.push(Written { text, id, after: before.and_then(Message::source_index), before: behind });
     }
     written
 }
@@ -129,8 +152,8 @@ impl Writer<'_, '_> {
                     self.copy(span);
                 }
             }
-            Origin::Draft { anchor } => {
-                self.reach(anchor);
+            Origin::Draft { anchor, .. } => {
+                self.reach(anchor.value);
                 self.flush_before();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));

@@ -7,6 +7,6 @@ mod cuts;
 mod diff;
 mod explain;
 
-pub use apply::apply;
+pub use apply::{apply, name_drafts};
 pub use diff::hunks;
 pub use explain::{Explained, explain};

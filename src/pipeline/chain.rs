@@ -111,7 +111,7 @@ impl Chain {
     }
 
     /// As [`run`](Self::run), and after each stage `thoughts` are dropped that its changes break; `after_stage` receives the
-    /// messages after each stage.
+    /// messages after each stage, and may name what the stage wrote.
     ///
     /// # Errors
     /// The error of the first stage that cannot decide.
@@ -121,7 +121,7 @@ impl Chain {
         messages: Vec<Message<'a>>,
         thoughts: Option<&ThoughtStep<'_>>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
-        mut after_stage: impl FnMut(&[Message<'a>]),
+        mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, ProcessorError> {
         let mut run = Run { messages, changed: false, notes: Vec::new() };
         for stage in &self.stages {
@@ -141,7 +141,7 @@ impl Chain {
                 }
             }
             run.forget_repeated_notes(notes);
-            after_stage(&run.messages);
+            after_stage(&mut run.messages);
             // A stage that has noted it already needs no second note.
             if before > 0 && conversation(&run.messages) == 0 && run.notes.len() == notes {
                 run.notes.push(stage.emptied(before, run.messages.len()));

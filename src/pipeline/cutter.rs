@@ -3,7 +3,7 @@
 use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
-use crate::edit::{Explained, apply, explain};
+use crate::edit::{Explained, apply, explain, name_drafts};
 use crate::json::Value;
 use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
@@ -162,7 +162,7 @@ impl Cutter {
             let prefixes = ThoughtPrefixes::from_messages(&messages);
             let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
             let thoughts = thoughts.as_ref();
-            let (run, mut totals) = cutter.run(&layout, messages, thoughts, &mut cut)?;
+            let (run, mut totals) = cutter.run((dialect, &layout), messages, thoughts, &mut cut)?;
             let aside = record(&layout).filter(|_| run.changed).and_then(|record| dialect.set_aside(record));
             cut.notes.extend(aside.map(|note| (layout.span.start as usize, note)));
             if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
@@ -184,7 +184,7 @@ impl Cutter {
 
     fn run<'a>(
         &self,
-        layout: &Layout<'a>,
+        (dialect, layout): (&dyn Dialect, &Layout<'a>),
         messages: Vec<Message<'a>>,
         thoughts: Option<&ThoughtStep<'_>>,
         cut: &mut Cut,
@@ -202,7 +202,8 @@ impl Cutter {
                 cut.explained.extend(decisions.into_iter().map(|decision| (Decider::from_stage(stage), decision)));
             }
         };
-        let after_stage = |messages: &[Message<'a>]| {
+        let after_stage = |messages: &mut [Message<'a>]| {
+            name_drafts(layout, dialect, messages);
             if let Some(counting) = &self.counting {
                 stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
             }

@@ -1,6 +1,6 @@
 //! A message as a borrowed view: its role, and its parts with their place in the bytes.
 
-use super::{Part, ToolCall, ToolResult};
+use super::{DraftId, Part, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 
 /// The role of a message. An item without one of these roles is metadata.
@@ -58,8 +58,19 @@ pub enum Origin<'a> {
     /// An edit wrote it.
     Draft {
         /// The value of the message that it replaces or was inserted next to. A dialect copies the envelope from there.
-        anchor: Option<Value<'a>>,
+        anchor: Anchor<'a>,
+        /// Its own id, once the stage that wrote it is done.
+        id: Option<DraftId>,
     },
+}
+
+/// What a draft is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Anchor<'a> {
+    /// The value of a message that was read; `None` if the transcript had none.
+    pub value: Option<Value<'a>>,
+    /// The draft of an earlier stage that is between the two, if there is one.
+    pub draft: Option<DraftId>,
 }
 
 /// What binds a message to the message after it, so that neither is kept without the other.
@@ -148,8 +159,8 @@ impl<'a> Message<'a> {
 
     /// A message that an edit writes for the place of `anchor`, with no parts yet.
     #[must_use]
-    pub const fn draft(role: Role, anchor: Option<Value<'a>>) -> Self {
-        Self::new(role, Origin::Draft { anchor })
+    pub const fn draft(role: Role, anchor: Anchor<'a>) -> Self {
+        Self::new(role, Origin::Draft { anchor, id: None })
     }
 
     const fn new(role: Role, origin: Origin<'a>) -> Self {
@@ -184,12 +195,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The value that it was read from, or for a draft the one that it was written for.
+    /// What a draft for the place of this message is written for: the value that the message was read from. A draft passes on
+    /// its own, and its id.
     #[must_use]
-    pub const fn anchor(&self) -> Option<Value<'a>> {
+    pub const fn anchor(&self) -> Anchor<'a> {
         match self.origin {
-            Origin::Source { value, .. } | Origin::Moved { value, .. } => Some(value),
-            Origin::Draft { anchor } => anchor,
+            Origin::Source { value, .. } | Origin::Moved { value, .. } => Anchor { value: Some(value), draft: None },
+            Origin::Draft { anchor, id: None } => anchor,
+            Origin::Draft { anchor, id } => Anchor { value: anchor.value, draft: id },
         }
     }
 

@@ -21,9 +21,9 @@ mod usage;
 
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{reach, supersede};
-pub use draft::{Draft, DraftPart};
+pub use draft::{Draft, DraftId, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
-pub use message::{Binding, Content, Message, Origin, Role, Standing};
+pub use message::{Anchor, Binding, Content, Message, Origin, Role, Standing};
 pub use models::checks_prefix;
 pub(crate) use outline::beginning;
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};

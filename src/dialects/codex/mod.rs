@@ -152,7 +152,7 @@ impl Dialect for Codex {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()] })
+        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
     }
 }
 

@@ -99,7 +99,7 @@ impl Dialect for OpenHands {
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()] }, None),
+            part => self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None),
         }
     }
 

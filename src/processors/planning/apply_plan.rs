@@ -3,9 +3,10 @@
 use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
-use crate::json::{Text, Value};
+use crate::json::Text;
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, Standing, ToolResult, bind_split_replies,
+    Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, Standing, ToolResult,
+    bind_split_replies,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -51,7 +52,7 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
 }
 
 fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
-    let anchor = |message: Option<&Message<'a>>| message.and_then(Message::anchor);
+    let anchor = |message: Option<&Message<'a>>| message.map(Message::anchor).unwrap_or_default();
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
         Insertion::Draft(draft) => drafted(draft, anchor(messages.get(insert.before).or(before))),
@@ -77,7 +78,7 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     }
 }
 
-fn drafted<'a>(draft: &Draft, anchor: Option<Value<'a>>) -> Message<'a> {
+fn drafted<'a>(draft: &Draft, anchor: Anchor<'a>) -> Message<'a> {
     Message { parts: draft.parts.iter().map(drafted_part).collect(), ..Message::draft(draft.role, anchor) }
 }
 

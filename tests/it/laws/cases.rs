@@ -41,6 +41,11 @@ pub fn globs(names: &[&str]) -> NameGlobs {
     ToolGlobs::compile(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).expect("patterns compile")
 }
 
+/// Drops the calls of `tool` and keeps its results as notes.
+pub fn persist(tool: &str) -> Chain {
+    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&[tool])), persist_results: true })
+}
+
 pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
     TokenLimit { max_tokens, trigger: None, counting: Counting::new(tokenizer()), on_overflow, preserve_system: false }
 }

@@ -159,3 +159,23 @@ pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text:
     }
     Ok(())
 }
+
+/// A chain of one command.
+pub type Stage = Box<dyn Fn() -> Chain>;
+
+/// A chain of `stages` gives what they give one after another, each reading what the last one wrote.
+pub fn check_stages(
+    stages: &[Stage],
+    dialect: Option<&str>,
+    framing: Framing,
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let mut piped = text.to_owned();
+    let mut whole = Chain::default();
+    for stage in stages {
+        piped = cut_with(stage(), dialect, framing, &piped)?;
+        whole.stages.extend(stage().stages);
+    }
+    prop_assert_eq!(cut_with(whole, dialect, framing, text)?, piped, "in {}", text);
+    Ok(())
+}

@@ -2,8 +2,12 @@
 
 use curtail::dialects::Framing;
 
-use super::cases::CASES;
-use super::check::check_laws;
+use curtail::pipeline::Chain;
+use curtail::processors::Overflow;
+use proptest::test_runner::TestCaseError;
+
+use super::cases::{CASES, limit, persist};
+use super::check::{Stage, check_laws, check_stages};
 
 fn holds(dialect: &str, items: &[&str]) {
     let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
@@ -138,4 +142,71 @@ fn what_is_left_of_a_round_in_flight_counts() {
     let asks = r#"{"role":"user","content":"Now?"}"#.to_owned();
     let items = [calls.clone(), calls, result("rule 0"), asks, result("rule 1")];
     holds("anthropic", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// The lines of a log of Claude Code, each with the line before it as its parent.
+fn claude_code(said: &[String]) -> String {
+    let mut parent = "null".to_owned();
+    let line = |(nth, said): (usize, &String)| {
+        let (role, content) = said.split_once(' ').expect("a role and a content");
+        let own = format!("\"00000000-0000-4000-8000-{nth:012}\"");
+        let message = format!(r#"{{"role":"{role}","content":{content}}}"#);
+        let line = format!(
+            r#"{{"parentUuid":{parent},"uuid":{own},"isSidechain":false,"sessionId":"s","type":"{role}","message":{message}}}"#
+        );
+        parent = own;
+        line + "\n"
+    };
+    said.iter().enumerate().map(line).collect()
+}
+
+fn calls(id: &str, tool: &str) -> String {
+    format!(r#"assistant [{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}]"#)
+}
+
+fn says_and_calls(id: &str, tool: &str) -> String {
+    calls(id, tool).replace('[', r#"[{"type":"text","text":"One moment"},"#)
+}
+
+fn results(ids: &[&str]) -> String {
+    let result =
+        |id: &&str| format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"four words and more"}}"#);
+    format!("user [{}]", ids.iter().map(result).collect::<Vec<_>>().join(","))
+}
+
+/// The ids of notes are those that the stage gave them, whatever later stages do to their texts.
+#[test]
+fn notes_keep_their_ids_in_a_chain() {
+    let said = [calls("s0", "search"), calls("f0", "fetch"), calls("b0", "bash"), calls("b1", "bash")];
+    let text = claude_code(&[&said[..], &[results(&["s0", "b0", "b1"])]].concat());
+    for tokens in 1..60 {
+        let truncate = move || Chain::default().then(limit(tokens, Overflow::Truncate));
+        chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(truncate)], &text);
+    }
+}
+
+/// Notes of two stages before one pending call: the first keeps its id.
+#[test]
+fn a_note_of_a_later_stage_takes_no_id() {
+    let said = [calls("f0", "fetch"), calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&["user \"Now?\"".into()], &said[..]].concat());
+    chain_is_its_stages(&[Box::new(|| persist("search")), Box::new(|| persist("bash"))], &text);
+    chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
+}
+
+/// A note beside a note of an earlier stage has the id that it would have beside a message that was read.
+#[test]
+fn a_note_beside_a_note_has_an_id_of_its_own() {
+    let said = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&said[..], &["assistant \"Done.\"".into()]].concat());
+    chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
+}
+
+fn chain_is_its_stages(stages: &[Stage], text: &str) {
+    let claude_code = Some("claude-code");
+    // A budget below what must stay is refused, and nothing is written.
+    match check_stages(stages, claude_code, Framing::Lines, text) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => {}
+        other => other.unwrap_or_else(|error| panic!("{error}")),
+    }
 }
