@@ -243,6 +243,8 @@ pub struct Written {
     pub after: Option<usize>,
     /// Index of the nearest message after it that is not a draft.
     pub before: Option<usize>,
+    /// Whether these two messages belong to different conversations.
+    pub apart: bool,
 }
 
 /// A replacement of bytes.

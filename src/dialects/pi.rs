@@ -13,7 +13,7 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &["firstKeptEntryId"], open: true, sides: &[] };
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &["firstKeptEntryId"], open: true, sides: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =

@@ -29,8 +29,16 @@ pub(super) struct Tree {
     pub(super) others: &'static [&'static str],
     /// Whether a parent may be outside the log; such a link is kept as it is.
     pub(super) open: bool,
-    /// Keys whose values differ between the conversations inside one log.
-    pub(super) sides: &'static [&'static str],
+    /// How the conversations inside one log differ, if there can be several.
+    pub(super) sides: Option<Sides>,
+}
+
+/// The keys that tell a side conversation. One without a name is told by the record from which it descends.
+pub(super) struct Sides {
+    /// Whether the record belongs to a side conversation.
+    pub(super) flag: &'static str,
+    /// The name of the side conversation.
+    pub(super) name: &'static str,
 }
 
 impl Tree {
@@ -41,7 +49,8 @@ impl Tree {
         let mut patches = Vec::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
             if let Some(parent) = record.parent.clone().filter(|parent| !self.open || log.homes.contains_key(parent)) {
-                parents.insert(at, log.homes.get(&parent).cloned().flatten());
+                let home = log.homes.get(&parent).cloned().flatten();
+                parents.insert(at, log.in_side(at, home));
             }
             let others = self.others.iter().filter_map(|key| record.value.get(key));
             patches.extend(others.filter_map(|link| log.relink_inside(link)));
@@ -65,7 +74,7 @@ impl Tree {
             let chained = last.take().filter(|(behind, _)| *behind == before).map(|(_, own)| own);
             let above = before.and_then(|child| parents.get(&child).cloned().flatten());
             let hangs = above.is_some() || after.is_none();
-            let child = before.filter(|&child| hangs && self.is_child(log, child, after));
+            let child = before.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
             let above = above.filter(|_| child.is_some());
             let parent = chained.or(above).or_else(|| after.and_then(|after| log.records[after].own.clone()));
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
@@ -84,8 +93,9 @@ impl Tree {
         let record = &log.records[child];
         let place = record.parent.as_ref().and_then(|parent| log.places.get(parent).copied());
         let between = place.zip(after).is_some_and(|(place, after)| place > after);
+        let keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
         let side = |at: usize, key: &str| log.records[at].value.get(key).map(Value::raw);
-        let together = |after: usize| self.sides.iter().all(|key| side(after, key) == side(child, key));
+        let together = |after: usize| keys.clone().all(|key| side(after, key) == side(child, key));
         record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
     }
 
@@ -168,6 +178,16 @@ struct Record<'a> {
     own: Option<String>,
     parent: Option<String>,
     stays: bool,
+    /// The side conversation that it belongs to, if any.
+    side: Option<Side>,
+}
+
+#[derive(Clone, Copy)]
+struct Side {
+    /// Index of its first record.
+    root: usize,
+    /// Whether its records name it.
+    named: bool,
 }
 
 /// All records of a log.
@@ -180,6 +200,12 @@ struct Log<'a> {
     homes: HashMap<String, Option<String>>,
     /// Index of each kept record, by its id.
     places: HashMap<String, usize>,
+    /// Index of the first record of each side conversation, by its name.
+    named: HashMap<String, usize>,
+    /// The same, by the id of each of its records.
+    sides: HashMap<String, usize>,
+    /// Index and id of the first kept record of each side conversation, by its first record.
+    firsts: HashMap<usize, (usize, String)>,
 }
 
 impl<'a> Log<'a> {
@@ -195,14 +221,49 @@ impl<'a> Log<'a> {
                 log.of_message.insert(index, log.records.len());
             }
             let text = |key: &str| value.get_text(key).map(|text| text.decode().into_owned());
-            log.add(Record { value, own: text(keys.own), parent: text(keys.parent), stays });
+            let (own, parent) = (text(keys.own), text(keys.parent));
+            let side = keys.sides.as_ref().and_then(|keys| log.side(value, parent.as_deref(), keys));
+            log.add(Record { value, own, parent, stays, side });
         }
         log
+    }
+
+    /// The side conversation of `value`, the next record.
+    fn side(&mut self, value: Value<'_>, parent: Option<&str>, keys: &Sides) -> Option<Side> {
+        if value.get(keys.flag).is_none_or(|flag| flag.raw() != "true") {
+            return None;
+        }
+        let next = self.records.len();
+        let name = value.get_text(keys.name).map(|name| name.decode().into_owned());
+        let named = name.is_some();
+        let root = match name {
+            Some(name) => *self.named.entry(name).or_insert(next),
+            None => parent.and_then(|parent| self.sides.get(parent).copied()).unwrap_or(next),
+        };
+        Some(Side { root, named })
+    }
+
+    /// The parent of a kept record: its nearest kept ancestor `home`. In a side conversation without a name, which would
+    /// otherwise become several or join another one, it is the first kept record of the conversation if `home` is not in it.
+    fn in_side(&self, at: usize, home: Option<String>) -> Option<String> {
+        let Some(Side { root, named: false }) = self.records[at].side else { return home };
+        let side = home.as_ref().and_then(|home| self.sides.get(home).copied());
+        if side == Some(root) {
+            return home;
+        }
+        let first = self.firsts.get(&root).filter(|(first, _)| *first < at);
+        first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none()))
     }
 
     /// Parents precede their children, so one pass finds all homes.
     fn add(&mut self, record: Record<'a>) {
         if let Some(own) = record.own.clone() {
+            if let Some(Side { root, .. }) = record.side {
+                self.sides.insert(own.clone(), root);
+                if record.stays {
+                    self.firsts.entry(root).or_insert_with(|| (self.records.len(), own.clone()));
+                }
+            }
             if record.stays {
                 self.places.insert(own.clone(), self.records.len());
                 self.homes.insert(own.clone(), Some(own));

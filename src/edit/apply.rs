@@ -85,9 +85,7 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
     let mut next = None;
     for (behind, message) in behind.iter_mut().zip(messages).rev() {
         *behind = next;
-        if !message.is_draft() {
-            next = message.source_index();
-        }
+        next = message.source_index().map(|index| (index, message.thread)).or(next);
     }
     let mut written = Vec::new();
     let mut before = None;
@@ -104,7 +102,9 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
             true => spelt,
             false => message.parts.iter().fold(spelt, |json, part| cuts::with_mark(part, json)),
         };
-        written.push(Written { text, id, after: before.and_then(Message::source_index), before: behind });
+        let apart = before.zip(behind).is_some_and(|(before, (_, thread))| before.thread != thread);
+        let (after, before) = (before.and_then(Message::source_index), behind.map(|(index, _)| index));
+        written.push(Written { text, id, after, before, apart });
     }
     written
 }

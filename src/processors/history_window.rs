@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Message, Pairs, PartRef, Role, Standing, in_flight};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Standing, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -80,19 +80,90 @@ fn loses_tools(drops: &DropSet<'_, '_>, at: usize, message: &Message<'_>) -> boo
         && tools.all(|(part, _)| drops.is_part_gone(PartRef { message: at, part }))
 }
 
+/// Index of the first message of the last `units` before the in-flight round.
+fn start_of_last(runs: &[Range<usize>], units: usize, flight: usize) -> usize {
+    runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start))
+}
+
+/// Whether a message is half of an exchange. A thought with nothing but blank text is not: without the thought, it is dropped.
+fn speaks_as(message: &Message<'_>, role: Role) -> bool {
+    let is_thought = || message.parts.iter().any(Part::is_prefix_bound);
+    let is_blank = |part: &Part<'_>| match &part.content {
+        Content::Text(text) => text.is_blank(),
+        content => !content.speaks(),
+    };
+    message.speaks_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
+}
+
+/// Whether a message in `window` is half of an exchange, and is kept with what it says.
+fn still_speaks(view: &View<'_, '_>, drops: &DropSet<'_, '_>, window: Range<usize>, role: Role) -> bool {
+    let says = |at: usize| {
+        let parts = view.messages[at].parts.iter().enumerate();
+        let mut spoken = parts.filter(|(_, part)| part.content.speaks());
+        spoken.any(|(part, _)| !drops.is_part_gone(PartRef { message: at, part }))
+    };
+    window.into_iter().rev().any(|at| speaks_as(&view.messages[at], role) && says(at))
+}
+
+/// The last of `range` that `holds`, if it holds for all before one and for none after it.
+fn last_of(range: Range<usize>, holds: impl Fn(&usize) -> bool) -> Option<usize> {
+    let Range { mut start, mut end } = range.clone();
+    while start < end {
+        let middle = start.midpoint(end);
+        if holds(&middle) { start = middle + 1 } else { end = middle }
+    }
+    start.checked_sub(1).filter(|last| range.contains(last))
+}
+
 impl HistoryWindow {
     /// What is dropped if the in-flight round begins at `flight`.
     fn drops<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
-        let messages = view.messages;
-        let runs = self.unit.runs(&messages[..flight]);
-        let start = self.keep.front(view, self.start(view, &runs, flight));
-        let head = self.keep.head(&runs);
+        let runs = self.unit.runs(&view.messages[..flight]);
+        let bound = self.bound(&runs, flight);
+        let mut window = self.start(view, &runs, bound..flight)..flight;
+        let mut drops = self.outside(view, pairs, &runs, window.start);
+        for role in [Role::User, Role::Assistant] {
+            let speaks = view.messages[bound..flight].iter().any(|message| speaks_as(message, role));
+            if !speaks || still_speaks(view, &drops, window.clone(), role) {
+                continue;
+            }
+            // What the walk reached is dropped with something before the window, so the window has to reach back to that.
+            let earlier =
+                runs.partition_point(|run| run.start < bound)..runs.partition_point(|run| run.end <= window.start);
+            let reaches = |nth: &usize| {
+                let drops = self.outside(view, pairs, &runs, runs[*nth].start);
+                still_speaks(view, &drops, runs[*nth].start..flight, role)
+            };
+            // The earlier a window begins, the more of it is kept.
+            if let Some(nth) = last_of(earlier, reaches) {
+                window.start = runs[nth].start;
+                drops = self.outside(view, pairs, &runs, window.start);
+            }
+        }
+        drops
+    }
+
+    /// What is dropped if the window begins at `start`.
+    fn outside<'v, 'a>(
+        &self,
+        view: &View<'v, 'a>,
+        pairs: &'v Pairs,
+        runs: &[Range<usize>],
+        start: usize,
+    ) -> DropSet<'v, 'a> {
+        let start = self.keep.front(view, start);
+        let head = self.keep.head(runs);
         let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for outside in messages.iter().enumerate().take(start).skip(head) {
+        for outside in view.messages.iter().enumerate().take(start).skip(head) {
             self.keep.drop_outside(&mut drops, outside, &reason);
         }
         drops
+    }
+
+    /// Index of the first message that can be in the window.
+    fn bound(&self, runs: &[Range<usize>], flight: usize) -> usize {
+        self.max_expansion.map_or(0, |times| start_of_last(runs, self.size.saturating_mul(times), flight))
     }
 
     /// Index of the first message in the window, among the messages before the in-flight round. With `size` 2:
@@ -102,14 +173,12 @@ impl HistoryWindow {
     ///                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ the last 2 items do not speak
     /// the newest speaking user is 2, the newest speaking assistant is 1: the window starts at 1
     /// ```
-    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], flight: usize) -> usize {
-        let start_of_last =
-            |units: usize| runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start));
-        let bound = self.max_expansion.map_or(0, |times| start_of_last(self.size.saturating_mul(times)));
-        let mut start = start_of_last(self.size);
+    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], within: Range<usize>) -> usize {
+        let Range { start: bound, end: flight } = within;
+        let mut start = start_of_last(runs, self.size, flight);
         for role in [Role::User, Role::Assistant] {
             // A role that speaks nowhere within the bound is ignored.
-            let speaks = |role: Role| move |at: &usize| view.messages[*at].speaks_as(role);
+            let speaks = |role: Role| move |at: &usize| speaks_as(&view.messages[*at], role);
             let mut newest = (bound..flight).rfind(speaks(role));
             if self.keep.start_on_user {
                 // Messages before the window's first user message are dropped, so the window has to reach back to one.

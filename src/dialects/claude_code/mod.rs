@@ -7,7 +7,7 @@ mod attachment;
 mod threads;
 mod writing;
 
-use super::tree::Tree;
+use super::tree::{Sides, Tree};
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic};
 use crate::json::{Text, Value};
 use crate::transcript::{
@@ -24,7 +24,7 @@ const TREE: Tree = Tree {
     parent: "parentUuid",
     others: &["logicalParentUuid", "leafUuid"],
     open: false,
-    sides: &["isSidechain", "agentId"],
+    sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
 };
 
 /// Types of records that are not messages.

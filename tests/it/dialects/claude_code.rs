@@ -130,6 +130,34 @@ fn a_stub_answers_in_the_conversation_of_its_call() {
     assert_eq!(stub.get("isSidechain").map(Value::raw), Some("true"));
 }
 
+/// Older logs do not name the agent: the conversations differ only in the records that they descend from.
+#[test]
+fn a_stub_does_not_join_two_conversations() {
+    let line = |nth: usize, parent: Option<usize>, role: &str, content: &str| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"u{parent}\""));
+        let message = format!("{{\"role\":\"{role}\",\"content\":{content}}}");
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":true,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{message},\"uuid\":\"u{nth}\"}}\n"
+        )
+    };
+    let call = r#"[{"type":"tool_use","id":"toolu_1","name":"Grep","input":{}}]"#;
+    let log = [
+        line(0, None, "user", "\"Find the lamp.\""),
+        line(1, None, "user", "\"Find the rug.\""),
+        line(2, Some(0), "assistant", call),
+        line(3, Some(1), "assistant", call),
+        line(4, Some(0), "user", "\"And?\""),
+    ];
+    let stubbed = cut(stubbed(), &log.concat());
+    assert_eq!(stubbed.matches("[interrupted").count(), 2, "{stubbed}");
+    assert!(faults(&stubbed).is_empty(), "{stubbed}");
+}
+
+fn faults(log: &str) -> Vec<String> {
+    let seen = crate::laws::check::read_seen(Some("claude-code"), Framing::Lines, log);
+    seen.faults.iter().map(|fault| format!("{fault:?}")).collect()
+}
+
 /// A log in which every record hangs on any record before it, some of them metadata.
 fn log() -> impl Strategy<Value = String> {
     let record = (0..5_u8, any::<prop::sample::Index>(), any::<bool>());
@@ -158,5 +186,7 @@ proptest! {
             let left = cut(chain, &log);
             prop_assert_eq!(broken_links(&left), Vec::<String>::new(), "in {}", log);
         }
+        let left = cut(stubbed(), &log);
+        prop_assert_eq!(faults(&left), Vec::<String>::new(), "in {}\nout {}", log, left);
     }
 }

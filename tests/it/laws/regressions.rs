@@ -210,3 +210,32 @@ fn chain_is_its_stages(stages: &[Stage], text: &str) {
         other => other.unwrap_or_else(|error| panic!("{error}")),
     }
 }
+
+/// A call that depends on the thought of an earlier event is dropped with it, and with the words beside it. The window does not
+/// count them.
+#[test]
+fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
+    let event = |id: &str, rest: &str| format!("{{\"id\":\"{id}\",\"timestamp\":\"2026-03-02T09:14:03\",{rest}}}");
+    let action = |id: &str, reply: &str, rest: &str| {
+        let call = format!(
+            r#""tool_name":"terminal","tool_call_id":"{id}","tool_call":{{"id":"{id}","name":"terminal","arguments":"{{}}"}}"#
+        );
+        event(id, &format!(r#""source":"agent",{rest},{call},"llm_response_id":"{reply}","kind":"ActionEvent""#))
+    };
+    let signed = r#""thought":[{"type":"text","text":"I compare two."}],"thinking_blocks":[{"type":"thinking","thinking":"Rings tell the age.","signature":"c2ln"}],"reasoning_content":"Rings tell the age.""#;
+    let first = action("c1", "r1", signed);
+    let second = action("c2", "r2", r#""thought":[],"thinking_blocks":[]"#);
+    let noted = r#"{"content":[{"type":"text","text":"noted"}],"is_error":false}"#;
+    let result = event(
+        "o2",
+        &format!(
+            r#""source":"environment","tool_name":"terminal","tool_call_id":"c2","observation":{noted},"action_id":"c2","kind":"ObservationEvent""#
+        ),
+    );
+    let thinks = event(
+        "m1",
+        r#""source":"agent","llm_message":{"role":"assistant","content":[],"reasoning_content":"Eighty rings.","thinking_blocks":[]},"llm_response_id":"r3","kind":"MessageEvent""#,
+    );
+    holds("openhands", &[&first, &first, &second, &result, &result, &thinks]);
+    holds("openhands", &[&first, &second, &first, &second, &result, &thinks]);
+}
