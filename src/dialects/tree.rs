@@ -76,7 +76,10 @@ impl Tree {
             let hangs = above.is_some() || after.is_none();
             let child = before.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
             let above = above.filter(|_| child.is_some());
-            let parent = chained.or(above).or_else(|| after.and_then(|after| log.records[after].own.clone()));
+            // A damaged record has no id: what follows it is linked as it is.
+            let beside =
+                |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
+            let parent = chained.or(above).or_else(|| after.and_then(beside));
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let begun = self.head(None, &own).len();
             written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
