@@ -57,15 +57,7 @@ impl Processor for HistoryWindow {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let messages = view.messages;
         let pairs = Pairs::from_messages(messages);
-        let mut flight = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
-        let drops = loop {
-            let drops = self.drops(view, &pairs, flight);
-            // A message that lost its calls and results, but not its text, is not in flight.
-            match (flight..messages.len()).rfind(|&at| loses_tools(&drops, at, &messages[at])) {
-                Some(at) => flight = at + 1,
-                None => break drops,
-            }
-        };
+        let (flight, drops) = self.flight(view, &pairs);
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         Ok(plan)
@@ -116,6 +108,29 @@ fn last_of(range: Range<usize>, holds: impl Fn(&usize) -> bool) -> Option<usize>
 }
 
 impl HistoryWindow {
+    /// Index of the first message of the in-flight round, and what is dropped before it.
+    ///
+    /// A message that loses its calls and results, but not its text, is not in flight. If the round begins later, more is
+    /// dropped, so such messages are looked for again, at first from the beginning of the round on. A transcript in which
+    /// every drop makes the next message one is bisected: the round begins where the last such message is directly before it.
+    fn flight<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs) -> (usize, DropSet<'v, 'a>) {
+        const STEPS: usize = 8;
+        let messages = view.messages;
+        let first = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
+        let (mut low, mut high, mut flight) = (first, messages.len(), first);
+        for step in 0.. {
+            let drops = self.drops(view, pairs, flight);
+            let lost = (first..messages.len()).rfind(|&at| loses_tools(&drops, at, &messages[at]));
+            let after = lost.map_or(first, |at| at + 1);
+            if after == flight || low >= high || step < STEPS && after < flight {
+                return (flight, drops);
+            }
+            (low, high) = if after > flight { (after, high) } else { (low, after) };
+            flight = if step < STEPS { low } else { low.midpoint(high) };
+        }
+        (flight, self.drops(view, pairs, flight))
+    }
+
     /// What is dropped if the in-flight round begins at `flight`.
     fn drops<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
         let runs = self.unit.runs(&view.messages[..flight]);

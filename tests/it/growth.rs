@@ -53,6 +53,26 @@ fn detached(calls: usize) -> String {
     text
 }
 
+/// Calls whose results come three calls later, each beside a text: a window that drops a call takes a text out of the round in
+/// flight, reaches less far back, and drops the next call.
+pub fn retreating(calls: usize) -> String {
+    let asks = "{\"role\":\"user\",\"content\":\"go\"}\n";
+    let mut text = String::from(asks);
+    for nth in 0..calls {
+        let call = format!(r#"{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}"#);
+        let _ = writeln!(text, r#"{{"role":"assistant","content":[{{"type":"text","text":"so"}},{call}]}}"#);
+        if nth == 0 {
+            let says = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
+            text.push_str(&[says, asks, says].concat());
+        }
+        if let Some(answered) = nth.checked_sub(3) {
+            let result = format!(r#"{{"type":"tool_result","tool_use_id":"c{answered}","content":"ok"}}"#);
+            let _ = writeln!(text, r#"{{"role":"user","content":[{result},{{"type":"text","text":"and"}}]}}"#);
+        }
+    }
+    text
+}
+
 /// Many short messages, in lines.
 fn messages(count: usize) -> String {
     "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
@@ -79,6 +99,7 @@ const CASES: &[GrowthCase] = &[
     ("limit gemini", &["limit", "-t", "30"], gemini),
     ("check gemini", &["check", "--exit-zero", "-q"], gemini),
     ("window", &["window", "-n", "3"], detached),
+    ("window with a retreating round", &["window", "-n", "3"], retreating),
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay records of a list", &["replay"], list),

@@ -239,3 +239,13 @@ fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
     holds("openhands", &[&first, &first, &second, &result, &result, &thinks]);
     holds("openhands", &[&first, &second, &first, &second, &result, &thinks]);
 }
+
+/// Every call that the window drops takes one more message out of the round in flight, more often than the window is moved
+/// step by step.
+#[test]
+fn a_round_in_flight_retreats_until_it_is_whole() {
+    for calls in [3, 4, 5, 8, 13, 40, 90] {
+        let log = crate::growth::retreating(calls);
+        holds("anthropic", &log.lines().collect::<Vec<_>>());
+    }
+}
