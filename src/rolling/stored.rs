@@ -142,10 +142,12 @@ pub(super) fn line_values<'a>(document: &'a Document<'a>) -> Vec<Value<'a>> {
 /// window, or an earlier one if turns that were rolled back begin there and reach into the window.
 pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> (usize, usize) {
     let start = |number| rolling.interaction(number).map_or(0, |interaction| interaction.start);
-    let reaches = |number: &usize| {
-        let start = start(*number);
-        messages.iter().skip(start).any(|message| message.dropped_with.is_some_and(|first| first < start))
-    };
+    // For each message: the first one with which it or any after it is dropped.
+    let mut firsts: Vec<usize> = messages.iter().map(|message| message.dropped_with.unwrap_or(usize::MAX)).collect();
+    for at in (1..firsts.len()).rev() {
+        firsts[at - 1] = firsts[at - 1].min(firsts[at]);
+    }
+    let reaches = |number: &usize| firsts.get(start(*number)).is_some_and(|first| *first < start(*number));
     let number = (rolling.first..=held).rev().find(|number| !reaches(number)).unwrap_or(held);
     (number, start(number))
 }
