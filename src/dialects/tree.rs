@@ -137,11 +137,15 @@ impl Tree {
     /// first ones. What an earlier stage named keeps its name.
     fn make_ids_unique(&self, log: &Log<'_>, remaining: &mut Remaining<'_>) {
         let mut taken: HashSet<DraftId> = remaining.written.iter().filter_map(|written| written.id).collect();
+        // For each digest: the first number that may be free.
+        let mut free: HashMap<u64, u32> = HashMap::new();
         for written in remaining.written.iter_mut().rev() {
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let first = u128::from_str_radix(&own.replace('-', ""), 16).map(DraftId);
             let seed = fingerprint(&written.text, "");
-            let mut ids = first.into_iter().chain((1..).map(|nth| id(seed, nth)));
+            let from = free.entry(seed).or_insert(1);
+            let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
+            let mut ids = first.into_iter().chain(numbered);
             let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(&id.to_string());
             let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
             let begun = self.head(None, &own).len();

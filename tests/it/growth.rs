@@ -73,6 +73,25 @@ pub fn retreating(calls: usize) -> String {
     text
 }
 
+/// Calls behind one that is still pending, in a log of Claude Code: the notes about them have one place.
+fn behind_pending(calls: usize) -> String {
+    let mut text = String::new();
+    let mut line = |role: &str, content: &str| {
+        let message = format!(r#"{{"role":"{role}","content":{content}}}"#);
+        let _ = writeln!(text, r#"{{"sessionId":"s","parentUuid":null,"type":"{role}","message":{message}}}"#);
+    };
+    let call = |id: &str, name: &str| format!(r#"[{{"type":"tool_use","id":"{id}","name":"{name}","input":{{}}}}]"#);
+    line("user", "\"go\"");
+    line("assistant", &call("first", "g"));
+    for nth in 0..calls {
+        line("assistant", &call(&format!("c{nth}"), "f"));
+    }
+    for nth in 0..calls {
+        line("user", &format!(r#"[{{"type":"tool_result","tool_use_id":"c{nth}","content":"ok"}}]"#));
+    }
+    text
+}
+
 /// Many short messages, in lines.
 fn messages(count: usize) -> String {
     "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
@@ -89,6 +108,7 @@ type GrowthCase = (&'static str, &'static [&'static str], fn(usize) -> String);
 const CASES: &[GrowthCase] = &[
     ("filter one message", &["filter", "-x", "f"], |n| one_message(n, true)),
     ("filter with notes", &["filter", "-x", "f", "--persist-results"], |n| one_message(n, true)),
+    ("filter with notes at one place", &["filter", "-x", "f", "--persist-results"], behind_pending),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
     ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
     ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),
