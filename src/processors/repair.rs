@@ -289,8 +289,8 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         if self.is_inside() {
             // If user and assistant must alternate, the results for several messages in a row are one message.
             let joins = self.view.context.joins;
-            let same = plan.inserts.iter_mut().filter(|insert| joins && insert.before == before);
-            match same.map(|insert| &mut insert.what).find(|what| matches!(what, Insertion::Results(_))) {
+            let last = plan.inserts.last_mut().filter(|insert| joins && insert.before == before);
+            match last.map(|insert| &mut insert.what) {
                 Some(Insertion::Results(results)) => results.extend(answers),
                 _ => plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS }),
             }

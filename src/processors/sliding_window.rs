@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Pairs, Part, PartRef, Standing};
+use crate::transcript::{Message, Pairs, Part, PartRef, Standing};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -77,10 +77,12 @@ impl SlidingWindow {
             None => 0,
         };
         // What stays of a message for its instructions takes a place as well.
-        let instructed = |start: usize| {
-            let outside = view.messages[..start].iter().skip(head).filter(|message| !self.keep.preserves(message));
-            outside.filter(|message| self.keep.system && message.parts.iter().any(Part::instructs)).count()
+        let instructs = |message: &Message<'_>| {
+            self.keep.system && !self.keep.preserves(message) && message.parts.iter().any(Part::instructs)
         };
+        let outside = view.messages.iter().enumerate().skip(head).filter(|(_, message)| instructs(message));
+        let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
+        let instructed = |start: usize| outside.partition_point(|at| *at < start);
         let mut taken = 0;
         loop {
             let start = start(room.saturating_sub(taken));
