@@ -38,8 +38,7 @@ fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
 /// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     roll_back(items, read);
-    let compacted = |item: &Value<'_>| is(*item, "compacted");
-    let Some(last) = items.iter().rposition(compacted) else { return };
+    let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };
     for (item, read) in items.iter().zip(&mut *read).take(last) {
         // The history in an earlier compaction is no longer read: the line is an earlier boundary.
         if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
@@ -51,6 +50,11 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             message.standing = Standing::Superseded;
         }
     }
+}
+
+/// Whether the line is a compaction. A damaged one without a payload replaces nothing.
+pub(super) fn is_compaction(item: Value<'_>) -> bool {
+    is(item, "compacted") && item.get("payload").is_some()
 }
 
 fn is(item: Value<'_>, kind: &str) -> bool {

@@ -103,7 +103,7 @@ impl Dialect for Codex {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.get_text("type").is_some_and(|kind| kind.is("compacted"))
+        history::is_compaction(item)
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
