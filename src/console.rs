@@ -71,13 +71,21 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
 
 /// Standard output for a report in a format that escapes what people would see, such as that of a CI. Nothing of it may appear
 /// before it is flushed.
-pub(crate) fn report() -> impl Write {
-    io::BufWriter::with_capacity(64 * 1024, anstream::stdout().lock())
+pub(crate) fn report() -> impl Write + Send {
+    // What no terminal shows is written in pieces and not line by line.
+    let out: Box<dyn Write + Send> =
+        if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
+    io::BufWriter::with_capacity(64 * 1024, out)
+}
+
+/// Whether standard output shows colors.
+pub(crate) fn out_has_colors() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
 /// Standard output for JSON that is written in parts, such as transcripts. Bytes stay as they are, except that a terminal gets
 /// escapes for what it would obey.
-pub(crate) fn transcripts() -> Box<dyn Write> {
+pub(crate) fn transcripts() -> Box<dyn Write + Send> {
     let raw = unbuffered();
     if io::stdout().is_terminal() { Box::new(JsonWriter(raw)) } else { raw }
 }
@@ -106,10 +114,7 @@ pub(crate) fn use_colors(colors: bool) {
 /// Text as [`out`] prints it, for a program that prints it on standard output.
 pub(crate) fn paged(text: &str) -> String {
     let text = visible(text);
-    match anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never {
-        true => anstream::adapter::strip_str(&text).to_string(),
-        false => text,
-    }
+    if out_has_colors() { text } else { anstream::adapter::strip_str(&text).to_string() }
 }
 
 /// Prints an error of the command line, or the help that was asked for. Its arguments must have been made visible.
@@ -141,7 +146,7 @@ fn closed_is_fine(done: io::Result<()>) -> io::Result<()> {
 
 /// Standard output without a buffer: what is written to it comes in blocks, and a buffer would only copy them once more.
 #[cfg(unix)]
-fn unbuffered() -> Box<dyn Write> {
+fn unbuffered() -> Box<dyn Write + Send> {
     use std::os::fd::AsFd as _;
     match io::stdout().as_fd().try_clone_to_owned() {
         Ok(own) => Box::new(std::fs::File::from(own)),
@@ -150,6 +155,6 @@ fn unbuffered() -> Box<dyn Write> {
 }
 
 #[cfg(not(unix))]
-fn unbuffered() -> Box<dyn Write> {
+fn unbuffered() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
 }

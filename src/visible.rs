@@ -88,7 +88,13 @@ pub fn shown(c: char, out: &mut String) {
 }
 
 fn escaped(text: &str, obeyed: impl Fn(char) -> bool, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
-    if !text.bytes().any(is_suspect) || !text.chars().any(&obeyed) {
+    let breaks = [b'\n', b'\t'].map(|byte| obeyed(char::from(byte)));
+    let suspect = |byte| match byte {
+        b'\n' => breaks[0],
+        b'\t' => breaks[1],
+        byte => is_suspect(byte),
+    };
+    if !text.bytes().any(suspect) || !text.chars().any(&obeyed) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

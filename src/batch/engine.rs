@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Task};
@@ -12,18 +11,18 @@ use crate::io::{Buffer, Progress, Source};
 
 impl Batch {
     /// Works on all `sources` and passes the events to `fold`, in the order of the input.
-    pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow) {
+    pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow + Send) {
         let mut feed = Feed::new(&self.input_options, sources, &self.stop);
         feed.one_by_one = self.at_once.is_some_and(|at_once| at_once > 1);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
-        let mut folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
+        let folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
         // For a single small input, the number of cores is not even asked for.
         let jobs = if feed.is_done() { 1 } else { self.threads() };
         let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
         match pool {
-            Some(Ok(pool)) => self.pooled(&pool, feed, (first, buffer), work, &mut folding),
-            _ => self.inline(feed, (first, buffer), work, &mut folding),
+            Some(Ok(pool)) => self.pooled(&pool, feed, (first, buffer), work, folding),
+            _ => self.inline(feed, (first, buffer), work, folding),
         }
     }
 
@@ -36,7 +35,7 @@ impl Batch {
     }
 
     /// Small inputs are processed on this thread, which takes less time than to start another.
-    fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Buffer), work: &W, folding: &mut Folding<'_, W::Out>) {
+    fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Buffer), work: &W, mut folding: Folding<'_, W::Out>) {
         let mut worker = Worker { batch: self, work, buffer: first.1, ends: Vec::new() };
         let mut out = W::Out::default();
         let mut next = Some(first.0);
@@ -55,7 +54,7 @@ impl Batch {
         feed: Feed<'_>,
         first: (Task, Buffer),
         work: &W,
-        folding: &mut Folding<'_, W::Out>,
+        folding: Folding<'_, W::Out>,
     ) {
         let jobs = pool.current_num_threads();
         // Records that wait are small tasks, and one that waits long must not hold up all others.
@@ -66,27 +65,19 @@ impl Batch {
             tickets: Tickets { free: Mutex::new(ahead - 1), came: Condvar::new() },
             halt: AtomicBool::new(false),
             used: Mutex::new(Vec::new()),
+            order: Mutex::new(Order { early: BTreeMap::new(), next: 0, folding: Some(folding) }),
         };
-        let (sender, receiver) = channel();
         let mut first = Some(first);
         pool.in_place_scope(|scope| {
             for _ in 0..jobs {
-                let (shared, sender, first) = (&shared, sender.clone(), first.take());
-                scope.spawn(move |_| self.work(shared, first, work, &sender));
+                let (shared, first) = (&shared, first.take());
+                scope.spawn(move |_| self.work(shared, first, work));
             }
-            drop(sender);
-            shared.in_order(&receiver, work, folding);
         });
     }
 
     /// A worker: pulls tasks until none is left.
-    fn work<W: Work>(
-        &self,
-        shared: &Shared<'_, W::Out>,
-        first: Option<(Task, Buffer)>,
-        work: &W,
-        sender: &Sender<Done<W::Out>>,
-    ) {
+    fn work<W: Work>(&self, shared: &Shared<'_, '_, W::Out>, first: Option<(Task, Buffer)>, work: &W) {
         let (mut given, buffer) =
             first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
@@ -98,39 +89,53 @@ impl Batch {
             let next = given.take().or_else(|| if ended { None } else { lock(&shared.feed).next(&mut worker.buffer) });
             let Some(task) = next else { return shared.tickets.give() };
             let out = lock(&shared.used).pop().unwrap_or_default();
-            if sender.send(worker.run(task, out)).is_err() {
-                return;
-            }
+            shared.fold(worker.run(task, out), work);
         }
     }
 }
 
 /// The state that the workers of a batch share.
-struct Shared<'f, Out> {
+struct Shared<'f, 'g, Out> {
     feed: Mutex<Feed<'f>>,
     tickets: Tickets,
     /// Set when the fold needs nothing more.
     halt: AtomicBool,
     /// Results that were folded and can be reused.
     used: Mutex<Vec<Out>>,
+    order: Mutex<Order<'g, Out>>,
 }
 
-impl<Out: Default> Shared<'_, Out> {
-    /// Folds the results of the workers, in the order of the input.
-    fn in_order<W: Work<Out = Out>>(&self, receiver: &Receiver<Done<Out>>, work: &W, folding: &mut Folding<'_, Out>) {
-        let mut early = BTreeMap::new();
-        let mut next = 0;
-        for done in receiver {
-            early.insert(done.number, done);
-            while let Some(mut done) = early.remove(&next) {
-                next += 1;
-                folding.done(&mut done);
-                self.halt.fetch_or(folding.stopped, Ordering::Relaxed);
-                work.reset(&mut done.out);
-                lock(&self.used).push(done.out);
-                self.tickets.give();
-            }
+/// Restores the order of the input.
+struct Order<'g, Out> {
+    /// Results that wait for earlier ones.
+    early: BTreeMap<usize, Done<Out>>,
+    /// The number of the next result to fold.
+    next: usize,
+    /// The fold, unless a worker is using it.
+    folding: Option<Folding<'g, Out>>,
+}
+
+impl<Out: Default> Shared<'_, '_, Out> {
+    /// Folds a result and those that waited for it, unless it must wait itself or another worker is folding, which then
+    /// folds it. A thread of its own for this would have to be woken for every block, and would take the block's text from
+    /// another core.
+    fn fold<W: Work<Out = Out>>(&self, done: Done<Out>, work: &W) {
+        let mut order = lock(&self.order);
+        order.early.insert(done.number, done);
+        let Some(mut folding) = order.folding.take() else { return };
+        loop {
+            let next = order.next;
+            let Some(mut done) = order.early.remove(&next) else { break };
+            order.next += 1;
+            drop(order);
+            folding.done(&mut done);
+            self.halt.fetch_or(folding.stopped, Ordering::Relaxed);
+            work.reset(&mut done.out);
+            lock(&self.used).push(done.out);
+            self.tickets.give();
+            order = lock(&self.order);
         }
+        order.folding = Some(folding);
     }
 }
 
@@ -159,7 +164,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The fold, and which events of the current file it received.
 struct Folding<'f, Out> {
-    fold: &'f mut dyn FnMut(Event<'_, Out>) -> Flow,
+    fold: &'f mut (dyn FnMut(Event<'_, Out>) -> Flow + Send),
     progress: &'f Progress,
     /// The number of the file that was closed last.
     closed: Option<usize>,

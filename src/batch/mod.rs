@@ -4,8 +4,8 @@
 //!
 //! 1. a [`Work`]: a pure function of one [`Unit`] (the text of one record, or of a whole file that is one transcript or one
 //!    document), called on any thread, that adds its result to its own `Out`;
-//! 2. a fold: a closure that takes [`Event`]s on the calling thread, strictly in the order of the input, whatever the number
-//!    of jobs.
+//! 2. a fold: a closure that takes [`Event`]s one at a time, on any thread, strictly in the order of the input, whatever the
+//!    number of jobs.
 //!
 //! ```
 //! use curtail::batch::{Batch, Event, Flow, Unit, Work};

@@ -14,6 +14,7 @@ use super::report;
 use crate::batch::{Batch, Checking, OnError, TextRepair};
 use crate::checks::{Inspection, Levels, Profile, Table};
 use crate::cli::options::{CountingOptions, REPAIR_MODES, TemplateOptions, Tokens, one_of, profile_named, repairs};
+use crate::console;
 use crate::dialects::Dialect;
 use crate::io::{Progress, Source};
 use crate::pipeline::{Chain, Cutter};
@@ -113,10 +114,12 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let checking = args.checking()?;
     sources.retain(|source| !skips(&checking.levels, source, global));
     let interrupt = Interrupt::watch(args.writes())?;
-    // Findings are reported at the end: until then the terminal is free for progress, unless differences are shown.
+    // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
     let progress = Arc::new(Progress::new(global.progress_display(args.diff), &sources));
-    let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, ..Outcome::default() };
-    let mut findings = CheckReporter::new(global, outcome, args.writes(), args.diff, Arc::clone(&progress));
+    let colors = console::out_has_colors();
+    let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, colors, ..Outcome::default() };
+    let mut findings =
+        CheckReporter::new(global, args.output_format, outcome, (args.writes(), args.diff), Arc::clone(&progress));
     missing.iter().for_each(|error| findings.fail(error));
     let batch = Batch {
         jobs: global.jobs,
@@ -127,7 +130,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         progress,
     };
     batch.run(sources, &checking, |event| findings.event(event));
-    let status = findings.finish(args.output_format, args.allow_empty, args.exit_zero);
+    let status = findings.finish(args.allow_empty, args.exit_zero);
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 

@@ -1,7 +1,7 @@
 //! The results of a check, in order: collects findings, writes repaired files, and sets the exit status.
 
 use std::collections::HashMap;
-use std::io::Write as _;
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -24,6 +24,9 @@ pub(super) struct CheckReporter<'g> {
     diff: bool,
     /// The progress display.
     progress: Arc<Progress>,
+    format: &'static Format,
+    /// Where findings are written as they are found.
+    report: Option<Box<dyn Write + Send>>,
     /// The result so far.
     outcome: Outcome,
     /// Where each fingerprint was first seen.
@@ -39,12 +42,22 @@ pub(super) struct CheckReporter<'g> {
 }
 
 impl<'g> CheckReporter<'g> {
-    pub(super) fn new(global: &'g Global, outcome: Outcome, write: bool, diff: bool, progress: Arc<Progress>) -> Self {
+    /// A reporter in `format`; repaired files are written, or only the differences printed.
+    pub(super) fn new(
+        global: &'g Global,
+        format: &'static Format,
+        outcome: Outcome,
+        (write, diff): (bool, bool),
+        progress: Arc<Progress>,
+    ) -> Self {
+        let gradual = format.is_gradual() && !diff && !console::out_is_terminal();
         Self {
             global,
             write,
             diff,
             progress,
+            format,
+            report: gradual.then(|| Box::new(console::report()) as Box<dyn Write + Send>),
             outcome,
             seen: HashMap::new(),
             grown: 0,
@@ -97,6 +110,7 @@ impl<'g> CheckReporter<'g> {
         for (print, finding) in checked.prints.drain(..) {
             self.seen(print, file, finding.moved(0, grown));
         }
+        self.report_new(opened);
         self.print_diff(opened, &checked.diff);
         if self.write { self.keep(opened, &checked.text) } else { Flow::Continue }
     }
@@ -108,6 +122,17 @@ impl<'g> CheckReporter<'g> {
         if *first != here {
             finding.message = format!("the transcript has the same messages as {first}");
             self.outcome.findings.push((file, finding));
+        }
+    }
+
+    /// Writes the new findings, unless the report is written at the end. Of an input that may stall, they appear at once.
+    fn report_new(&mut self, opened: &Opened) {
+        let Some(out) = &mut self.report else { return };
+        let wrote = self.format.write_new(&mut self.outcome, out);
+        let wrote = wrote.and_then(|()| if opened.stamp.is_none() { out.flush() } else { Ok(()) });
+        if let Err(error) = wrote {
+            self.report = Some(Box::new(std::io::sink()));
+            self.broken(&error);
         }
     }
 
@@ -172,14 +197,12 @@ impl<'g> CheckReporter<'g> {
         }
     }
 
-    /// Writes the report. The status is 2 if anything could not be checked, and 1 if anything was denied.
-    pub(super) fn finish(mut self, format: &Format, allow_empty: bool, exit_zero: bool) -> ExitCode {
+    /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
+    pub(super) fn finish(mut self, allow_empty: bool, exit_zero: bool) -> ExitCode {
         self.progress.finish();
         if !self.diff {
-            let wrote = {
-                let mut out = console::report();
-                (format.write)(&self.outcome, &mut out).and_then(|()| out.flush())
-            };
+            let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
+            let wrote = (self.format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
             if let Err(error) = wrote {
                 self.broken(&error);
             }

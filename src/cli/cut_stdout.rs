@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// Standard output, and the last byte that was written to it.
 pub(super) struct Stdout {
-    file: Box<dyn Write>,
+    file: Box<dyn Write + Send>,
     last: Option<u8>,
     /// Whether the next block is the first of a file.
     fresh: bool,

@@ -5,29 +5,34 @@
 use std::io::{self, Write};
 
 use super::{Format, Outcome};
-use crate::checks::Level;
+use crate::checks::{Finding, Level};
 use crate::visible::one_line;
 
-pub(super) const FORMAT: Format =
-    Format { name: "github", summary: "Workflow commands: GitHub shows them beside the lines of a change", write };
+pub(super) const FORMAT: Format = Format {
+    name: "github",
+    summary: "Workflow commands: GitHub shows them beside the lines of a change",
+    write,
+    finding: Some(write_finding),
+};
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    for (file, finding) in outcome.shown() {
-        let command = if finding.level == Level::Deny { "error" } else { "warning" };
-        let (rule, at) = (finding.rule, &finding.at);
-        let answer = finding.answer.map_or_else(String::new, |answer| format!("\nThe provider answers: {answer}"));
-        let text = format!("{}{answer}\nHelp: {}", finding.message, rule.help);
-        writeln!(
-            out,
-            "::{command} file={},line={},col={},title={}::{}",
-            property(outcome.file(*file)),
-            at.line,
-            at.column,
-            property(&format!("{} {}", rule.code, rule.name)),
-            data(&text),
-        )?;
-    }
-    Ok(())
+    outcome.new_findings().iter().try_for_each(|finding| write_finding(outcome, finding, out))
+}
+
+fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mut dyn Write) -> io::Result<()> {
+    let command = if finding.level == Level::Deny { "error" } else { "warning" };
+    let (rule, at) = (finding.rule, &finding.at);
+    let answer = finding.answer.map_or_else(String::new, |answer| format!("\nThe provider answers: {answer}"));
+    let text = format!("{}{answer}\nHelp: {}", finding.message, rule.help);
+    writeln!(
+        out,
+        "::{command} file={},line={},col={},title={}::{}",
+        property(outcome.file(*file)),
+        at.line,
+        at.column,
+        property(&format!("{} {}", rule.code, rule.name)),
+        data(&text),
+    )
 }
 
 fn data(text: &str) -> String {

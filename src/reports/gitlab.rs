@@ -32,7 +32,7 @@ struct Lines {
 }
 
 pub(super) const FORMAT: Format =
-    Format { name: "gitlab", summary: "Code Quality of GitLab: findings in merge requests", write };
+    Format { name: "gitlab", summary: "Code Quality of GitLab: findings in merge requests", write, finding: None };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let mut seen: HashMap<String, usize> = HashMap::new();

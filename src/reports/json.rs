@@ -54,7 +54,7 @@ struct ByRule {
     warned: usize,
 }
 
-pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write };
+pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write, finding: None };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let findings = outcome.shown().iter().map(|(file, finding)| One {

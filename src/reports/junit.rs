@@ -9,7 +9,7 @@ use super::{Format, Outcome};
 use crate::checks::{Finding, Level};
 use crate::visible::{lines, one_line};
 
-pub(super) const FORMAT: Format = Format { name: "junit", summary: "JUnit XML", write };
+pub(super) const FORMAT: Format = Format { name: "junit", summary: "JUnit XML", write, finding: None };
 
 type Xml<'w> = Writer<&'w mut dyn Write>;
 

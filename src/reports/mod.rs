@@ -30,6 +30,10 @@ pub struct Outcome {
     pub limit: Option<usize>,
     /// Whether findings are counted and not shown.
     pub only_counts: bool,
+    /// How many findings [`Format::write_new`] has written.
+    pub written: usize,
+    /// Whether the report may contain colors.
+    pub colors: bool,
 }
 
 /// The number of findings of a rule.
@@ -50,6 +54,11 @@ impl Outcome {
     pub fn shown(&self) -> &[(usize, Finding)] {
         let limit = if self.only_counts { Some(0) } else { self.limit };
         &self.findings[..limit.unwrap_or(usize::MAX).min(self.findings.len())]
+    }
+
+    /// The findings that are shown and were not written before.
+    fn new_findings(&self) -> &[(usize, Finding)] {
+        self.shown().get(self.written..).unwrap_or_default()
     }
 
     /// The number of findings that are not shown.
@@ -93,8 +102,30 @@ pub struct Format {
     pub name: &'static str,
     /// What the format is for; the help of `--output-format` shows it.
     pub summary: &'static str,
-    /// Writes the report.
+    /// Writes the report, or what is missing of it.
     pub write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
+    /// Writes one finding, if a report in this format begins with its findings.
+    finding: Option<fn(&Outcome, &(usize, Finding), &mut dyn Write) -> io::Result<()>>,
+}
+
+impl Format {
+    /// Whether findings can be written before the check ends.
+    #[must_use]
+    pub const fn is_gradual(&self) -> bool {
+        self.finding.is_some()
+    }
+
+    /// Writes the findings that are new in `outcome`, if the format is gradual.
+    ///
+    /// # Errors
+    /// What `out` returns.
+    pub fn write_new(&self, outcome: &mut Outcome, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(write) = self.finding {
+            outcome.new_findings().iter().try_for_each(|finding| write(outcome, finding, out))?;
+            outcome.written = outcome.shown().len();
+        }
+        Ok(())
+    }
 }
 
 /// Every format; the first is the default.

@@ -8,19 +8,28 @@ use super::{Count, Format, Outcome};
 use crate::checks::{Finding, Level};
 use crate::visible::{one_line, printed};
 
-const RED: Style = AnsiColor::Red.on_default().bold();
-const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-const BLUE: Style = AnsiColor::Blue.on_default().bold();
-const BOLD: Style = Style::new().bold();
+pub(super) const FORMAT: Format =
+    Format { name: "text", summary: "For people", write, finding: Some(write_finding) };
 
-pub(super) const FORMAT: Format = Format { name: "text", summary: "For people", write };
+/// The styles of a report.
+#[derive(Default)]
+struct Styles {
+    error: Style,
+    warning: Style,
+    frame: Style,
+    message: Style,
+}
+
+impl Styles {
+    fn new(colors: bool) -> Self {
+        let bold = |color: AnsiColor| color.on_default().bold();
+        let (error, warning, frame) = (bold(AnsiColor::Red), bold(AnsiColor::Yellow), bold(AnsiColor::Blue));
+        if colors { Self { error, warning, frame, message: Style::new().bold() } } else { Self::default() }
+    }
+}
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    for (file, finding) in outcome.shown() {
-        let mut text = Vec::new();
-        write_finding(&one_line(outcome.file(*file)), finding, &mut text)?;
-        out.write_all(printed(&String::from_utf8_lossy(&text)).as_bytes())?;
-    }
+    outcome.new_findings().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
     let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
         writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
@@ -31,31 +40,36 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", summary(outcome))
 }
 
-fn write_finding(file: &str, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mut dyn Write) -> io::Result<()> {
+    let text = described(&one_line(outcome.file(*file)), finding, &Styles::new(outcome.colors));
+    out.write_all(printed(&text).as_bytes())
+}
+
+fn described(file: &str, finding: &Finding, styles: &Styles) -> String {
+    let Styles { error, warning, frame, message: bold } = styles;
     let (label, style) = match finding.level {
-        Level::Deny => ("error", RED),
-        Level::Warn | Level::Allow => ("warning", YELLOW),
+        Level::Deny => ("error", error),
+        Level::Warn | Level::Allow => ("warning", warning),
     };
     let (rule, at, message) = (finding.rule, &finding.at, one_line(&finding.message));
-    writeln!(out, "{style}{label}[{}]{style:#}{BOLD}: {message}{BOLD:#} ({})", rule.code, rule.name)?;
+    let mut out = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
     let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
     let path = path.map_or_else(String::new, |pointer| format!(" {}", one_line(pointer)));
     let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
-    writeln!(out, "{gutter}{BLUE}-->{BLUE:#} {file}:{}:{}{message}{path}", at.line, at.column)?;
+    out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
     let excerpt = &finding.excerpt;
-    writeln!(out, "{gutter} {BLUE}|{BLUE:#}")?;
-    writeln!(out, "{BLUE}{number} |{BLUE:#} {}", one_line(&excerpt.text))?;
+    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", one_line(&excerpt.text));
     let (pad, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.width));
-    writeln!(out, "{gutter} {BLUE}|{BLUE:#} {pad}{style}{carets}{style:#}")?;
+    out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
     if let Some(other) = &finding.other {
-        writeln!(out, "{gutter} {BLUE}={BLUE:#} the other half: {file}:{}:{}", other.line, other.column)?;
+        out += &format!("{gutter} {frame}={frame:#} the other half: {file}:{}:{}\n", other.line, other.column);
     }
     if let Some(answer) = finding.answer {
-        writeln!(out, "{gutter} {BLUE}={BLUE:#} the provider answers: {answer}")?;
+        out += &format!("{gutter} {frame}={frame:#} the provider answers: {answer}\n");
     }
-    writeln!(out, "{gutter} {BLUE}={BLUE:#} help: {}\n", rule.help)
+    out + &format!("{gutter} {frame}={frame:#} help: {}\n\n", rule.help)
 }
 
 fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
