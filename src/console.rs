@@ -73,8 +73,7 @@ pub(crate) fn data(text: &str) -> io::Result<()> {
 /// before it is flushed.
 pub(crate) fn report() -> impl Write + Send {
     // What no terminal shows is written in pieces and not line by line.
-    let out: Box<dyn Write + Send> =
-        if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
+    let out: Box<dyn Write + Send> = if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
     io::BufWriter::with_capacity(64 * 1024, out)
 }
 

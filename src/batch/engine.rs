@@ -9,6 +9,9 @@ use super::worker::{Done, Worker};
 use super::{Batch, Event, Flow, Work};
 use crate::io::{Buffer, Progress, Source};
 
+/// How many folded results a worker keeps for its next blocks.
+const SPARE: usize = 4;
+
 impl Batch {
     /// Works on all `sources` and passes the events to `fold`, in the order of the input.
     pub fn run<W: Work>(&self, sources: Vec<Source>, work: &W, mut fold: impl FnMut(Event<'_, W::Out>) -> Flow + Send) {
@@ -64,20 +67,20 @@ impl Batch {
             // The first task has its ticket already: the others cannot use them all up before its worker starts.
             tickets: Tickets { free: Mutex::new(ahead - 1), came: Condvar::new() },
             halt: AtomicBool::new(false),
-            used: Mutex::new(Vec::new()),
+            used: std::iter::repeat_with(Mutex::default).take(jobs).collect(),
             order: Mutex::new(Order { early: BTreeMap::new(), next: 0, folding: Some(folding) }),
         };
         let mut first = Some(first);
         pool.in_place_scope(|scope| {
-            for _ in 0..jobs {
+            for worker in 0..jobs {
                 let (shared, first) = (&shared, first.take());
-                scope.spawn(move |_| self.work(shared, first, work));
+                scope.spawn(move |_| self.work(shared, worker, first, work));
             }
         });
     }
 
     /// A worker: pulls tasks until none is left.
-    fn work<W: Work>(&self, shared: &Shared<'_, '_, W::Out>, first: Option<(Task, Buffer)>, work: &W) {
+    fn work<W: Work>(&self, shared: &Shared<'_, '_, W::Out>, number: usize, first: Option<(Task, Buffer)>, work: &W) {
         let (mut given, buffer) =
             first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
@@ -88,8 +91,8 @@ impl Batch {
             let ended = shared.halt.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
             let next = given.take().or_else(|| if ended { None } else { lock(&shared.feed).next(&mut worker.buffer) });
             let Some(task) = next else { return shared.tickets.give() };
-            let out = lock(&shared.used).pop().unwrap_or_default();
-            shared.fold(worker.run(task, out), work);
+            let out = lock(&shared.used[number]).pop().unwrap_or_default();
+            shared.fold((number, worker.run(task, out)), work);
         }
     }
 }
@@ -100,15 +103,15 @@ struct Shared<'f, 'g, Out> {
     tickets: Tickets,
     /// Set when the fold needs nothing more.
     halt: AtomicBool,
-    /// Results that were folded and can be reused.
-    used: Mutex<Vec<Out>>,
+    /// Results of each worker that were folded and can be reused. Memory that another worker allocated is slower to grow.
+    used: Vec<Mutex<Vec<Out>>>,
     order: Mutex<Order<'g, Out>>,
 }
 
 /// Restores the order of the input.
 struct Order<'g, Out> {
-    /// Results that wait for earlier ones.
-    early: BTreeMap<usize, Done<Out>>,
+    /// Results that wait for earlier ones, each with the number of its worker.
+    early: BTreeMap<usize, (usize, Done<Out>)>,
     /// The number of the next result to fold.
     next: usize,
     /// The fold, unless a worker is using it.
@@ -119,19 +122,23 @@ impl<Out: Default> Shared<'_, '_, Out> {
     /// Folds a result and those that waited for it, unless it must wait itself or another worker is folding, which then
     /// folds it. A thread of its own for this would have to be woken for every block, and would take the block's text from
     /// another core.
-    fn fold<W: Work<Out = Out>>(&self, done: Done<Out>, work: &W) {
+    fn fold<W: Work<Out = Out>>(&self, (worker, done): (usize, Done<Out>), work: &W) {
         let mut order = lock(&self.order);
-        order.early.insert(done.number, done);
+        order.early.insert(done.number, (worker, done));
         let Some(mut folding) = order.folding.take() else { return };
         loop {
             let next = order.next;
-            let Some(mut done) = order.early.remove(&next) else { break };
+            let Some((worker, mut done)) = order.early.remove(&next) else { break };
             order.next += 1;
             drop(order);
             folding.done(&mut done);
             self.halt.fetch_or(folding.stopped, Ordering::Relaxed);
             work.reset(&mut done.out);
-            lock(&self.used).push(done.out);
+            let mut used = lock(&self.used[worker]);
+            if used.len() < SPARE {
+                used.push(done.out);
+            }
+            drop(used);
             self.tickets.give();
             order = lock(&self.order);
         }

@@ -12,11 +12,14 @@
 //! The nearest kept ancestor of `d` is `b`, its *home*: without the draft, `d` would link to `b`. The draft takes over that
 //! link, and `d` links to the draft. Links of `e` do not change, so its bytes are copied.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::{Patch, Remaining};
 use crate::digest::fnv1a_64;
-use crate::json::{Value, quote};
+use crate::json::{Text, Value, quote};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, SlotKind};
 
 /// The keys that link the records of a log.
@@ -45,7 +48,7 @@ impl Tree {
     /// Links records whose parent is dropped to their nearest kept ancestor, and drafts to their neighbors.
     pub(super) fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         let log = Log::new(self, layout, remaining.kept);
-        let mut parents: HashMap<usize, Option<String>> = HashMap::new();
+        let mut parents = Parents::with_capacity(log.records.len());
         let mut patches = Vec::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
             if let Some(parent) = record.parent.clone().filter(|parent| !self.open || log.homes.contains_key(parent)) {
@@ -65,7 +68,7 @@ impl Tree {
 
     /// Puts each draft between the record after it and the parent of that record. A draft that cannot become a parent is
     /// linked to the record before it. Consecutive drafts are linked to each other.
-    fn link_written(&self, log: &Log<'_>, remaining: &mut Remaining<'_>, parents: &mut HashMap<usize, Option<String>>) {
+    fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
         let mut last: Option<(Option<usize>, String)> = None;
         self.make_ids_unique(log, remaining);
         for written in &mut remaining.written {
@@ -79,12 +82,12 @@ impl Tree {
             // A damaged record has no id: what follows it is linked as it is.
             let beside =
                 |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
-            let parent = chained.or(above).or_else(|| after.and_then(beside));
+            let parent = chained.map(Cow::Owned).or(above).or_else(|| after.and_then(beside));
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let begun = self.head(None, &own).len();
             written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
             if let Some(child) = child {
-                parents.insert(child, Some(own.clone()));
+                parents.insert(child, Some(Cow::Owned(own.clone())));
             }
             last = Some((before, own));
         }
@@ -146,7 +149,7 @@ impl Tree {
             let from = free.entry(seed).or_insert(1);
             let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
             let mut ids = first.into_iter().chain(numbered);
-            let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(&id.to_string());
+            let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(id.to_string().as_str());
             let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
             let begun = self.head(None, &own).len();
             written.text = self.head(None, &id.to_string()) + &written.text[begun..];
@@ -180,10 +183,13 @@ fn repointed(link: Value<'_>, target: Option<&str>) -> Option<Patch> {
     (!same).then(|| Patch { span: link.span(), text: target.map_or_else(|| String::from("null"), quote) })
 }
 
+/// The parent that each kept record will link to, by the index of the record.
+type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
+
 struct Record<'a> {
     value: Value<'a>,
-    own: Option<String>,
-    parent: Option<String>,
+    own: Option<Cow<'a, str>>,
+    parent: Option<Cow<'a, str>>,
     stays: bool,
     /// The side conversation that it belongs to, if any.
     side: Option<Side>,
@@ -204,15 +210,15 @@ struct Log<'a> {
     /// Index of the record of each message, by the index of the message.
     of_message: HashMap<usize, usize>,
     /// For each record id: the nearest kept record from it upwards, if any.
-    homes: HashMap<String, Option<String>>,
+    homes: HashMap<Cow<'a, str>, Option<Cow<'a, str>>>,
     /// Index of each kept record, by its id.
-    places: HashMap<String, usize>,
+    places: HashMap<Cow<'a, str>, usize>,
     /// Index of the first record of each side conversation, by its name.
-    named: HashMap<String, usize>,
+    named: HashMap<Cow<'a, str>, usize>,
     /// The same, by the id of each of its records.
-    sides: HashMap<String, usize>,
+    sides: HashMap<Cow<'a, str>, usize>,
     /// Index and id of the first kept record of each side conversation, by its first record.
-    firsts: HashMap<usize, (usize, String)>,
+    firsts: HashMap<usize, (usize, Cow<'a, str>)>,
 }
 
 impl<'a> Log<'a> {
@@ -227,7 +233,7 @@ impl<'a> Log<'a> {
             if let SlotKind::Message(index) = slot.what {
                 log.of_message.insert(index, log.records.len());
             }
-            let text = |key: &str| value.get_text(key).map(|text| text.decode().into_owned());
+            let text = |key: &str| value.get_text(key).map(Text::into_decoded);
             let (own, parent) = (text(keys.own), text(keys.parent));
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, parent.as_deref(), keys));
             log.add(Record { value, own, parent, stays, side });
@@ -236,12 +242,12 @@ impl<'a> Log<'a> {
     }
 
     /// The side conversation of `value`, the next record.
-    fn side(&mut self, value: Value<'_>, parent: Option<&str>, keys: &Sides) -> Option<Side> {
+    fn side(&mut self, value: Value<'a>, parent: Option<&str>, keys: &Sides) -> Option<Side> {
         if value.get(keys.flag).is_none_or(|flag| flag.raw() != "true") {
             return None;
         }
         let next = self.records.len();
-        let name = value.get_text(keys.name).map(|name| name.decode().into_owned());
+        let name = value.get_text(keys.name).map(Text::into_decoded);
         let named = name.is_some();
         let root = match name {
             Some(name) => *self.named.entry(name).or_insert(next),
@@ -252,7 +258,7 @@ impl<'a> Log<'a> {
 
     /// The parent of a kept record: its nearest kept ancestor `home`. In a side conversation without a name, which would
     /// otherwise become several or join another one, it is the first kept record of the conversation if `home` is not in it.
-    fn in_side(&self, at: usize, home: Option<String>) -> Option<String> {
+    fn in_side(&self, at: usize, home: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
         let Some(Side { root, named: false }) = self.records[at].side else { return home };
         let side = home.as_ref().and_then(|home| self.sides.get(home).copied());
         if side == Some(root) {
@@ -285,8 +291,8 @@ impl<'a> Log<'a> {
 
     /// Changes a link that may point outside the log only if it points to a dropped record.
     fn relink_inside(&self, link: Value<'_>) -> Option<Patch> {
-        let target = link.text()?.decode().into_owned();
-        let home = self.homes.get(&target)?;
+        let target = link.text()?;
+        let home = self.homes.get(&*target.decode())?;
         repointed(link, home.as_deref())
     }
 }

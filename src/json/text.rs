@@ -34,6 +34,17 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The decoded characters, for as long as the JSON lives where they contain no escape.
+    #[must_use]
+    pub fn into_decoded(self) -> Cow<'a, str> {
+        match self {
+            Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
+            Self::Escaped(raw) => Cow::Owned(unescape(raw)),
+            Self::Json(raw) => compact(raw),
+            Self::Owned(text) => Cow::Owned(text),
+        }
+    }
+
     /// Whether the characters are `text`.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {

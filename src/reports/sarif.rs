@@ -115,7 +115,8 @@ struct Logical<'o> {
     kind: &'static str,
 }
 
-pub(super) const FORMAT: Format = Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write, finding: None };
+pub(super) const FORMAT: Format =
+    Format { name: "sarif", summary: "SARIF 2.1.0, for code scanning", write, finding: None };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let driver = Driver {

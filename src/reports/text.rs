@@ -8,8 +8,7 @@ use super::{Count, Format, Outcome};
 use crate::checks::{Finding, Level};
 use crate::visible::{one_line, printed};
 
-pub(super) const FORMAT: Format =
-    Format { name: "text", summary: "For people", write, finding: Some(write_finding) };
+pub(super) const FORMAT: Format = Format { name: "text", summary: "For people", write, finding: Some(write_finding) };
 
 /// The styles of a report.
 #[derive(Default)]

@@ -22,10 +22,13 @@ const CHECKS_PREFIX: &[(&str, (u32, u32))] =
 /// ```
 #[must_use]
 pub fn checks_prefix(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let Some((_, name)) = name.split_once("claude-") else { return false };
+    const BEFORE: &[u8] = b"claude-";
+    let begins = |rest: &[u8], word: &[u8]| rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word);
+    let at = (0..name.len()).find(|&at| begins(&name.as_bytes()[at..], BEFORE));
+    let Some(model) = at.map(|at| &name[at + BEFORE.len()..]) else { return false };
     CHECKS_PREFIX.iter().any(|(family, first)| {
-        let version = name.strip_prefix(family).and_then(|rest| rest.strip_prefix('-'));
+        let named = begins(model.as_bytes(), family.as_bytes());
+        let version = named.then(|| model[family.len()..].strip_prefix('-')).flatten();
         version.is_some_and(|version| parsed(version) >= *first)
     })
 }

@@ -1,10 +1,11 @@
 //! The conversations inside one log: records of sub-agents are between the records of the main conversation.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::is_true;
 use crate::dialects::Item;
-use crate::json::{Value, ValueKind};
+use crate::json::{Text, Value, ValueKind};
 
 /// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
 ///
@@ -24,17 +25,17 @@ pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 }
 
 #[derive(Default)]
-struct Threads {
-    by_agent: HashMap<String, u32>,
-    by_record: HashMap<String, u32>,
+struct Threads<'a> {
+    by_agent: HashMap<Cow<'a, str>, u32>,
+    by_record: HashMap<Cow<'a, str>, u32>,
     count: u32,
 }
 
-impl Threads {
-    fn number_of(&mut self, item: Value<'_>) -> u32 {
+impl<'a> Threads<'a> {
+    fn number_of(&mut self, item: Value<'a>) -> u32 {
         let agent = item.get_text("agentId").or_else(|| item.get_text("parent_tool_use_id"));
-        let agent = agent.map(|id| id.decode().into_owned());
-        let parent = item.get_text("parentUuid").map(|id| id.decode().into_owned());
+        let agent = agent.map(Text::into_decoded);
+        let parent = item.get_text("parentUuid").map(Text::into_decoded);
         let known = match (&agent, &parent) {
             (Some(agent), _) => self.by_agent.get(agent).copied(),
             (None, Some(parent)) => self.by_record.get(parent).copied(),
@@ -47,7 +48,7 @@ impl Threads {
         if let Some(agent) = agent {
             self.by_agent.insert(agent, thread);
         }
-        if let Some(uuid) = item.get_text("uuid").map(|uuid| uuid.decode().into_owned()) {
+        if let Some(uuid) = item.get_text("uuid").map(Text::into_decoded) {
             self.by_record.insert(uuid, thread);
         }
         thread

@@ -1,5 +1,7 @@
 //! The counts of pieces that were counted before, as most pieces of a text were. Exact, because a piece is its own key.
 
+use std::hint::black_box;
+
 use super::layout::{SHORT, spread, spread_word, top, word};
 
 /// Number of buckets: 1 MB, touched one page at a time as pieces come.
@@ -10,7 +12,12 @@ const BUCKETS: usize = 1 << 15;
 /// bytes, its count and its length.
 pub(crate) struct Cache {
     buckets: Box<[[u64; 4]]>,
+    /// How many pieces were put into it, up to [`MANY`].
+    put: usize,
 }
+
+/// So many pieces are no longer a small text, and the whole table will be needed.
+const MANY: usize = 64;
 
 /// A piece of at most 15 bytes, as an entry with no count.
 #[derive(Clone, Copy)]
@@ -103,7 +110,7 @@ impl LongPiece {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { buckets: vec![[0; 4]; BUCKETS].into_boxed_slice() }
+        Self { buckets: vec![[0; 4]; BUCKETS].into_boxed_slice(), put: 0 }
     }
 
     /// The count of a piece, if it is at the front of its bucket.
@@ -122,9 +129,21 @@ impl Cache {
     }
 
     pub(crate) fn put(&mut self, key: PieceKey, count: usize) {
+        if self.put < MANY {
+            self.put += 1;
+            if self.put == MANY {
+                self.buckets = filled();
+            }
+        }
         let bucket = &mut self.buckets[key.home()];
         let at = if bucket[1] == 0 { 0 } else { 2 };
         bucket[at] = key.0[0];
         bucket[at + 1] = key.0[1] | (count as u64) << 56;
     }
+}
+
+/// A table whose memory is written once. The system gives zeroed memory page by page when it is first written; a page that is
+/// read before takes twice the work, and with several threads it interrupts the other cores.
+fn filled() -> Box<[[u64; 4]]> {
+    std::iter::repeat_n(black_box([0; 4]), BUCKETS).collect()
 }

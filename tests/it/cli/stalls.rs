@@ -88,6 +88,29 @@ fn a_broken_record_is_reported_before_the_next_arrives() {
 }
 
 #[test]
+fn findings_are_reported_before_the_next_record_arrives() {
+    for jobs in ["1", "8"] {
+        for (format, begins, count) in [("text", "error[T001]", 7), ("github", "::error file=stdin", 1)] {
+            let mut child = start(&["check", "--output-format", format, "-D", "T001", "-j", jobs]);
+            let mut input = child.stdin.take().unwrap();
+            let output = lines(child.stdout.take().unwrap());
+            for line in 1..4 {
+                writeln!(input, "[{{\"role\":\"assistant\",\"content\":\"{line}\"}}]").unwrap();
+                let next = || output.recv_timeout(PATIENCE).unwrap_or_default();
+                let found: String = std::iter::repeat_with(next).take(count).collect();
+                let place = if format == "text" { format!("stdin:{line}:2") } else { format!("line={line},") };
+                assert!(found.starts_with(begins) && found.contains(&place), "{format}: {found:?}");
+            }
+            drop(input);
+            let rest: Vec<String> = output.iter().collect();
+            let summary = if format == "text" { "3 errors in 3 transcripts of 1 file\n" } else { "" };
+            assert_eq!(rest.last().map_or("", String::as_str), summary, "{format}");
+            assert_eq!(child.wait().unwrap().code(), Some(1));
+        }
+    }
+}
+
+#[test]
 fn a_record_that_fails_is_answered_with_its_reason() {
     for jobs in ["1", "8"] {
         let mut child = start(&["window", "--framing", "records", "--on-error", "report", "-j", jobs]);
