@@ -202,8 +202,13 @@ impl Cutter {
                 cut.explained.extend(decisions.into_iter().map(|decision| (Decider::from_stage(stage), decision)));
             }
         };
+        let mut steps = self.chain.stages.len() + usize::from(self.chain.splitting.is_some());
         let after_stage = |messages: &mut [Message<'a>]| {
-            name_drafts(layout, dialect, messages);
+            steps -= 1;
+            // The last step is followed by the writer, which names what has no name.
+            if steps > 0 {
+                name_drafts(layout, dialect, messages);
+            }
             if let Some(counting) = &self.counting {
                 stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
             }
