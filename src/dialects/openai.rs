@@ -53,8 +53,11 @@ impl Dialect for OpenAi {
         let Some(role) = role_of(&role) else { return Item::Unknown(Unknown::Named(role.decode().into_owned())) };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id").filter(|_| role != Role::Tool);
-        message.parts = if role == Role::Tool { result_parts(item) } else { said_parts(item) };
-        message.parts.extend(call_parts(item));
+        message.parts = match role {
+            // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
+            Role::Tool => result_parts(item),
+            _ => said_parts(item).into_iter().chain(call_parts(item)).collect(),
+        };
         message.indivisible = only_first_is_signed(item);
         message.is_chat = true;
         Item::Message(message)
