@@ -245,6 +245,8 @@ pub struct Written {
     pub before: Option<usize>,
     /// Whether these two messages belong to different conversations.
     pub apart: bool,
+    /// Byte of the source before which it is written: where the element begins that it replaces or precedes, if any.
+    pub place: Option<u32>,
 }
 
 /// A replacement of bytes.

@@ -69,12 +69,14 @@ impl Tree {
     /// Puts each draft between the record after it and the parent of that record. A draft that cannot become a parent is
     /// linked to the record before it. Consecutive drafts are linked to each other.
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
-        let mut last: Option<(Option<usize>, String)> = None;
+        let mut last: Option<([Option<usize>; 2], String)> = None;
         self.make_ids_unique(log, remaining);
         for written in &mut remaining.written {
-            let before = written.before.and_then(|index| log.of_message.get(&index).copied());
             let after = written.after.and_then(|index| log.of_message.get(&index).copied());
-            let chained = last.take().filter(|(behind, _)| *behind == before).map(|(_, own)| own);
+            let next = written.before.and_then(|index| log.of_message.get(&index).copied());
+            let place = written.place.filter(|_| after.is_none()).map(|start| log.index_at(start));
+            let before = next.and_then(|child| log.first_behind(child, place));
+            let chained = last.take().filter(|(behind, _)| *behind == [next, before]).map(|(_, own)| own);
             let above = before.and_then(|child| parents.get(&child).cloned().flatten());
             let hangs = above.is_some() || after.is_none();
             let child = before.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
@@ -82,14 +84,15 @@ impl Tree {
             // A damaged record has no id: what follows it is linked as it is.
             let beside =
                 |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
-            let parent = chained.map(Cow::Owned).or(above).or_else(|| after.and_then(beside));
+            let orphaned = || place.filter(|_| child.is_none()).and_then(|place| log.home_above(place));
+            let parent = chained.map(Cow::Owned).or(above).or_else(|| after.and_then(beside)).or_else(orphaned);
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let begun = self.head(None, &own).len();
             written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
             if let Some(child) = child {
                 parents.insert(child, Some(Cow::Owned(own.clone())));
             }
-            last = Some((before, own));
+            last = Some(([next, before], own));
         }
     }
 
@@ -266,6 +269,30 @@ impl<'a> Log<'a> {
         }
         let first = self.firsts.get(&root).filter(|(first, _)| *first < at);
         first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none()))
+    }
+
+    /// Index of the record that begins at this byte of the source, or of the next one.
+    fn index_at(&self, start: u32) -> usize {
+        self.records.partition_point(|record| record.value.span().start < start)
+    }
+
+    /// The first kept record from `place` on from which the kept record `child` descends: a draft at `place`, with no kept
+    /// message before it, becomes its parent. `None` if it has no parent of its own: it begins another tree, as a compaction
+    /// boundary does, and what is before it has no part in that.
+    fn first_behind(&self, mut child: usize, place: Option<usize>) -> Option<usize> {
+        let Some(place) = place else { return Some(child) };
+        let above = |record: &Record<'a>| record.parent.as_ref().and_then(|parent| self.places.get(parent).copied());
+        while let Some(parent) = above(&self.records[child]).filter(|parent| (place..child).contains(parent)) {
+            child = parent;
+            self.records[child].parent.as_ref()?;
+        }
+        Some(child)
+    }
+
+    /// The nearest kept ancestor of the record at `place`.
+    fn home_above(&self, place: usize) -> Option<Cow<'a, str>> {
+        let parent = self.records.get(place)?.parent.as_ref()?;
+        self.in_side(place, self.homes.get(parent).cloned().flatten())
     }
 
     /// Parents precede their children, so one pass finds all homes.

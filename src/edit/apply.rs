@@ -104,7 +104,8 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
         };
         let apart = before.zip(behind).is_some_and(|(before, (_, thread))| before.thread != thread);
         let (after, before) = (before.and_then(Message::source_index), behind.map(|(index, _)| index));
-        written.push(Written { text, id, after, before, apart });
+        let place = anchor.value.map(|value| value.span().start);
+        written.push(Written { text, id, after, before, apart, place });
     }
     written
 }

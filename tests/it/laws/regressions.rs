@@ -1,13 +1,15 @@
 //! Shrunk cases that once broke a law.
 
-use curtail::dialects::Framing;
+use std::path::Path;
 
+use curtail::dialects::Framing;
 use curtail::pipeline::Chain;
-use curtail::processors::Overflow;
+use curtail::processors::{Counted, Overflow, WindowUnit};
 use proptest::test_runner::TestCaseError;
 
-use super::cases::{CASES, limit, persist};
+use super::cases::{CASES, history, keep, limit, persist, rolling};
 use super::check::{Stage, check_laws, check_stages};
+use super::fixtures::files;
 
 fn holds(dialect: &str, items: &[&str]) {
     let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
@@ -200,6 +202,30 @@ fn a_note_beside_a_note_has_an_id_of_its_own() {
     let said = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
     let text = claude_code(&[&said[..], &["assistant \"Done.\"".into()]].concat());
     chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
+}
+
+/// Notes hang from what precedes them in the log, and nothing before a compaction becomes part of what follows it.
+#[test]
+fn notes_are_linked_in_a_chain_as_by_stages() {
+    // In the first, results hang from ids of calls, which are no records; in the second, several conversations are open.
+    let skipped = ["openclaw.jsonl", "sidechain.jsonl"];
+    for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
+        for file in files(&Path::new("fixtures/dialects").join(dialect)) {
+            if skipped.iter().any(|name| file.ends_with(name)) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
+            for size in 1..6 {
+                let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));
+                let summary = move || Chain::default().then(rolling(size, 3, Counted::Message));
+                for then in [Box::new(window) as Stage, Box::new(summary)] {
+                    let stages: [Stage; 2] = [Box::new(|| persist("*")), then];
+                    check_stages(&stages, Some(dialect), Framing::Lines, &text)
+                        .unwrap_or_else(|error| panic!("{}, {size}: {error}", file.display()));
+                }
+            }
+        }
+    }
 }
 
 fn chain_is_its_stages(stages: &[Stage], text: &str) {
