@@ -25,6 +25,8 @@ pub(super) struct Outline {
     pub(super) compression: Option<CompressionType>,
     /// The bytes of each dictionary by its id. The library keeps all of them.
     dictionaries: HashMap<i64, u64>,
+    /// Their sum.
+    in_dictionaries: u128,
 }
 
 /// A record batch.
@@ -84,19 +86,19 @@ impl Outline {
     }
 
     fn add(&mut self, message: Message, most: u64) -> Result<(), ArrowError> {
-        let mut held = self.dictionaries.values().fold(message.held, |sum, held| sum.saturating_add(*held));
         if let Some((rows, compression)) = message.batch {
             self.batches.push(Extent { rows, end: message.end });
             self.compression = self.compression.or(compression);
         }
         if let Some((id, is_delta)) = message.dictionary {
             let known = self.dictionaries.entry(id).or_default();
-            if !is_delta {
-                held -= std::mem::take(known);
-            }
+            let before = if is_delta { *known } else { std::mem::take(known) };
             *known = known.saturating_add(message.held);
+            self.in_dictionaries = self.in_dictionaries + u128::from(*known) - u128::from(before);
         }
-        match held > most {
+        let batch = if message.dictionary.is_none() { message.held } else { 0 };
+        let held = self.in_dictionaries + u128::from(batch);
+        match held > u128::from(most) {
             true => Err(ArrowError::IpcError(format!(
                 "a record batch holds {held} bytes with its dictionaries, more than {most}, the limit of --max-record; pass a larger one, or 0 for none"
             ))),

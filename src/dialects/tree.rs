@@ -71,11 +71,18 @@ impl Tree {
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
         let mut last: Option<([Option<usize>; 2], String)> = None;
         self.make_ids_unique(log, remaining);
+        // No kept message precedes the first drafts, so the same one follows all of them.
+        let begins = remaining.written.first().filter(|written| written.after.is_none());
+        let begins = begins.and_then(|written| log.of_message.get(&written.before?).copied());
+        let line = begins.map_or_else(Vec::new, |child| log.kept_line(child));
         for written in &mut remaining.written {
             let after = written.after.and_then(|index| log.of_message.get(&index).copied());
             let next = written.before.and_then(|index| log.of_message.get(&index).copied());
             let place = written.place.filter(|_| after.is_none()).map(|start| log.index_at(start));
-            let before = next.and_then(|child| log.first_behind(child, place));
+            let before = match place {
+                Some(place) => log.first_behind(&line, place),
+                None => next,
+            };
             let chained = last.take().filter(|(behind, _)| *behind == [next, before]).map(|(_, own)| own);
             let above = before.and_then(|child| parents.get(&child).cloned().flatten());
             let hangs = above.is_some() || after.is_none();
@@ -276,17 +283,22 @@ impl<'a> Log<'a> {
         self.records.partition_point(|record| record.value.span().start < start)
     }
 
-    /// The first kept record from `place` on from which the kept record `child` descends: a draft at `place`, with no kept
-    /// message before it, becomes its parent. `None` if it has no parent of its own: it begins another tree, as a compaction
-    /// boundary does, and what is before it has no part in that.
-    fn first_behind(&self, mut child: usize, place: Option<usize>) -> Option<usize> {
-        let Some(place) = place else { return Some(child) };
-        let above = |record: &Record<'a>| record.parent.as_ref().and_then(|parent| self.places.get(parent).copied());
-        while let Some(parent) = above(&self.records[child]).filter(|parent| (place..child).contains(parent)) {
-            child = parent;
-            self.records[child].parent.as_ref()?;
-        }
-        Some(child)
+    /// The kept record `child`, its parent and so on, for as long as they are kept and precede their children.
+    fn kept_line(&self, child: usize) -> Vec<usize> {
+        let parent = |child: &usize| {
+            let parent = self.places.get(self.records[*child].parent.as_ref()?).copied();
+            parent.filter(|parent| parent < child)
+        };
+        std::iter::successors(Some(child), parent).collect()
+    }
+
+    /// The record of `line`, which leads to the first kept message, that becomes the child of a draft at `place`: the first
+    /// from there on. `None` if it has no parent of its own: it begins another tree, as a compaction boundary does, and what is
+    /// before it has no part in that.
+    fn first_behind(&self, line: &[usize], place: usize) -> Option<usize> {
+        let nth = line.partition_point(|at| *at >= place).saturating_sub(1);
+        let child = *line.get(nth)?;
+        (nth == 0 || self.records[child].parent.is_some()).then_some(child)
     }
 
     /// The nearest kept ancestor of the record at `place`.
