@@ -84,13 +84,14 @@ impl Batch {
         let (mut given, buffer) =
             first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
+        let _released = Released { tickets: &shared.tickets, halt: &shared.halt };
         loop {
             if given.is_none() {
                 shared.tickets.take();
             }
             let ended = shared.halt.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
             let next = given.take().or_else(|| if ended { None } else { lock(&shared.feed).next(&mut worker.buffer) });
-            let Some(task) = next else { return shared.tickets.give() };
+            let Some(task) = next else { return };
             let out = lock(&shared.used[number]).pop().unwrap_or_default();
             shared.fold((number, worker.run(task, out)), work);
         }
@@ -161,6 +162,20 @@ impl Tickets {
     fn give(&self) {
         *lock(&self.free) += 1;
         self.came.notify_one();
+    }
+}
+
+/// Gives back the ticket of a worker that ends. One that ends by a panic ends the others too: the result that it owes would
+/// never come.
+struct Released<'s> {
+    tickets: &'s Tickets,
+    halt: &'s AtomicBool,
+}
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.halt.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+        self.tickets.give();
     }
 }
 

@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+use curtail::batch::{Batch, Flow, Unit, Work};
+use curtail::dialects::ReadError;
+use curtail::io::{Wanted, find_sources};
 
 use crate::program::{Place, chat, chats, gzip, program, text};
 
@@ -32,6 +37,35 @@ fn any_number_of_jobs_writes_the_same_bytes() {
             assert!(run(jobs) == one, "{command:?} with {jobs} jobs");
         }
     }
+}
+
+/// Panics at the first line.
+struct Panicking;
+
+impl Work for Panicking {
+    type Out = ();
+
+    fn unit(&self, unit: &Unit<'_>, (): &mut ()) -> Result<(), ReadError> {
+        assert_ne!(unit.line, 1, "the first line");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_worker_that_panics_leaves_no_other_waiting() {
+    let place = Place::new();
+    // More blocks than workers may run ahead of the one that panics.
+    place.write("a.jsonl", chats(1500).repeat(8).as_bytes());
+    let path = place.path("a.jsonl");
+    let (sender, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (sources, missing) = find_sources(&Wanted { paths: &[path], ..Wanted::default() }).unwrap();
+        assert!(missing.is_empty());
+        let batch = Batch { jobs: 2, ..Batch::default() };
+        let run = || batch.run(sources, &Panicking, |_| Flow::Continue);
+        sender.send(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err()).unwrap();
+    });
+    assert_eq!(ended.recv_timeout(Duration::from_mins(1)), Ok(true), "a worker waits for a result that never comes");
 }
 
 #[test]
