@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
-use super::input::{Cutting, ExplainFlag, Global, Input, Output};
+use super::input::{Cutting, ExplainFlag, Global, Input, Output, is_standard};
 use super::interrupt::Interrupt;
 use super::report;
 use super::split_map::SplitMap;
@@ -120,7 +120,7 @@ impl Cutting {
         let output = &self.output;
         match (&output.output, &output.output_dir, &output.in_place) {
             _ if self.dry_run => Destination::Nothing,
-            (Some(file), ..) if file.as_os_str() == "-" => Destination::Stdout,
+            (Some(file), ..) if is_standard(file) => Destination::Stdout,
             (Some(file), ..) => Destination::File(file.clone()),
             (_, Some(directory), _) => Destination::Directory(directory.clone()),
             (.., Some(suffix)) => Destination::InPlace(Some(suffix.clone()).filter(|suffix| !suffix.is_empty())),
@@ -182,7 +182,7 @@ impl Cutting {
 
     /// Refuses `--on-error report` wherever an answer for each record would not be what a program reads from the pipe.
     fn refuse_reports_in_files(&self) -> Result<(), Error> {
-        let pipe = self.input.paths.iter().all(|path| path.as_os_str() == "-")
+        let pipe = self.input.paths.iter().all(|path| is_standard(path))
             && self.destination() == Destination::Stdout
             && self.input.framing.0 == Some(Framing::Records);
         if self.output.on_error != OnError::Report || pipe {

@@ -225,6 +225,11 @@ pub(super) enum When {
     Never,
 }
 
+/// Whether the user named standard input or output instead of a file.
+pub(super) fn is_standard(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
 /// Where the output is written.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {

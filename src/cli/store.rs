@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use super::input::is_standard;
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
@@ -34,7 +35,7 @@ enum Command {
         #[command(flatten)]
         place: StoreFlag,
 
-        /// File to write; standard output if omitted
+        /// File to write; standard output if omitted or `-`
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -47,7 +48,7 @@ enum Command {
         #[arg(long, value_parser = one_of(CLASHES), default_value = "refuse")]
         on_clash: Clash,
 
-        /// File to read; standard input if omitted
+        /// File to read; standard input if omitted or `-`
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -88,11 +89,16 @@ pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
 impl Args {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
-            Command::Export { place, file } => export(place, file.as_deref())?,
-            Command::Import { place, on_clash, file } => import(place, *on_clash, file.as_deref())?,
+            Command::Export { place, file } => export(place, named(file.as_deref()))?,
+            Command::Import { place, on_clash, file } => import(place, *on_clash, named(file.as_deref()))?,
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The file, unless it is a standard stream.
+fn named(file: Option<&Path>) -> Option<&Path> {
+    file.filter(|file| !is_standard(file))
 }
 
 fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {

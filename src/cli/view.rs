@@ -10,7 +10,7 @@ use anyhow::bail;
 
 use self::pages::Pages;
 use super::config::{Config, Variables};
-use super::input::{Global, Input};
+use super::input::{Global, Input, is_standard};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::checks::{Levels, Table};
@@ -42,7 +42,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", requires = "config", help_heading = "Policy")]
     agent: Option<String>,
 
-    /// Write the page to FILE
+    /// Write the page to FILE; `-` is standard output
     #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -155,7 +155,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let viewer = args.viewer(sources.len() == 1)?;
-    let mut pages = Pages::new(args.output.clone(), args.output_dir.clone(), args.force, viewer.policy.is_some())?;
+    let output = args.output.clone().filter(|file| !is_standard(file));
+    let mut pages = Pages::new(output, args.output_dir.clone(), args.force, viewer.policy.is_some())?;
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,

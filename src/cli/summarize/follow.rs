@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::super::input::Input;
+use super::super::input::{Input, is_standard};
 use super::clock::Clock;
 use super::memory::{ThreadMemory, placed, reading};
 use crate::console;
@@ -37,7 +37,7 @@ pub(super) fn run(
     let Following { mut from, clock, shown, rewind } = following;
     let path = match input.paths.as_slice() {
         [] => None,
-        [path] if path.as_os_str() == "-" => None,
+        [path] if is_standard(path) => None,
         [path] => Some(path.as_path()),
         _ => bail!("--follow reads one file; name one file"),
     };

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::super::input::Input;
+use super::super::input::{Input, is_standard};
 use super::clock::Clock;
 use super::follow::Following;
 use super::memory::{ThreadMemory, placed, reading};
@@ -82,7 +82,7 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let (name, bytes) = match input.paths.as_slice() {
         [] if std::io::stdin().is_terminal() => return Ok(None),
         [] => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
-        [path] if path.as_os_str() == "-" => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
+        [path] if is_standard(path) => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
         [path] => {
             let name = path.display().to_string();
             let file = std::fs::File::open(path).with_context(|| name.clone())?;

@@ -196,7 +196,7 @@ fn a_store_travels_as_lines() {
     assert_eq!(here.run(&["store", "export", &file]).code, 2, "an export overwrote a file");
     assert_eq!(there.run(&["store", "import", &file]).err, "curtail: imported 1 state\n");
     assert_eq!(show_memory(&there, &["--thread", "t"]), format!("{STATE}\n"));
-    assert_eq!(here.out(&["store", "export"]), there.out(&["store", "export"]));
+    assert_eq!(here.out(&["store", "export"]), there.out(&["store", "export", "-"]));
     there.out(&["memory", "update", "--thread", "t", "{\"goal\":\"rest\"}"]);
     let clash = there.run(&["store", "import", &file]);
     assert!(clash.code == 2 && clash.err.contains("line 2") && clash.err.contains("--on-clash"), "{clash:?}");

@@ -56,6 +56,16 @@ fn a_policy_shows_reasons_and_both_totals() {
 }
 
 #[test]
+fn a_hyphen_is_standard_output() {
+    let place = Place::new();
+    place.write("chat.jsonl", CHAT.as_bytes());
+    let [named, unnamed] = [&["view", "chat.jsonl", "-o", "-"][..], &["view", "chat.jsonl"]]
+        .map(|flags| place.curtail(flags).output().unwrap().stdout);
+    assert!(named == unnamed && !named.is_empty());
+    assert_eq!(place.list(), ["chat.jsonl"]);
+}
+
+#[test]
 fn errors_say_what_to_do() {
     let place = Place::new();
     place.write("chat.jsonl", CHAT.as_bytes());
