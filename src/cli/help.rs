@@ -101,7 +101,15 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
 
 /// `root` with grouped commands, examples and short pages.
 pub(super) fn with_pages(root: Command) -> Command {
-    let root = with_flags(root);
+    with_screen(with_flags(root))
+}
+
+/// `root` with its first screen alone.
+pub(super) fn outlined(root: Command) -> Command {
+    with_screen(root.mut_args(concise))
+}
+
+fn with_screen(root: Command) -> Command {
     let template = first_screen(&root);
     let footer = "See `curtail COMMAND -h` for a command's most used flags and examples, `--help` for all of them.";
     root.help_template(template).after_help(footer)

@@ -52,18 +52,26 @@ pub(crate) use processor_specs::PROCESSOR_SPECS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]
-#[command(name = "curtail", version, max_term_width = 100)]
-struct Cli {
+#[command(name = "curtail", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Root {
     #[command(flatten)]
     global: input::Global,
+}
 
-    #[command(subcommand)]
+struct Cli {
+    global: input::Global,
     command: Command,
 }
 
-/// The commands by name.
+impl Cli {
+    fn of(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
+    }
+}
+
+/// The commands by name, each with its summary on the first screen.
 macro_rules! commands {
-    ($($word:literal => $name:ident($args:ty),)*) => {
+    ($($word:literal, $about:literal => $name:ident($args:ty),)*) => {
         #[derive(Debug, Subcommand)]
         enum Command {
             $(#[command(name = $word)] $name($args),)*
@@ -76,37 +84,51 @@ macro_rules! commands {
                 _ => None,
             }
         }
+
+        /// The commands without their flags.
+        fn outlines() -> Vec<clap::Command> {
+            vec![$(clap::Command::new($word).about($about),)*]
+        }
     };
 }
 
 commands! {
-    "window" => Window(window::Args),
-    "filter" => Filter(filter::Args),
-    "limit" => Limit(limit::Args),
-    "split" => Split(Box<split::Args>),
-    "repair" => Repair(repair::Args),
-    "check" => Check(check::Args),
-    "rule" => Rule(rule::Args),
-    "run" => Run(run::Args),
-    "init" => Init(init::Args),
-    "config" => Config(config_command::Args),
-    "count" => Count(count::Args),
-    "replay" => Replay(Box<replay::Args>),
-    "tokenizers" => Tokenizers(tokenizers::Args),
-    "summarize" => Summarize(Box<summarize::Args>),
-    "show" => Show(show::Args),
-    "view" => View(Box<view::Args>),
-    "dialects" => Dialects(dialects::Args),
-    "memory" => Memory(memory::Args),
-    "store" => Store(store::Args),
-    "completions" => Completions(completions::Args),
-    "man" => Man(man::Args),
+    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::Args),
+    "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(filter::Args),
+    "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::Args),
+    "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::Args>),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::Args),
+    "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::Args),
+    "rule", "Show a rule's documentation, or list all rules" => Rule(rule::Args),
+    "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::Args),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::Args),
+    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::Args),
+    "count", "Count tokens, messages and calls" => Count(count::Args),
+    "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::Args>),
+    "tokenizers", "List the tokenizers and their models" => Tokenizers(tokenizers::Args),
+    "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::Args>),
+    "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::Args),
+    "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::Args>),
+    "dialects", "List the dialects and how each is detected" => Dialects(dialects::Args),
+    "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::Args),
+    "store", "Export and import the store of `memory` and `summarize`" => Store(store::Args),
+    "completions", "Print a shell's completion script" => Completions(completions::Args),
+    "man", "Print the manual page, or write one page for each command" => Man(man::Args),
 }
 
 /// The command line, with every command and flag.
 #[must_use]
 pub(crate) fn command() -> clap::Command {
-    help::with_pages(Cli::command().long_version(version::long()))
+    help::with_pages(Command::augment_subcommands(root()))
+}
+
+/// The command line as far as the first screen shows it: without the flags of commands.
+fn outline() -> clap::Command {
+    help::outlined(root().subcommands(outlines()))
+}
+
+fn root() -> clap::Command {
+    Root::command().long_version(version::long())
 }
 
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
@@ -164,13 +186,18 @@ fn parse_one(given: &[OsString]) -> Option<Cli> {
     let command = flags_of(given.get(1)?.to_str()?)?;
     let root = input::Global::augment_args(clap::Command::new("curtail")).subcommand(command);
     let matches = help::with_flags(root).try_get_matches_from(given).ok()?;
-    Cli::from_arg_matches(&matches).ok()
+    Cli::of(&matches).ok()
 }
 
 fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
+    if let [_, flag] = given
+        && ["-h", "--help", "-V", "--version"].iter().any(|known| flag == known)
+    {
+        outline().try_get_matches_from(given)?;
+    }
     let mut all = command();
     let matches = all.try_get_matches_from_mut(given)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut all))
+    Cli::of(&matches).map_err(|error| error.format(&mut all))
 }
 
 /// Prints the error, or the help that was requested. What the command line says is shown and not obeyed: it is made visible
@@ -206,6 +233,13 @@ mod tests {
         let command = root.find_subcommand(name).unwrap();
         let below = command.get_subcommands().flat_map(|inner| described(command, inner.get_name()));
         command.get_arguments().map(|arg| format!("{arg:?}")).chain(below).collect()
+    }
+
+    #[test]
+    fn the_first_screen_is_that_of_all_commands() {
+        assert_eq!(outline().render_help().to_string(), command().render_help().to_string());
+        assert_eq!(outline().render_long_help().to_string(), command().render_long_help().to_string());
+        assert_eq!(outline().render_long_version(), command().render_long_version());
     }
 
     #[test]
