@@ -3,10 +3,12 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use anstyle::Style;
 
+use crate::error::Error;
 use crate::visible::{self, JsonWriter, one_line};
 
 /// The variables with keys. No text for people shows one, nor a key that was read from a file.
@@ -14,6 +16,22 @@ const KEYS: [&str; 3] = ["CURTAIL_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY
 
 /// A shorter value is not masked: it would mask parts of words everywhere.
 const SHORTEST_KEY: usize = 8;
+
+/// Whether standard output was closed when the program started. What stands in its place since would swallow all output.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether standard output was closed before the program started: then all that is written to it is an error.
+#[doc(hidden)]
+pub fn note_closed_output(closed: bool) {
+    CLOSED.store(closed, Ordering::Relaxed);
+}
+
+fn out_is_open() -> io::Result<()> {
+    match CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("closed before the program started")),
+        false => Ok(()),
+    }
+}
 
 static SECRETS: LazyLock<RwLock<Vec<String>>> = LazyLock::new(|| {
     let values = KEYS.iter().filter_map(|name| std::env::var(name).ok());
@@ -41,39 +59,41 @@ pub(crate) fn err(text: &str) {
 }
 
 /// Prints text for people on standard output; a closed pipe is not an error.
-pub(crate) fn out(text: &str) -> io::Result<()> {
+pub(crate) fn out(text: &str) -> Result<(), Error> {
     closed_is_fine(try_out(text))
 }
 
 /// Prints JSON on standard output; a closed pipe is not an error.
-pub(crate) fn out_json(text: &str) -> io::Result<()> {
+pub(crate) fn out_json(text: &str) -> Result<(), Error> {
     closed_is_fine(try_out_json(text))
 }
 
 /// As [`out`], and a closed pipe is an error.
 pub(crate) fn try_out(text: &str) -> io::Result<()> {
+    out_is_open()?;
     write_all(&mut anstream::stdout().lock(), visible(text).as_bytes())
 }
 
 /// As [`out_json`], and a closed pipe is an error.
 pub(crate) fn try_out_json(text: &str) -> io::Result<()> {
+    out_is_open()?;
     write_all(&mut io::stdout().lock(), masked(&visible::json(text)).as_bytes())
 }
 
 /// Prints data on standard output as it is, except that a terminal shows what it would obey; a closed pipe is not an error.
-pub(crate) fn data(text: &str) -> io::Result<()> {
+pub(crate) fn data(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
-    closed_is_fine(match stdout.is_terminal() {
+    closed_is_fine(out_is_open().and_then(|()| match stdout.is_terminal() {
         true => write_all(&mut stdout, visible::lines(text).as_bytes()),
         false => write_all(&mut stdout, text.as_bytes()),
-    })
+    }))
 }
 
 /// Standard output for a report in a format that escapes what people would see, such as that of a CI. Nothing of it may appear
 /// before it is flushed.
 pub(crate) fn report() -> impl Write + Send {
     // What no terminal shows is written in pieces and not line by line.
-    let out: Box<dyn Write + Send> = if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
+    let out = if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
     io::BufWriter::with_capacity(64 * 1024, out)
 }
 
@@ -90,7 +110,7 @@ pub(crate) fn transcripts() -> Box<dyn Write + Send> {
 }
 
 /// Prints a transcript; a closed pipe is not an error.
-pub(crate) fn transcript(text: &str) -> io::Result<()> {
+pub(crate) fn transcript(text: &str) -> Result<(), Error> {
     closed_is_fine(write_all(&mut transcripts(), text.as_bytes()))
 }
 
@@ -116,10 +136,11 @@ pub(crate) fn paged(text: &str) -> String {
     if out_has_colors() { text } else { anstream::adapter::strip_str(&text).to_string() }
 }
 
-/// Prints an error of the command line, or the help that was asked for. Its arguments must have been made visible.
-pub(crate) fn usage(error: &clap::Error) {
-    // Where standard error is closed, only the exit status remains.
-    drop(error.print());
+/// Prints an error of the command line, or the help that was asked for; a closed pipe is not an error. Its arguments must have
+/// been made visible.
+pub(crate) fn usage(error: &clap::Error) -> Result<(), Error> {
+    let open = if error.use_stderr() { Ok(()) } else { out_is_open() };
+    closed_is_fine(open.and_then(|()| error.print()))
 }
 
 fn visible(text: &str) -> String {
@@ -136,10 +157,10 @@ fn write_all(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-fn closed_is_fine(done: io::Result<()>) -> io::Result<()> {
+fn closed_is_fine(done: io::Result<()>) -> Result<(), Error> {
     match done {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::system("standard output", &error)),
+        _ => Ok(()),
     }
 }
 
@@ -147,6 +168,9 @@ fn closed_is_fine(done: io::Result<()>) -> io::Result<()> {
 #[cfg(unix)]
 fn unbuffered() -> Box<dyn Write + Send> {
     use std::os::fd::AsFd as _;
+    if out_is_open().is_err() {
+        return Box::new(Closed);
+    }
     match io::stdout().as_fd().try_clone_to_owned() {
         Ok(own) => Box::new(std::fs::File::from(own)),
         Err(_) => Box::new(io::stdout()),
@@ -156,4 +180,19 @@ fn unbuffered() -> Box<dyn Write + Send> {
 #[cfg(not(unix))]
 fn unbuffered() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
+}
+
+/// Standard output that was closed: whoever writes to it is told.
+#[cfg(unix)]
+struct Closed;
+
+#[cfg(unix)]
+impl Write for Closed {
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        out_is_open().map(|()| 0)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -33,6 +33,8 @@
 //! - `schema`: validates working memory against a JSON Schema
 //! - `store`: keeps working memory and rolling memory in an `SQLite` file
 
+#![forbid(unsafe_code)]
+
 #[cfg(feature = "parquet")]
 pub mod arrow;
 #[cfg(feature = "cli")]
@@ -82,3 +84,6 @@ pub mod visible;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::{main as run_program, reads_configuration};
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use console::note_closed_output;

@@ -187,7 +187,7 @@ impl<'g> CheckReporter<'g> {
     fn print(&mut self, lines: &str) {
         let wrote = self.progress.aside(|| console::out_json(lines));
         if let Err(error) = wrote {
-            self.broken(&error);
+            self.fail(&error);
         }
     }
 

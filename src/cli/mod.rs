@@ -171,13 +171,12 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     };
-    match done {
-        Ok(status) => status,
-        Err(error) => {
-            report::error(&format!("{error:#}"));
-            ExitCode::from(2)
-        }
-    }
+    done.unwrap_or_else(|error| failed(&error))
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    report::error(&format!("{error:#}"));
+    ExitCode::from(2)
 }
 
 /// Parses a command line that begins with the name of a command, with the flags of this command alone: those of all commands take a
@@ -207,15 +206,18 @@ fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
     let visible: Vec<String> = given.iter().map(|argument| one_line(argument).into_owned()).collect();
     let error = match given == visible {
         true if !error.use_stderr() => {
-            console::usage(&error);
-            return ExitCode::SUCCESS;
+            return match console::usage(&error) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => failed(&error.into()),
+            };
         }
         true => error,
         false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| unnamed(&error)),
     };
     let known = corrections::flags_of(&command(), visible.into_iter().skip(1));
     let error = corrections::corrected(error, &known);
-    console::usage(&error);
+    // Where standard error is closed, only the exit status remains.
+    drop(console::usage(&error));
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 

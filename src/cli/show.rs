@@ -13,6 +13,7 @@ use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::console;
 use crate::dialects::ReadError;
+use crate::error::Error;
 use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript};
 use crate::visible::one_line;
 
@@ -127,7 +128,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         }
     });
     match wrote {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::system("standard output", &error).into()),
         _ => Ok(status),
     }
 }

@@ -97,7 +97,8 @@ fn files_are_short_and_say_what_they_are_for() {
 /// quotes. Colors and progress bars are named where they are made.
 #[test]
 fn one_module_writes_to_the_terminal() {
-    const ALLOWED: [&str; 1] = ["console.rs"];
+    // `main.rs` asks whether standard output is open, before anything is written.
+    const ALLOWED: [&str; 2] = ["console.rs", "main.rs"];
     const WRITERS: [&str; 10] = [
         "println!",
         "eprintln!",

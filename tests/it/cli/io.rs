@@ -213,6 +213,46 @@ fn a_full_disk_is_an_error_that_names_the_file_and_loses_nothing() {
 }
 
 #[test]
+#[cfg(unix)]
+fn closed_standard_output_is_an_error_where_it_is_used() {
+    let place = Place::new();
+    place.write("a.jsonl", chat("a", 4).as_bytes());
+    let run = |line: &str| {
+        let line = format!("exec {} {line}", program());
+        std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap()
+    };
+    let commands = [
+        "window -n 2 a.jsonl",
+        "window -n 2 < a.jsonl",
+        "window -n 2 -o - a.jsonl",
+        "summarize --window 2 a.jsonl",
+        "check a.jsonl",
+        "check --output-format sarif a.jsonl",
+        "count a.jsonl",
+        "count --output-format json a.jsonl",
+        "show a.jsonl",
+        "dialects",
+        "completions bash",
+        "--help",
+        "window --help",
+        "--version",
+    ];
+    for command in commands {
+        let done = run(&format!("{command} >&-"));
+        assert_eq!(text(&done.stderr), "curtail: standard output: closed before the program started\n", "{command}");
+        assert_eq!(done.status.code(), Some(2), "{command}");
+        // A reader that wants nothing is served, and so is one that went away.
+        let done = run(&format!("{command} > /dev/null"));
+        assert_eq!((text(&done.stderr).as_str(), done.status.code()), ("", Some(0)), "{command}");
+    }
+    for command in ["window -n 2 -o b.jsonl a.jsonl", "window -n 2 -i a.jsonl"] {
+        let done = run(&format!("{command} >&-"));
+        assert_eq!((text(&done.stderr).as_str(), done.status.code()), ("", Some(0)), "{command}");
+    }
+    assert_eq!(place.read("a.jsonl"), place.read("b.jsonl"));
+}
+
+#[test]
 fn bad_records_fail_are_left_out_or_kept() {
     let place = Place::new();
     let (good, last) = (chat("a", 4), chat("b", 4));
