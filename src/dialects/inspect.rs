@@ -48,15 +48,11 @@ impl Dialect for Inspect {
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
-        message.parts = if role == Role::Tool { vec![read_result(item)] } else { said(item) };
-        let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
-        // Calls are read after the content, wherever they are.
-        let after = item.get("content").map_or(0, |content| content.span().end);
-        message.parts.extend(calls.map(|call| {
-            let name = call.get_text("function");
-            let content = events::call(call.get_text("id"), name, call.get("arguments"));
-            Part::from_source(content, PartPlace::in_shell(call)).read_at(after.max(call.span().start))
-        }));
+        message.parts = match role {
+            // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
+            Role::Tool => vec![read_result(item)],
+            _ => said(item).into_iter().chain(calls(item)).collect(),
+        };
         Item::Message(message)
     }
 
@@ -166,6 +162,16 @@ fn said(item: Value<'_>) -> Vec<Part<'_>> {
         content => parts.extend(blocks::content(content, blocks::plain_block)),
     }
     parts
+}
+
+/// The calls of a message. They are read after the content, wherever they are.
+fn calls(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
+    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+    let after = item.get("content").map_or(0, |content| content.span().end);
+    calls.map(move |call| {
+        let content = events::call(call.get_text("id"), call.get_text("function"), call.get("arguments"));
+        Part::from_source(content, PartPlace::in_shell(call)).read_at(after.max(call.span().start))
+    })
 }
 
 fn read_block(block: Value<'_>, claude: bool) -> Vec<Part<'_>> {
