@@ -43,7 +43,8 @@ fn may_repeat(keys: &[&[u8]]) -> bool {
     keys.len() > 48 || (1..keys.len()).any(|nth| keys[..nth].contains(&keys[nth]))
 }
 
-/// The spans to remove from `holder` so that it no longer contains the elements for which `gone` returns true.
+/// The spans to remove from `holder` so that it no longer contains the elements for which `gone` returns true. With a
+/// member, the earlier ones with its key are removed, which would otherwise apply in its place.
 ///
 /// A kept element keeps the separator before it; the first kept element has none. Removing `2` and `4`:
 ///
@@ -52,11 +53,9 @@ fn may_repeat(keys: &[&[u8]]) -> bool {
 /// [1, 2, 3]      without `1`, removes `1, `: [2, 3]
 /// ```
 pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span> {
-    let members = holder.members().map(|member| (member.span, gone(member.value)));
-    let elements: Vec<(Span, bool)> = if holder.is_array() {
-        holder.items().map(|item| (item.span(), gone(item))).collect()
-    } else {
-        members.collect()
+    let elements = match holder.is_array() {
+        true => holder.items().map(|item| (item.span(), gone(item))).collect(),
+        false => members(holder, gone),
     };
     let first_kept = elements.iter().position(|(_, gone)| !gone);
     let Some(first_kept) = first_kept else {
@@ -73,4 +72,22 @@ pub fn removal(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<Span>
         }
     }
     spans
+}
+
+/// The members of `holder`, and whether each is removed.
+fn members(holder: Value<'_>, gone: impl Fn(Value<'_>) -> bool) -> Vec<(Span, bool)> {
+    let mut keys = HashSet::new();
+    let mut members: Vec<Member<'_>> = holder.members().collect();
+    members.reverse();
+    let is_gone = |member: Member<'_>| {
+        let key = member.key.decode();
+        let is_gone = gone(member.value) || keys.contains(&*key);
+        if is_gone {
+            keys.insert(key.into_owned());
+        }
+        (member.span, is_gone)
+    };
+    let mut members: Vec<(Span, bool)> = members.into_iter().map(is_gone).collect();
+    members.reverse();
+    members
 }
