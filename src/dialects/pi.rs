@@ -1,6 +1,10 @@
 //! Logs of pi, and of OpenClaw, which is built on it: entries with a `type`, messages under `message`, calls as `toolCall`
 //! blocks that messages with the role `toolResult` answer.
 
+use std::borrow::Cow;
+
+use foldhash::HashMap;
+
 use super::tree::Tree;
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks, session_trace};
 use crate::json::{Text, Value, quote};
@@ -13,7 +17,7 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &["firstKeptEntryId"], open: true, sides: None };
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
@@ -131,7 +135,9 @@ impl Dialect for Pi {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         let mut patches = TREE.relink(layout, remaining);
-        patches.extend(renumber(layout, remaining.kept));
+        let stays = stays(layout, remaining.kept);
+        patches.extend(rename(layout, &stays));
+        patches.extend(renumber(layout, &stays));
         patches
     }
 }
@@ -150,11 +156,48 @@ fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// The first entry that `compaction` kept of those before it.
 fn first_kept(compaction: Value<'_>, before: &[Value<'_>]) -> Option<usize> {
-    let named = compaction
-        .get_text("firstKeptEntryId")
-        .and_then(|id| before.iter().position(|item| item.get_text("id").is_some_and(|own| own == id)));
+    let named =
+        compaction.get_text("firstKeptEntryId").and_then(|id| Names::new(before).find(&id.decode(), before.len()));
     let numbered = || compaction.get("firstKeptEntryIndex").and_then(|number| number.raw().parse().ok());
     named.or_else(numbered)
+}
+
+/// The entries of a log by their ids.
+#[derive(Default)]
+struct Names<'a> {
+    /// Index of the first entry with each id.
+    first: HashMap<Cow<'a, str>, usize>,
+    /// The number of entries, before each entry and in all, that no id tells from the others: another has the id, or a message
+    /// has none. Only damaged logs contain such entries.
+    nameless: Vec<usize>,
+}
+
+impl<'a> Names<'a> {
+    fn new(entries: &[Value<'a>]) -> Self {
+        let mut names = Self::default();
+        let mut nameless = 0;
+        for (at, entry) in entries.iter().enumerate() {
+            names.nameless.push(nameless);
+            let own = entry.get_text("id").map(Text::into_decoded);
+            let named = own.map(|own| *names.first.entry(own).or_insert(at) == at);
+            nameless += usize::from(!named.unwrap_or_else(|| !is_read(*entry)));
+        }
+        names.nameless.push(nameless);
+        names
+    }
+
+    /// The entry `id`, if every entry from there to `end` has an id of its own. Otherwise, a link to another of them could not
+    /// replace the link to this one once it is dropped.
+    fn find(&self, id: &str, end: usize) -> Option<usize> {
+        let first = self.first.get(id).copied().filter(|first| *first < end)?;
+        (self.nameless[first] == self.nameless[end]).then_some(first)
+    }
+}
+
+/// Whether an entry can be a message.
+fn is_read(entry: Value<'_>) -> bool {
+    const READ: &[&str] = &["message", "custom_message", "branch_summary", "compaction"];
+    entry.get_text("type").is_some_and(|kind| READ.iter().any(|read| kind.is(read)))
 }
 
 fn block(text: &str) -> String {
@@ -265,17 +308,43 @@ fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
     texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect()
 }
 
+/// Which entries are written.
+fn stays(layout: &Layout<'_>, kept: &[bool]) -> Vec<bool> {
+    let slots = layout.slots.iter().filter_map(|slot| match slot.what {
+        SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
+        SlotKind::Pinned => Some(true),
+        SlotKind::Frame { .. } => None,
+    });
+    slots.collect()
+}
+
+/// A compaction names the first entry that it kept: if that is dropped, the next one that is written.
+fn rename(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
+    let links = layout.elements.iter().enumerate();
+    let mut links = links.filter_map(|(at, entry)| Some((at, entry.get("firstKeptEntryId")?))).peekable();
+    if links.peek().is_none() {
+        return Vec::new();
+    }
+    let names = Names::new(&layout.elements);
+    let written = |at: &usize| stays[*at] && layout.elements[*at].get_text("id").is_some();
+    let mut next = vec![None; stays.len() + 1];
+    for at in (0..stays.len()).rev() {
+        next[at] = Some(at).filter(written).or(next[at + 1]);
+    }
+    let renamed = links.filter_map(|(at, link)| {
+        let id = link.text()?.into_decoded();
+        names.first.get(&id)?;
+        let now = names.find(&id, at).and_then(|first| next[first]).filter(|now| *now < at);
+        let now = now.and_then(|now| layout.elements[now].get("id"));
+        let same = now.is_some_and(|now| now.text().is_some_and(|own| *own.decode() == *id));
+        let text = now.map_or("null", Value::raw).to_owned();
+        (!same).then(|| Patch { span: link.span(), text })
+    });
+    renamed.collect()
+}
+
 /// Older logs name the first entry that a compaction kept by its number.
-fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let stays: Vec<bool> = layout
-        .slots
-        .iter()
-        .filter_map(|slot| match slot.what {
-            SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
-            SlotKind::Pinned => Some(true),
-            SlotKind::Frame { .. } => None,
-        })
-        .collect();
+fn renumber(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
     let numbers = layout.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
     let moved = numbers.filter_map(|number| {
         let first: usize = number.raw().parse().ok()?;

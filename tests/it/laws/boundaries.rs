@@ -225,6 +225,33 @@ proptest! {
         }
     }
 
+    /// What a compaction of pi kept is read before and after a cut, also where the cut drops the entry that it names.
+    #[test]
+    fn what_a_compaction_kept_stays_kept(
+        script in sound_script(),
+        (place, first) in any::<(prop::sample::Index, prop::sample::Index)>(),
+        drawn in drawn(),
+    ) {
+        let compaction = |nth: usize| {
+            let first = first.index(nth.max(1));
+            vec![format!("{{\"type\":\"compaction\",\"id\":\"k\",\"parentId\":null,\"summary\":\"The key is 42.\",\"firstKeptEntryId\":\"{first:08x}\"}}")]
+        };
+        let mut items = pi::spell(&script);
+        let at = place.index(items.len() + 1);
+        items.splice(at..at, compaction(at));
+        let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
+        let text: String = items.iter().enumerate().map(mark).collect();
+        let before = standings("pi", &text);
+        for case in tried(CASES, drawn) {
+            check_laws(case, Some("pi"), Framing::Lines, &text)?;
+            let Some(out) = result((case.chain)(), "pi", &text)? else { continue };
+            let after = standings("pi", &out);
+            for (mark, standing) in after.iter().filter(|_| after.contains_key(&format!("m{at}."))) {
+                prop_assert_eq!(before.get(mark), Some(standing), "{}: {}\nin  {}\nout {}", case.name, mark, text, out);
+            }
+        }
+    }
+
     /// Turns of Codex that an event takes back, before and after compactions of every kind.
     #[test]
     fn what_was_taken_back_stays_taken_back(
