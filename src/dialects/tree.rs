@@ -36,7 +36,7 @@ pub(super) struct Tree {
     pub(super) sides: Option<Sides>,
 }
 
-/// The keys that tell a side conversation. One without a name is told by the record from which it descends.
+/// The keys that tell a side conversation. One without a name is told by the record without one from which it descends.
 pub(super) struct Sides {
     /// Whether the record belongs to a side conversation.
     pub(super) flag: &'static str,
@@ -225,8 +225,8 @@ struct Log<'a> {
     places: HashMap<Cow<'a, str>, usize>,
     /// Index of the first record of each side conversation, by its name.
     named: HashMap<Cow<'a, str>, usize>,
-    /// The same, by the id of each of its records.
-    sides: HashMap<Cow<'a, str>, usize>,
+    /// The side conversation of each record, by its id.
+    sides: HashMap<Cow<'a, str>, Side>,
     /// Index and id of the first kept record of each side conversation, by its first record.
     firsts: HashMap<usize, (usize, Cow<'a, str>)>,
 }
@@ -245,14 +245,14 @@ impl<'a> Log<'a> {
             }
             let text = |key: &str| value.get_text(key).map(Text::into_decoded);
             let (own, parent) = (text(keys.own), text(keys.parent));
-            let side = keys.sides.as_ref().and_then(|keys| log.side(value, parent.as_deref(), keys));
+            let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
             log.add(Record { value, own, parent, stays, side });
         }
         log
     }
 
-    /// The side conversation of `value`, the next record.
-    fn side(&mut self, value: Value<'a>, parent: Option<&str>, keys: &Sides) -> Option<Side> {
+    /// The side conversation of `value`, the next record, whose own id and parent are `ids`.
+    fn side(&mut self, value: Value<'a>, ids: [&Option<Cow<'a, str>>; 2], keys: &Sides) -> Option<Side> {
         if value.get(keys.flag).is_none_or(|flag| flag.raw() != "true") {
             return None;
         }
@@ -261,7 +261,10 @@ impl<'a> Log<'a> {
         let named = name.is_some();
         let root = match name {
             Some(name) => *self.named.entry(name).or_insert(next),
-            None => parent.and_then(|parent| self.sides.get(parent).copied()).unwrap_or(next),
+            None => {
+                let mut sides = ids.into_iter().flatten().filter_map(|id| self.sides.get(id));
+                sides.find(|side| !side.named).map_or(next, |side| side.root)
+            }
         };
         Some(Side { root, named })
     }
@@ -270,12 +273,12 @@ impl<'a> Log<'a> {
     /// otherwise become several or join another one, it is the first kept record of the conversation if `home` is not in it.
     fn in_side(&self, at: usize, home: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
         let Some(Side { root, named: false }) = self.records[at].side else { return home };
-        let side = home.as_ref().and_then(|home| self.sides.get(home).copied());
-        if side == Some(root) {
+        let side = home.as_ref().and_then(|home| self.sides.get(home));
+        if side.is_some_and(|side| side.root == root) {
             return home;
         }
         let first = self.firsts.get(&root).filter(|(first, _)| *first < at);
-        first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none()))
+        first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none_or(|side| side.named)))
     }
 
     /// Index of the record that begins at this byte of the source, or of the next one.
@@ -310,10 +313,14 @@ impl<'a> Log<'a> {
     /// Parents precede their children, so one pass finds all homes.
     fn add(&mut self, record: Record<'a>) {
         if let Some(own) = record.own.clone() {
-            if let Some(Side { root, .. }) = record.side {
-                self.sides.insert(own.clone(), root);
+            if let Some(side) = record.side {
+                if side.named {
+                    self.sides.entry(own.clone()).or_insert(side);
+                } else {
+                    self.sides.insert(own.clone(), side);
+                }
                 if record.stays {
-                    self.firsts.entry(root).or_insert_with(|| (self.records.len(), own.clone()));
+                    self.firsts.entry(side.root).or_insert_with(|| (self.records.len(), own.clone()));
                 }
             }
             if record.stays {

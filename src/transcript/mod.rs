@@ -157,6 +157,8 @@ pub enum Unknown {
     NoMessage,
     /// The item is a list, but not the pair of texts that the dialect keeps in lists.
     NoTexts,
+    /// The item belongs to one of several conversations, but neither a name nor an id tells to which.
+    NoId,
 }
 
 impl Unknown {
@@ -181,6 +183,7 @@ impl std::fmt::Display for Unknown {
             Self::NoType => "no type",
             Self::NoMessage => "no message",
             Self::NoTexts => "no pair of texts",
+            Self::NoId => "no id",
         })
     }
 }

@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use super::is_true;
 use crate::dialects::Item;
 use crate::json::{Text, Value, ValueKind};
+use crate::transcript::Unknown;
 
 /// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
 ///
-/// A side conversation is identified by its `agentId`, or by the record from which it descends.
+/// A side conversation is identified by its `agentId`, or by the record without one from which it descends. A record that
+/// lacks the `agentId` of its parent begins a conversation: it could not be told from others without that parent.
 pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut threads = Threads::default();
     for (&item, read) in items.iter().zip(read) {
@@ -18,7 +20,10 @@ pub(super) fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         if side.is_some_and(is_true) || call.is_some_and(|call| call.kind() != ValueKind::Null) {
             let thread = threads.number_of(item);
             if let Item::Message(message) = read {
-                message.thread = thread;
+                match thread {
+                    Some(thread) => message.thread = thread,
+                    None => *read = Item::Unknown(Unknown::NoId),
+                }
             }
         }
     }
@@ -32,25 +37,28 @@ struct Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
-    fn number_of(&mut self, item: Value<'a>) -> u32 {
+    /// The conversation of a record. A damaged one with neither name nor id is in none: only its parent tells its conversation,
+    /// and a cut can drop the parent.
+    fn number_of(&mut self, item: Value<'a>) -> Option<u32> {
         let agent = item.get_text("agentId").or_else(|| item.get_text("parent_tool_use_id"));
         let agent = agent.map(Text::into_decoded);
-        let parent = item.get_text("parentUuid").map(Text::into_decoded);
-        let known = match (&agent, &parent) {
-            (Some(agent), _) => self.by_agent.get(agent).copied(),
-            (None, Some(parent)) => self.by_record.get(parent).copied(),
-            (None, None) => None,
+        let [uuid, parent] = ["uuid", "parentUuid"].map(|key| item.get_text(key).map(Text::into_decoded));
+        agent.as_ref().or(uuid.as_ref())?;
+        // A record that a damaged log repeats is in one conversation with the first.
+        let of_record = || [&uuid, &parent].into_iter().flatten().find_map(|id| self.by_record.get(id).copied());
+        let known = match &agent {
+            Some(agent) => self.by_agent.get(agent).copied(),
+            None => of_record(),
         };
         let thread = known.unwrap_or_else(|| {
             self.count += 1;
             self.count
         });
-        if let Some(agent) = agent {
-            self.by_agent.insert(agent, thread);
-        }
-        if let Some(uuid) = item.get_text("uuid").map(Text::into_decoded) {
-            self.by_record.insert(uuid, thread);
-        }
-        thread
+        match (agent, uuid) {
+            (Some(agent), _) => self.by_agent.insert(agent, thread),
+            (None, Some(uuid)) => self.by_record.insert(uuid, thread),
+            (None, None) => None,
+        };
+        Some(thread)
     }
 }
