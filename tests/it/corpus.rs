@@ -84,24 +84,63 @@ fn the_corpus_of_the_import() {
     replay("import", bodies::import);
 }
 
-/// A fixture with lines lost, repeated and swapped, and a bite out of one of them.
+/// A fixture with lines lost, repeated and swapped, objects that run into each other, and bites out of a line.
 fn damaged() -> impl Strategy<Value = (u8, String)> {
-    let damage = prop::collection::vec((0..4_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6);
+    let damage = prop::collection::vec((0..8_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..6);
     let small: Vec<(u8, String)> = fixtures().into_iter().filter(|(_, text)| text.len() < 6_000).collect();
     (prop::sample::select(small), damage).prop_map(|((dialect, text), damage)| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for (how, a, b) in damage.into_iter().filter(|_| !text.is_empty()) {
-            let (a, b) = (a.index(lines.len().max(1)), b.index(lines.len().max(1)));
+            let (line, other) = (a.index(lines.len().max(1)), b.index(lines.len().max(1)));
             match how {
                 _ if lines.is_empty() => {}
-                0 => drop(lines.remove(a)),
-                1 => lines.insert(b, lines[a].clone()),
-                2 => lines.swap(a, b),
-                _ => lines[a] = lines[a].replacen("\"id\"", "\"no\"", 1),
+                0 => drop(lines.remove(line)),
+                1 => lines.insert(other, lines[line].clone()),
+                2 => lines.swap(line, other),
+                3 => lines[line] = lines[line].replacen("\"id\"", "\"no\"", 1),
+                4 => lines[line] = bitten(&lines[line], b),
+                5 => lines[line] = joined(&lines[line], b),
+                6 if line + 1 < lines.len() => {
+                    let next = lines.remove(line + 1);
+                    lines[line] = run_into(&lines[line], &next);
+                }
+                _ => lines[line] = run_into(&lines[line], &lines[other]),
             }
         }
         (dialect, lines.iter().map(|line| format!("{line}\n")).collect())
     })
+}
+
+/// The line with another letter in one of its strings, such as a key or a type.
+fn bitten(line: &str, place: prop::sample::Index) -> String {
+    let starts: Vec<usize> = line.match_indices('"').map(|(at, _)| at + 1).collect();
+    let starts: Vec<usize> =
+        starts.into_iter().filter(|&at| line[at..].starts_with(|c: char| c.is_ascii_lowercase())).collect();
+    let mut line = line.to_owned();
+    if !starts.is_empty() {
+        let start = starts[place.index(starts.len())];
+        line.replace_range(start..=start, "z");
+    }
+    line
+}
+
+/// The line with two neighboring objects of a list in one.
+fn joined(line: &str, place: prop::sample::Index) -> String {
+    let seams: Vec<usize> = line.match_indices("},{").map(|(at, _)| at).collect();
+    let mut line = line.to_owned();
+    if !seams.is_empty() {
+        let seam = seams[place.index(seams.len())];
+        line.replace_range(seam..seam + 3, ",");
+    }
+    line
+}
+
+/// The members of both lines in one object.
+fn run_into(line: &str, next: &str) -> String {
+    match (line.strip_suffix('}'), next.strip_prefix('{')) {
+        (Some(line), Some(next)) => format!("{line},{next}"),
+        _ => line.to_owned(),
+    }
 }
 
 proptest! {
