@@ -134,21 +134,3 @@ fn files_that_prose_names_exist() {
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
-
-/// What the links of a page lead to, beside the page; addresses on the web are left out.
-fn links(page: &str) -> impl Iterator<Item = &str> {
-    let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
-    let files = targets.filter_map(|target| target.split('#').next());
-    files.filter(|file| !file.is_empty() && !file.contains("://"))
-}
-
-#[test]
-fn links_lead_to_files() {
-    let dead = pages().into_iter().flat_map(|page| {
-        let text = std::fs::read_to_string(&page).expect("a page");
-        let folder = page.parent().expect("a folder").to_owned();
-        let dead = links(&text).filter(|target| !folder.join(target).exists());
-        dead.map(|target| format!("{}: {target}", page.display())).collect::<Vec<_>>()
-    });
-    assert_eq!(dead.collect::<Vec<_>>(), [] as [String; 0]);
-}

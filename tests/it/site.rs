@@ -1,4 +1,4 @@
-//! The pages as a site: every page is in its table of contents once, and every link to a heading finds that heading.
+//! The pages as a site: every page is in its table of contents once, and every link finds its file and its heading.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,17 @@ fn pages() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "md")).collect()
 }
 
+/// The pages beside those of the site.
+fn other_pages() -> Vec<PathBuf> {
+    let files = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".github/packaging/README.md"];
+    files.map(|file| Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).into()
+}
+
 /// The targets of the links of a page.
 fn links(text: &str) -> impl Iterator<Item = &str> {
-    text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+    let prose = text.split("```").step_by(2);
+    let links = prose.flat_map(|prose| prose.split("](").skip(1));
+    links.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
 }
 
 /// The anchors of a page, as GitHub and mdBook make them from its headings.
@@ -45,22 +53,23 @@ fn every_page_is_in_the_table_of_contents_once() {
 }
 
 #[test]
-fn links_to_headings_lead_to_headings() {
+fn links_lead_to_files_and_headings() {
     let texts: HashMap<PathBuf, String> = pages()
         .into_iter()
+        .chain(other_pages())
         .map(|page| (page.canonicalize().expect("a page"), std::fs::read_to_string(&page).expect("a page")))
         .collect();
     let mut dead = Vec::new();
     for (page, text) in &texts {
         let folder = page.parent().expect("a folder");
-        for (file, anchor) in links(text).filter_map(|target| target.split_once('#')) {
-            if file.contains("://") {
-                continue;
-            }
-            let target =
-                if file.is_empty() { page.clone() } else { folder.join(file).canonicalize().unwrap_or_default() };
-            if texts.get(&target).is_none_or(|text| !anchors(text).contains(anchor)) {
-                dead.push(format!("{}: {file}#{anchor}", page.display()));
+        for link in links(text).filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { page.clone() } else { folder.join(file) };
+            let found = target.canonicalize().ok().filter(|found| {
+                anchor.is_none_or(|anchor| texts.get(found).is_some_and(|text| anchors(text).contains(anchor)))
+            });
+            if found.is_none() {
+                dead.push(format!("{}: {link}", page.display()));
             }
         }
     }
