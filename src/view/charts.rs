@@ -110,9 +110,9 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
 fn ticks(conversation: &Conversation<'_>) -> Markup {
     let edges = edges(conversation);
     let (mut turns, mut boundaries) = (String::new(), String::new());
-    for turn in &conversation.turns {
+    for &turn in &conversation.turns {
         // Writing to a String cannot fail.
-        let _ = write!(turns, "M{} 35V44", edges[turn.start]);
+        let _ = write!(turns, "M{} 35V44", edges[turn]);
     }
     let barriers = conversation.messages.iter().enumerate().filter(|(_, message)| message.barrier);
     for (at, _) in barriers {

@@ -1,15 +1,13 @@
 //! The parts of a transcript that are drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
 //! policy.
 
-use std::ops::Range;
-
 use super::context::{Request, requests};
 use super::effect::Effect;
 use crate::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use crate::dialects::Dialect;
 use crate::pipeline::Chain;
 use crate::processors::{Counting, ProcessorError, View};
-use crate::transcript::{Layout, Message, Pairs, ProviderRules, Role, Transcript, turns};
+use crate::transcript::{Layout, Message, Pairs, ProviderRules, Role, Transcript};
 
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +59,8 @@ pub struct Conversation<'a> {
     /// Tokens outside the messages: instructions and tool definitions.
     pub outside: usize,
     pub(super) pairs: Pairs,
-    pub(super) turns: Vec<Range<usize>>,
+    /// The messages that begin turns.
+    pub(super) turns: Vec<usize>,
     pub(super) findings: Vec<Finding>,
     pub(super) requests: Vec<Request>,
     pub(super) effect: Option<Effect<'a>>,
@@ -113,7 +112,7 @@ impl<'a> Conversation<'a> {
             times,
             tokenizer: counting.tokenizer.name().to_owned(),
             pairs: Pairs::from_messages(&messages),
-            turns: turns(&messages),
+            turns: (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect(),
             costs,
             outside,
             findings,

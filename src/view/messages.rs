@@ -54,17 +54,17 @@ impl Chat<'_, '_> {
     pub(super) fn draw(&self, out: &mut String) {
         let mut later = (self.conversation.tokens() >= self.limits.long).then_some(0);
         let mut drafts = self.conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
-        for (nth, turn) in self.conversation.turns.iter().enumerate() {
-            let label = format!("Turn {}", nth + 1);
-            self.begin_later(turn.start, out, &mut later);
-            out.push_str(&html! { h2 class="turn" { (label) } }.0);
-            for at in turn.clone() {
-                self.begin_later(at, out, &mut later);
-                while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
-                    out.push_str(&self.draft(draft).0);
-                }
-                out.push_str(&self.message(at).0);
+        let mut turns = (1_usize..).zip(&self.conversation.turns).peekable();
+        for at in 0..self.conversation.messages.len() {
+            self.begin_later(at, out, &mut later);
+            if let Some((number, _)) = turns.next_if(|(_, start)| **start == at) {
+                let label = format!("Turn {number}");
+                out.push_str(&html! { h2 class="turn" { (label) } }.0);
             }
+            while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
+                out.push_str(&self.draft(draft).0);
+            }
+            out.push_str(&self.message(at).0);
         }
         for draft in drafts {
             out.push_str(&self.draft(draft).0);

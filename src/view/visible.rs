@@ -95,8 +95,10 @@ pub(super) fn size(bytes: usize) -> String {
 
 /// `part` of `whole` in percent, with one decimal below ten.
 pub(super) fn percent(part: usize, whole: usize) -> String {
-    let tenths = part.saturating_mul(1_000).checked_div(whole).unwrap_or_default();
-    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{} %", (tenths + 5) / 10) }
+    let of =
+        |scale: usize| (part.saturating_mul(scale).saturating_add(whole / 2)).checked_div(whole).unwrap_or_default();
+    let tenths = of(1_000);
+    if tenths < 100 { format!("{}.{} %", tenths / 10, tenths % 10) } else { format!("{} %", of(100)) }
 }
 
 #[cfg(test)]
@@ -115,6 +117,8 @@ mod tests {
     fn figures_are_readable() {
         assert_eq!(figure(1_234_567), "1,234,567");
         assert_eq!((percent(1, 3), percent(2, 100), percent(0, 0)), ("33 %".into(), "2.0 %".into(), "0.0 %".into()));
+        // Rounded as by `count`.
+        assert_eq!((percent(9, 231), percent(23, 231), percent(1, 8)), ("3.9 %".into(), "10 %".into(), "13 %".into()));
         assert_eq!((size(12), size(34_000), size(1_250_000)), ("12 bytes".into(), "34 KB".into(), "1.2 MB".into()));
         assert_eq!(line("one\n  two three", 8), "one two…");
     }

@@ -47,6 +47,21 @@ fn results_are_inside_their_calls() {
     assert!(page.contains("shown with its call in <a href=\"#m1\">"), "{page}");
 }
 
+/// Instructions before the first turn are not a turn of their own, as in `count`.
+#[test]
+fn turns_are_those_of_count() {
+    let system = "{\"role\":\"system\",\"content\":\"Times are local.\"}\n";
+    for (input, turns) in [(CHAT.to_owned(), 1), (format!("{system}{CHAT}"), 1), (system.to_owned(), 0)] {
+        let page = page(&input, &[]);
+        assert_eq!(page.matches("<h2 class=\"turn\">").count(), turns, "{page}");
+        let place = Place::new();
+        let [text_page, counts] = [&["view", "--text"][..], &["count", "--output-format", "csv"]]
+            .map(|words| text(&place.curtail(words).write_stdin(input.as_str()).output().unwrap().stdout));
+        assert!(text_page.contains(&format!(" · {turns} turn")), "{text_page}");
+        assert!(counts.contains(&format!("\nstdin,1,{turns},")), "{counts}");
+    }
+}
+
 #[test]
 fn a_policy_shows_reasons_and_both_totals() {
     let page = page(CHAT, &["--policy", "filter -x 'time*' | limit -t 100"]);
