@@ -20,7 +20,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "limit",
         &[
-            ("curtail limit -t 8k chat.jsonl", "keep what fits 8,000 tokens"),
+            ("curtail limit -t 8k chat.jsonl", "keep what fits into 8,000 tokens"),
             ("curtail limit -t 16k --model gpt-4o chat.jsonl", "count as gpt-4o does"),
             ("curtail limit -t 8k data/ -O cut/ --stats", "cut a folder, with totals"),
         ],

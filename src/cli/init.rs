@@ -30,6 +30,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error).with_context(|| name.to_string()),
     };
     file.write_all(START.as_bytes()).with_context(|| name.to_string())?;
-    report::note(&format!("wrote {name}; `curtail run --print` shows its chain"));
+    // Other names are not found.
+    let found = matches!(args.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
+    let named = if found { String::new() } else { format!(" -c {name}") };
+    report::note(&format!("wrote {name}; `curtail run{named} --print` shows its chain"));
     Ok(ExitCode::SUCCESS)
 }

@@ -109,13 +109,13 @@ impl Sums {
         }
         let rate = self.rate(took) / 1e6;
         let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
-        for (count, what) in [
-            (self.failed_files, "files failed"),
-            (self.failed_records, "records failed"),
-            (self.finished_before, "files were finished before"),
+        for (count, one, more) in [
+            (self.failed_files, "file failed", "files failed"),
+            (self.failed_records, "record failed", "records failed"),
+            (self.finished_before, "file was finished before", "files were finished before"),
         ] {
             if count > 0 {
-                text.push_str(&format!(", {count} {what}"));
+                text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));
             }
         }
         text

@@ -114,7 +114,7 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
     let unknown = || {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
         let hint = suggestion(name, names.chain(["approx"]));
-        Err(UnknownTokenizer::new(format!("unknown tokenizer {name:?}{hint}; the tokenizers are {}", usage())))
+        Err(UnknownTokenizer::new(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
     };
     FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
 }
@@ -152,5 +152,5 @@ fn usage() -> String {
 
 /// A question that names the most similar of some names, if one is similar enough.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    closest(name, names).map_or_else(String::new, |name| format!(", did you mean {name:?}?"))
+    closest(name, names).map_or_else(|| String::from(";"), |name| format!("; did you mean {name:?}?"))
 }

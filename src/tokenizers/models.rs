@@ -102,5 +102,5 @@ fn includes(family: &str, name: &str) -> bool {
 fn unknown(model: &str, name: &str) -> UnknownTokenizer {
     let families = encoded().chain(APPROXIMATED.iter().copied()).map(|(family, _)| family.trim_end_matches('*'));
     let hint = suggestion(name, families);
-    UnknownTokenizer::new(format!("unknown model {model:?}{hint}; or choose a tokenizer: {}", usage()))
+    UnknownTokenizer::new(format!("unknown model {model:?}{hint} known tokenizers: {}", usage()))
 }

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "The conversation does not begin with a user message.",
     why: "Some formats require that a user message comes first, after the instructions. They reject a window that \
           begins with an answer. `curtail window --start-on user` begins at a user message.",
-    help: "begin with a user message",
+    help: "begin with a user message, for example with `curtail window --start-on user`",
     answers: &[
         ("anthropic", "messages: first message must use the \"user\" role"),
         ("bedrock", "A conversation must start with a user message."),

@@ -39,7 +39,10 @@ fn the_users_own_file_stands_behind_all() {
 #[test]
 fn a_new_file_runs_and_is_never_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
-    assert!(output(folder.path(), &["init"]).status.success());
+    let written = output(folder.path(), &["init"]);
+    assert_eq!(written.stderr, b"curtail: wrote curtail.toml; `curtail run --print` shows its chain\n");
+    let other = output(folder.path(), &["init", "agent.toml"]);
+    assert_eq!(other.stderr, b"curtail: wrote agent.toml; `curtail run -c agent.toml --print` shows its chain\n");
     assert_eq!(stdout(folder.path(), &["run", "--print"]), "1. history  window { size = 200 }  # curtail.toml:8\n");
     std::fs::write(folder.path().join("curtail.toml"), NARROW).expect("a file");
     let again = output(folder.path(), &["init"]);
