@@ -44,6 +44,8 @@ pub struct Checked {
     pub prints: Vec<(u128, Finding)>,
     /// How many transcripts were examined.
     pub transcripts: usize,
+    /// The dialect of the first transcript with messages.
+    pub dialect: Option<&'static str>,
     /// How many findings the repair removed.
     pub repaired: usize,
     /// Whether the repair changed anything.
@@ -87,6 +89,7 @@ impl Work for Checking {
             out.findings.extend(examined.findings.into_iter().map(moved));
             out.prints.extend(examined.prints.into_iter().map(|(print, finding)| (print, moved(finding))));
             out.transcripts += examined.transcripts;
+            out.dialect = out.dialect.or(examined.dialect);
         });
         out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
         if self.repair.as_ref().is_some_and(|repair| repair.write) {
@@ -116,6 +119,7 @@ struct Examined {
     findings: Vec<Finding>,
     prints: Vec<(u128, Finding)>,
     transcripts: usize,
+    dialect: Option<&'static str>,
 }
 
 impl Checking {
@@ -169,6 +173,8 @@ impl Checking {
     ) -> Result<(), ReadError> {
         let mut lines = None;
         for (dialect, mut transcript) in reading.transcripts(document)? {
+            let named = (!transcript.messages.is_empty()).then(|| dialect.name());
+            examined.dialect = examined.dialect.or(named);
             let counting =
                 self.counting.as_ref().map(|counting| calibrated(counting, dialect, &transcript)).transpose()?;
             if self.live {

@@ -39,6 +39,8 @@ pub(super) struct CheckReporter<'g> {
     scratch: Scratch,
     hunks: bool,
     differs: bool,
+    /// Whether it was reported how the current file is read.
+    described: bool,
 }
 
 impl<'g> CheckReporter<'g> {
@@ -66,6 +68,7 @@ impl<'g> CheckReporter<'g> {
             scratch: Scratch::default(),
             hunks: false,
             differs: false,
+            described: false,
         }
     }
 
@@ -75,6 +78,7 @@ impl<'g> CheckReporter<'g> {
             Event::Opened(opened) => {
                 self.outcome.files.push(opened.source.name.clone());
                 (self.grown, self.changed, self.hunks, self.sink) = (0, false, false, None);
+                self.described = !self.global.verbose;
                 Flow::Continue
             }
             Event::Done { opened, out, .. } => self.done(opened, out),
@@ -102,6 +106,9 @@ impl<'g> CheckReporter<'g> {
         let file = self.outcome.files.len() - 1;
         let grown = self.grown;
         self.grown += checked.grown;
+        if !std::mem::replace(&mut self.described, true) {
+            self.progress.aside(|| report::note(&report::reading(opened, checked.dialect)));
+        }
         self.changed |= checked.changed;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;

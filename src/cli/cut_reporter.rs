@@ -184,8 +184,7 @@ impl<'f> CutReporter<'f> {
         let name = &opened.source.name;
         let mut said = String::new();
         if self.global.verbose && !std::mem::replace(&mut self.described, true) {
-            let dialect = output.dialect.unwrap_or("no message");
-            said = format!("{name}: {}, {dialect}", opened.reading.framing.name());
+            said = report::reading(opened, output.dialect);
         }
         let noted = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,

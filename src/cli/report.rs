@@ -23,6 +23,11 @@ pub(super) fn note(what: &impl Display) {
     console::message(Style::new(), what);
 }
 
+/// How an input was read: its framing and dialect.
+pub(super) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
+    format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
+}
+
 /// With `--verbose`, reports that a file in a directory was passed over.
 pub(super) fn passed_over(opened: &Opened, global: &Global) {
     if global.verbose {

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::By;
+use crate::batch::Opened;
 use crate::calibration::Figures;
+use crate::cli::input::Global;
+use crate::cli::report;
 use crate::processors::{Counting, View};
 use crate::templates::TemplateError;
 use crate::transcript::{Message, Pairs, PartRef, Role, Subject, Transcript};
@@ -35,6 +38,7 @@ impl Amount {
 /// The counts of one transcript.
 pub(super) struct Sum {
     line: usize,
+    pub(super) dialect: Option<&'static str>,
     total: Amount,
     /// Boundaries whose text is encrypted.
     opaque: usize,
@@ -58,6 +62,7 @@ impl Sum {
         let view = View::new(messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
         let mut sum = Self {
             line,
+            dialect: None,
             total: Amount::default(),
             opaque: 0,
             roles: BTreeMap::new(),
@@ -195,6 +200,8 @@ pub(super) struct Counts {
     pub(super) longest: Option<Longest>,
     names: BTreeMap<String, usize>,
     lengths: Vec<usize>,
+    /// Whether it was reported how the current file is read.
+    described: bool,
 }
 
 impl Counts {
@@ -213,18 +220,27 @@ impl Counts {
             longest: None,
             names: BTreeMap::new(),
             lengths: Vec::new(),
+            described: false,
         }
     }
 
     /// Starts a file; it gets a row even if it is empty.
     pub(super) fn open(&mut self, file: &str) {
+        self.described = false;
         if self.by == By::File {
             self.row(file);
         }
     }
 
+    /// With `--verbose`, reports once for each file how it is read.
+    pub(super) fn describe(&mut self, opened: &Opened, sums: &[Sum], global: &Global) {
+        if !std::mem::replace(&mut self.described, true) && global.verbose {
+            report::note(&report::reading(opened, sums.iter().find_map(|sum| sum.dialect)));
+        }
+    }
+
     pub(super) fn add(&mut self, file: &str, sum: Sum) {
-        let Sum { line, total, opaque, roles, tools, messages, figures } = sum;
+        let Sum { line, dialect: _, total, opaque, roles, tools, messages, figures } = sum;
         figures.iter().for_each(|figures| self.usage.add(figures));
         self.total.add(total);
         self.opaque += opaque;

@@ -103,6 +103,7 @@ impl Work for Counter {
             let sum = Sum::from_transcript(&transcript, line, counting, &each);
             let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
             sum.figures = counted.figures;
+            sum.dialect = (!transcript.messages.is_empty()).then(|| dialect.name());
             Ok(match self.by {
                 By::Message => sum.with_messages(&transcript, &each, |offset| lines.line_at(offset)),
                 _ => sum,
@@ -171,7 +172,10 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     batch.run(sources, &Counter { counting, by: args.by, live: args.input.live }, |event| {
         match event {
             Event::Opened(opened) => counts.open(&opened.source.name),
-            Event::Done { opened, out, .. } => out.drain(..).for_each(|sum| counts.add(&opened.source.name, sum)),
+            Event::Done { opened, out, .. } => {
+                counts.describe(opened, out, global);
+                out.drain(..).for_each(|sum| counts.add(&opened.source.name, sum));
+            }
             Event::Failed(failure) => {
                 report::error(&failure.error);
                 status = ExitCode::from(2);

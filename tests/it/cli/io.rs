@@ -324,14 +324,29 @@ fn stats_sum_up() {
     assert!(n("tokens_before") > n("tokens_after") && n("tokens_after") > 0);
     let done = place.curtail(&arguments).args(["--force", "--stats"]).output().unwrap();
     assert!(text(&done.stderr).contains("tokens (o200k_base)"), "{}", text(&done.stderr));
+    place.write("bad.jsonl", b"{");
+    let done = place.curtail(&["window", "--stats", "bad.jsonl", "-o", "none"]).output().unwrap();
+    assert!(text(&done.stderr).ends_with(", 1 file failed\n"), "{}", text(&done.stderr));
 }
 
 #[test]
 fn verbose_says_how_inputs_are_read_and_names_can_be_wrong() {
     let place = Place::new();
-    let done =
-        place.curtail(&["window", "-v", "--stdin-filename", "chat.jsonl"]).write_stdin(chat("a", 2)).output().unwrap();
-    assert_eq!(text(&done.stderr), "curtail: chat.jsonl: records, openai\n");
+    for command in ["window", "count", "check"] {
+        for (given, chats) in
+            [("chat.jsonl: records, openai", chat("a", 2)), ("chat.jsonl: lines, no message", String::new())]
+        {
+            let named =
+                place.curtail(&[command, "-v", "--stdin-filename", "chat.jsonl"]).write_stdin(chats).output().unwrap();
+            let said = text(&named.stderr);
+            assert_eq!(
+                said.lines().filter(|line| line.starts_with("curtail: chat.jsonl: ")).count(),
+                1,
+                "{command}: {said}"
+            );
+            assert!(said.contains(given), "{command}: {said}");
+        }
+    }
     let done = place.curtail(&["window", "--dialect", "opnai"]).write_stdin(chat("a", 2)).output().unwrap();
     assert!(
         text(&done.stderr).contains("no dialect is called `opnai`; did you mean `openai`?"),
