@@ -117,7 +117,7 @@ def limit_table(commands, rounds):
             times[name].append(wall(command))
     ours = times["`curtail limit`"]
     fastest = min(times, key=lambda name: statistics.median(times[name]))
-    print(f"| {rounds} rounds | seconds | beside `curtail limit` |\n|---|---|---|")
+    print(f"| {rounds} rounds | seconds | times as long as `curtail limit` |\n|---|---|---|")
     for name, own in times.items():
         ratio = statistics.median(theirs / mine for theirs, mine in zip(own, ours))
         name = f"**{name}**" if name == fastest else name
