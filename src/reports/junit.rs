@@ -16,7 +16,7 @@ type Xml<'w> = Writer<&'w mut dyn Write>;
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let suites: Vec<Suite<'_>> = (0..outcome.files.len()).map(|file| Suite::new(outcome, file)).collect();
+    let suites = Suite::of_each_file(outcome);
     let tests = suites.iter().map(Suite::tests).sum();
     let failures = suites.iter().map(Suite::failures).sum();
     let root = xml.create_element("testsuites").with_attribute(("name", "curtail"));
@@ -32,9 +32,14 @@ struct Suite<'o> {
 }
 
 impl<'o> Suite<'o> {
-    fn new(outcome: &'o Outcome, file: usize) -> Self {
-        let own = outcome.shown().iter().filter(|(index, _)| *index == file);
-        Self { file: outcome.file(file), findings: own.map(|(_, finding)| finding).collect() }
+    fn of_each_file(outcome: &'o Outcome) -> Vec<Self> {
+        let mut suites: Vec<Self> = outcome.files.iter().map(|file| Self { file, findings: Vec::new() }).collect();
+        for (file, finding) in outcome.shown() {
+            if let Some(suite) = suites.get_mut(*file) {
+                suite.findings.push(finding);
+            }
+        }
+        suites
     }
 
     /// A file without findings is one test that passes.
