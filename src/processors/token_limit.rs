@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::planning::shorten;
-use super::planning::{DropSet, Rendering, apply_plan};
+use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
 use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Message, Pairs, Part, Standing, segments};
 
@@ -160,19 +159,13 @@ impl TokenLimit {
             let tokens = sums[(*segment).clone()].iter().map(|own| own + surplus).sum::<usize>();
             room.checked_sub(tokens).map(|left| room = left).is_some()
         });
-        let mut first = segments.len() - proposed.count();
+        let proposed = segments.len() - proposed.count();
         let fits = |first: usize| {
             let start = segments.get(first).map_or(count, |segment| segment.start);
             let kept = (0..count).filter(|&at| at >= start || self.preserves(&view.messages[at]));
-            rendering.fits(kept, self.max_tokens)
+            rendering.tokens(kept).ok().map(|tokens| tokens <= self.max_tokens)
         };
-        let mut shrunk = false;
-        while first < segments.len() && !fits(first) {
-            (first, shrunk) = (first + 1, true);
-        }
-        while !shrunk && first > 0 && fits(first - 1) {
-            first -= 1;
-        }
+        let first = newest_fitting(proposed, segments.len(), fits);
         Ok(segments.get(first).map_or(count, |segment| segment.start))
     }
 

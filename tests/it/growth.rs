@@ -92,9 +92,42 @@ fn behind_pending(calls: usize) -> String {
     text
 }
 
+/// Calls in a log of Claude Code, and a first kept message that hangs from a long line of kept records before them.
+fn behind_a_long_line(records: usize) -> String {
+    let mut text = String::new();
+    let mut line = |parent: usize, own: usize, rest: &str| {
+        let links = format!("\"parentUuid\":\"u{parent}\",\"uuid\":\"u{own}\",\"isSidechain\":false");
+        let _ = writeln!(text, r#"{{"sessionId":"s",{links},{rest}}}"#);
+    };
+    let said =
+        |role: &str, content: &str| format!(r#""type":"{role}","message":{{"role":"{role}","content":{content}}}"#);
+    for nth in 1..=records {
+        line(nth - 1, nth, r#""type":"system","content":"ok""#);
+    }
+    for nth in records + 1..=records * 2 {
+        line(
+            nth - 1,
+            nth,
+            &said("assistant", &format!(r#"[{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}]"#)),
+        );
+    }
+    for nth in records + 1..=records * 2 {
+        let result = format!(r#"[{{"type":"tool_result","tool_use_id":"c{nth}","content":"ok"}}]"#);
+        line(nth + records - 1, nth + records, &said("user", &result));
+    }
+    line(records, records * 3 + 1, &said("user", "\"and?\""));
+    text
+}
+
 /// Many short messages, in lines.
 fn messages(count: usize) -> String {
     "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
+}
+
+/// A hundred short messages that templates of these tests render, and between them others that they do not.
+fn marked(count: usize, others: &str) -> String {
+    let said = |nth: usize| if nth.is_multiple_of(count / 100) { "mark" } else { others };
+    (0..count).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", said(nth))).collect()
 }
 
 /// A pretty-printed list of records.
@@ -109,6 +142,11 @@ const CASES: &[GrowthCase] = &[
     ("filter one message", &["filter", "-x", "f"], |n| one_message(n, true)),
     ("filter with notes", &["filter", "-x", "f", "--persist-results"], |n| one_message(n, true)),
     ("filter with notes at one place", &["filter", "-x", "f", "--persist-results"], behind_pending),
+    ("filter with notes behind a long line", &["filter", "-x", "f", "--persist-results"], behind_a_long_line),
+    ("limit by a template that says little", &["limit", "-t", "60", "--template", "brief.jinja"], |n| {
+        marked(n, "and another of the many words in a row")
+    }),
+    ("limit by a template that says more", &["limit", "-t", "60", "--template", "long.jinja"], |n| marked(n, "")),
     ("check one message", &["check", "--exit-zero", "-q"], |n| one_message(n, true)),
     ("check unanswered", &["check", "--exit-zero", "-q"], |n| one_message(n, false)),
     ("stub", &["repair", "--mode", "stub"], |n| one_message(n, false)),
@@ -139,6 +177,10 @@ fn cost(place: &Place, arguments: &[&str], text: &str) -> Option<u64> {
 fn twice_the_input_takes_twice_the_time() {
     let most = std::env::var("CURTAIL_GROWTH").ok().and_then(|size| size.parse().ok()).unwrap_or(8_000);
     let place = Place::new();
+    for (name, says) in [("brief.jinja", "and "), ("long.jinja", "and then more ")] {
+        let template = format!("{{% for m in messages if m.content == 'mark' %}}{says}{{% endfor %}}");
+        place.write(name, template.as_bytes());
+    }
     for (name, arguments, input) in CASES {
         let mut size = most / 8;
         let mut last: Option<u64> = None;

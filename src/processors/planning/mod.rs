@@ -9,6 +9,7 @@ mod known_faults;
 mod placing;
 mod plan;
 mod rendering;
+mod search;
 mod shorten;
 mod units;
 
@@ -19,5 +20,6 @@ pub(crate) use known_faults::KnownFaults;
 pub(super) use placing::{add_changes, place_blocks};
 pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub(in crate::processors) use rendering::Rendering;
+pub(in crate::processors) use search::newest_fitting;
 pub(super) use shorten::shorten;
 pub use units::{Keep, WindowUnit};
