@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, blocks, session_trace};
+use super::{Dialect, Fit, Item, Patch, Remaining, Written, blocks, session_trace};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role,
@@ -137,7 +137,7 @@ impl Dialect for Pi {
         let mut patches = TREE.relink(layout, remaining);
         let stays = stays(layout, remaining.kept);
         patches.extend(rename(layout, &stays));
-        patches.extend(renumber(layout, &stays));
+        patches.extend(renumber(layout, &stays, &remaining.written));
         patches
     }
 }
@@ -343,12 +343,28 @@ fn rename(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
     renamed.collect()
 }
 
-/// Older logs name the first entry that a compaction kept by its number.
-fn renumber(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
+/// Older logs name the first entry that a compaction kept by its number. A draft right before that entry, or in its place, is
+/// kept by the compaction, too.
+fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patch> {
     let numbers = layout.elements.iter().filter_map(|entry| entry.get("firstKeptEntryIndex"));
-    let moved = numbers.filter_map(|number| {
-        let first: usize = number.raw().parse().ok()?;
-        let now = stays.iter().take(first).filter(|stays| **stays).count();
+    let numbers: Vec<(Value<'_>, usize)> =
+        numbers.filter_map(|number| Some((number, number.raw().parse().ok()?))).collect();
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let messages = slots.enumerate().filter(|(_, slot)| matches!(slot.what, SlotKind::Message(_)));
+    let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
+    let entry_at = |start| layout.elements.partition_point(|entry| entry.span().start < start);
+    let behind = |draft: &Written| {
+        let after = draft.after.and_then(|message| of_message.get(message).copied());
+        draft.place.map(entry_at).max(after)
+    };
+    let mut drafts: Vec<Option<usize>> = drafts.iter().map(behind).collect();
+    drafts.sort_unstable();
+    let moved = numbers.into_iter().filter_map(|(number, first)| {
+        let entries = stays.iter().take(first).filter(|stays| **stays).count();
+        let now = entries + drafts.partition_point(|behind| *behind < Some(first));
         (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
     });
     moved.collect()

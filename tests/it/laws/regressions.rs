@@ -8,7 +8,7 @@ use curtail::processors::{Counted, Overflow, WindowUnit};
 use proptest::test_runner::TestCaseError;
 
 use super::cases::{CASES, history, keep, limit, persist, rolling};
-use super::check::{Stage, check_laws, check_stages};
+use super::check::{Stage, check_laws, check_stages, cut_with};
 use super::fixtures::files;
 
 fn holds(dialect: &str, items: &[&str]) {
@@ -225,6 +225,36 @@ fn notes_are_linked_in_a_chain_as_by_stages() {
                 }
             }
         }
+    }
+}
+
+/// An older log of pi gives the number of the first entry that a compaction kept. Notes before it count, and a note in its place
+/// is kept.
+#[test]
+fn notes_count_where_entries_are_numbered() {
+    let said = |said: &str| format!("{{\"type\":\"message\",\"message\":{{{said}}}}}\n");
+    let calls = |id: &str| {
+        let call = format!(r#"{{"type":"toolCall","id":"{id}","name":"knot","arguments":{{}}}}"#);
+        said(&format!(r#""role":"assistant","content":[{call}]"#))
+    };
+    let result = |id: &str| {
+        said(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
+    };
+    let text = |role: &str| said(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
+    let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"cwd\":\"/rope\"}\n".to_owned();
+    let compacted = |first: usize| {
+        format!(
+            "{{\"type\":\"compaction\",\"summary\":\"A knot.\",\"firstKeptEntryIndex\":{first},\"tokensBefore\":9}}\n"
+        )
+    };
+    let log = |first: usize| {
+        let before = [header.clone(), text("user"), calls("c1"), result("c1"), calls("c2"), result("c2"), text("user")];
+        before.concat() + &compacted(first) + &text("assistant")
+    };
+    for (first, noted) in [(1, 1), (2, 2), (4, 3), (6, 4)] {
+        let out = cut_with(persist("*"), Some("pi"), Framing::Lines, &log(first)).unwrap();
+        assert!(out.contains(&format!("\"firstKeptEntryIndex\":{noted},")), "{first}: {out}");
+        assert_eq!(out.matches("Used knot tool").count(), 2, "{out}");
     }
 }
 
