@@ -133,6 +133,21 @@ impl Reading {
         rows.iter().map(read).collect()
     }
 
+    /// Reads the transcripts of `document` again, which were written in these `dialects`. If there are fewer now, the others
+    /// are left out.
+    ///
+    /// # Errors
+    /// A record without a list of messages.
+    pub fn transcripts_as<'a>(
+        &self,
+        document: &'a Document<'a>,
+        dialects: &[&'static dyn Dialect],
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let rows = rows(document, self.framing, self.messages_key.as_deref())
+            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
+        Ok(rows.iter().zip(dialects).map(|(row, &dialect)| (dialect, assemble(dialect, row))).collect())
+    }
+
     /// The dialect that the first transcripts of `head` decide, if any does.
     #[must_use]
     pub fn dialect_of_head(&self, head: &str) -> Option<&'static dyn Dialect> {

@@ -54,6 +54,8 @@ pub struct Run<'a> {
     pub changed: bool,
     /// Notes for the user.
     pub notes: Vec<String>,
+    /// Index of the stage that comes next; the number of stages if all were applied.
+    pub next: usize,
 }
 
 impl<'a> Run<'a> {
@@ -107,24 +109,28 @@ impl Chain {
         messages: Vec<Message<'a>>,
         watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<Run<'a>, ProcessorError> {
-        self.run_counted(layout, messages, None, watch, |_| {})
+        let steps = Steps { first: 0, pauses: false, thoughts: None };
+        self.run_steps(layout, messages, &steps, watch, |_| {})
     }
 
-    /// As [`run`](Self::run), and after each stage `thoughts` are dropped that its changes break; `after_stage` receives the
-    /// messages after each stage, and may name what the stage wrote.
-    ///
-    /// # Errors
-    /// The error of the first stage that cannot decide.
-    pub fn run_counted<'a>(
+    /// As [`run`](Self::run) for `steps`. `after_stage` receives the messages after each stage, and may name what the stage
+    /// wrote.
+    pub(super) fn run_steps<'a>(
         &self,
         layout: &Layout<'a>,
         messages: Vec<Message<'a>>,
-        thoughts: Option<&ThoughtStep<'_>>,
+        steps: &Steps<'_>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
         mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, ProcessorError> {
-        let mut run = Run { messages, changed: false, notes: Vec::new() };
-        for stage in &self.stages {
+        let thoughts = steps.thoughts;
+        let boundaries = boundaries(&messages);
+        let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first };
+        for stage in self.stages.iter().skip(steps.first) {
+            if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, boundaries) {
+                break;
+            }
+            run.next += 1;
             let (before, notes) = (conversation(&run.messages), run.notes.len());
             loop {
                 stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch)?;
@@ -149,6 +155,23 @@ impl Chain {
         }
         Ok(run)
     }
+
+    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, or a boundary is gone that
+    /// the other messages are read by.
+    fn pauses_before(&self, next: usize, messages: &[Message<'_>], boundaries: usize) -> bool {
+        let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
+        writes(next) || next.checked_sub(1).is_some_and(writes) || self::boundaries(messages) < boundaries
+    }
+}
+
+/// The stages of a chain that run on a transcript that was read.
+pub(super) struct Steps<'s> {
+    /// Index of the first one.
+    pub(super) first: usize,
+    /// Whether they end where the transcript has to be written and read again.
+    pub(super) pauses: bool,
+    /// The thoughts that are dropped after each stage if its changes break them.
+    pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
 }
 
 /// What a stage found.
@@ -296,6 +319,10 @@ impl Stage {
         let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
         format!("{} drops all of {before} {messages}{kept}", self.label())
     }
+}
+
+fn boundaries(messages: &[Message<'_>]) -> usize {
+    messages.iter().filter(|message| message.boundary).count()
 }
 
 /// The number of messages besides system and developer messages.

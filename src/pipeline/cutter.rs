@@ -1,9 +1,11 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
+use super::chain::Steps;
+use super::position::Position;
 use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
-use crate::edit::{Explained, apply, explain, name_drafts};
+use crate::edit::{Explained, apply, name_drafts};
 use crate::json::Value;
 use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
@@ -53,7 +55,7 @@ pub struct Decider {
 }
 
 impl Decider {
-    fn from_stage(stage: &Stage) -> Self {
+    pub(super) fn from_stage(stage: &Stage) -> Self {
         Self { level: stage.level.clone(), processor: stage.processor.name() }
     }
 }
@@ -148,78 +150,122 @@ impl Cutter {
             let note = "the last line is incomplete; it is kept as it is and not counted";
             cut.notes.push((torn.offset, note.to_owned()));
         }
-        let mut at = 0;
         let transcripts = reading.transcripts(&document)?;
+        let mut positions = Vec::with_capacity(transcripts.len());
+        for (dialect, transcript) in &transcripts {
+            positions.push(Position::begun(*dialect, transcript, self.calibrated(*dialect, transcript)?));
+        }
+        cut.dialect = positions.first().map(|position| position.dialect.name());
+        let begin = out.len();
+        self.pass((reading, text), transcripts, (&mut positions, &mut cut), out)?;
+        while positions.iter().any(|position| position.next < self.chain.stages.len()) {
+            let written = out.split_off(begin);
+            let document = reading.parse(&written)?;
+            let dialects: Vec<_> = positions.iter().map(|position| position.dialect).collect();
+            let transcripts = reading.transcripts_as(&document, &dialects)?;
+            if transcripts.len() < positions.len() {
+                out.push_str(&written);
+                break;
+            }
+            self.pass((reading, &written), transcripts, (&mut positions, &mut cut), out)?;
+        }
+        for mut position in positions {
+            position.report(&mut cut);
+            cut.totals.add(position.totals);
+        }
+        Ok(cut)
+    }
+
+    /// Applies the next stages to each of `transcripts`, those of a text, and appends the text to `out`: all stages, or those
+    /// before one that has to read what they wrote.
+    fn pass(
+        &self,
+        (reading, text): (&Reading, &str),
+        transcripts: Vec<(&'static dyn Dialect, Transcript<'_>)>,
+        (positions, cut): (&mut [Position], &mut Cut),
+        out: &mut String,
+    ) -> Result<(), ReadError> {
+        let mut at = 0;
         let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
-        for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
-            let calibrated = self.calibrated(dialect, &transcript)?;
+        for (nth, ((dialect, transcript), position)) in transcripts.into_iter().zip(positions).enumerate() {
+            let calibrated = position.cutter.take();
             let cutter = calibrated.as_ref().unwrap_or(self);
             let Transcript { layout, messages } = transcript;
-            cut.dialect = cut.dialect.or(Some(dialect.name()));
             let checks = |layout: &Layout<'_>| checks(dialect, layout);
             // Windows are rows for training: they are not sent to the model that wrote the thoughts.
             let dataset = reading.framing == Framing::Records || self.chain.splitting.is_some();
             let prefixes = ThoughtPrefixes::from_messages(&messages);
             let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
             let thoughts = thoughts.as_ref();
-            let (run, mut totals) = cutter.run((dialect, &layout), messages, thoughts, &mut cut)?;
-            let aside = record(&layout).filter(|_| run.changed).and_then(|record| dialect.set_aside(record));
-            cut.notes.extend(aside.map(|note| (layout.span.start as usize, note)));
+            let first = position.next == 0;
+            let run = cutter.run(&layout, messages, thoughts, position, &mut cut.stages)?;
+            let aside = record(&layout).filter(|_| run.changed && first).and_then(|record| dialect.set_aside(record));
+            position.note(aside);
             if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
+                position.report(cut);
                 let (layout, separator) = (&layout, separators.of_record(nth));
                 let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
-                at = splitter.append(&run, at, (&mut cut, &mut totals), out)?;
+                at = splitter.append(&run, at, (cut, &mut position.totals), out)?;
             } else if run.changed {
                 out.push_str(&text[at..layout.span.start as usize]);
                 apply(&layout, dialect, &run.messages, out);
                 at = layout.span.end as usize;
                 cut.changed = true;
             }
-            cut.notes.extend(run.notes.into_iter().map(|note| (layout.span.start as usize, note)));
-            cut.totals.add(totals);
+            position.note(run.notes);
+            if position.next == self.chain.stages.len() {
+                position.report(cut);
+            }
+            position.cutter = calibrated;
         }
         out.push_str(&text[at..]);
-        Ok(cut)
+        Ok(())
     }
 
+    /// Applies the next stages to `messages`, those of one transcript.
     fn run<'a>(
         &self,
-        (dialect, layout): (&dyn Dialect, &Layout<'a>),
+        layout: &Layout<'a>,
         messages: Vec<Message<'a>>,
         thoughts: Option<&ThoughtStep<'_>>,
-        cut: &mut Cut,
-    ) -> Result<(Run<'a>, Totals), ReadError> {
-        let mut totals = Totals { transcripts: 1, messages_before: messages.len(), ..Totals::default() };
-        if let Some(counting) = &self.counting {
-            totals.tokens_before = tokens(counting, layout, &messages);
+        position: &mut Position,
+        counts: &mut Vec<StageCount>,
+    ) -> Result<Run<'a>, ReadError> {
+        let (dialect, offset, first) = (position.dialect, position.offset, position.next);
+        position.reads(&messages);
+        if let Some(counting) = self.counting.as_ref().filter(|_| first == 0) {
+            position.totals.tokens_before = tokens(counting, layout, &messages);
+            position.totals.tokens_after = position.totals.tokens_before;
             let pairs = Pairs::from_messages(&messages);
-            totals.faults = Fault::find_all(&messages, &pairs, layout.pairing_rules).len();
+            position.totals.faults = Fault::find_all(&messages, &pairs, layout.pairing_rules).len();
         }
-        let mut stages = Vec::new();
         let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
             if self.explain {
-                let decisions = explain(messages, plan);
-                cut.explained.extend(decisions.into_iter().map(|decision| (Decider::from_stage(stage), decision)));
+                position.explain(stage, messages, plan);
             }
         };
-        let mut steps = self.chain.stages.len() + usize::from(self.chain.splitting.is_some());
+        let splits = self.chain.splitting.is_some();
+        let mut stages = vec![StageCount::default(); first];
         let after_stage = |messages: &mut [Message<'a>]| {
-            steps -= 1;
-            // The last step is followed by the writer, which names what has no name.
-            if steps > 0 {
+            // A split follows, which reads nothing again.
+            if splits {
                 name_drafts(layout, dialect, messages);
             }
             if let Some(counting) = &self.counting {
                 stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
             }
         };
-        let run = self.chain.run_counted(layout, messages, thoughts, watch, after_stage);
-        let run = run.map_err(|error| ReadError { offset: layout.span.start as usize, what: error.to_string() })?;
-        totals.changed = usize::from(run.changed);
-        totals.messages_after = run.messages.len();
-        totals.tokens_after = stages.last().map_or(totals.tokens_before, |stage| stage.tokens);
-        StageCount::add(&mut cut.stages, &stages);
-        Ok((run, totals))
+        let steps = Steps { first, pauses: !splits, thoughts };
+        let run = self.chain.run_steps(layout, messages, &steps, watch, after_stage);
+        let run = run.map_err(|error| ReadError { offset, what: error.to_string() })?;
+        position.advance(&run, self.chain.stages.len());
+        if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
+            position.totals.tokens_after = last.tokens;
+        }
+        if self.counting.is_some() {
+            StageCount::add(counts, &stages);
+        }
+        Ok(run)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The chain: processors in order, the output of one the input of the next, in one pass over the bytes.
+//! The chain: processors in order, the output of one the input of the next. Stages that only drop share a pass over the bytes.
 //!
 //! [`Levels`] decides which processors apply to a network and an agent, [`Cutter`] applies a chain to a text.
 
@@ -7,6 +7,7 @@ mod chain;
 mod cutter;
 mod labels;
 mod levels;
+mod position;
 mod splitting;
 
 pub use calibrating::calibrated;

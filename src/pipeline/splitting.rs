@@ -155,7 +155,8 @@ impl<'a> Splitter<'_, 'a> {
             self.change(&mut content, &plan, cut);
         }
         if let Some(thoughts) = self.thoughts {
-            let mut run = Run { messages: std::mem::take(&mut content.messages), changed: true, notes: Vec::new() };
+            let messages = std::mem::take(&mut content.messages);
+            let mut run = Run { messages, changed: true, notes: Vec::new(), next: self.cutter.chain.stages.len() };
             let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &mut run);
             content.messages = run.messages;
             self.change(&mut content, &plan, cut);

@@ -101,6 +101,12 @@ pub trait Processor: Send + Sync {
         Vec::new()
     }
 
+    /// Whether it writes messages or results. What it wrote can be read otherwise than it was meant, so a chain reads the
+    /// transcript again before the next stage.
+    fn writes(&self) -> bool {
+        false
+    }
+
     /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their other
     /// half.
     fn repairs_pairs(&self) -> bool {

@@ -78,6 +78,10 @@ impl Processor for Repair {
         }
     }
 
+    fn writes(&self) -> bool {
+        self.mode != RepairMode::Drop
+    }
+
     fn repairs_pairs(&self) -> bool {
         true
     }
@@ -128,6 +132,10 @@ impl Processor for RepairFor {
 
     fn passes(&self) -> usize {
         self.repair.passes()
+    }
+
+    fn writes(&self) -> bool {
+        self.repair.writes()
     }
 
     fn repairs_pairs(&self) -> bool {

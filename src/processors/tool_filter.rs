@@ -70,6 +70,10 @@ impl Processor for ToolFilter {
         }
     }
 
+    fn writes(&self) -> bool {
+        self.persist_results
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs);

@@ -106,6 +106,10 @@ impl Processor for WorkingMemory {
         "memory"
     }
 
+    fn writes(&self) -> bool {
+        true
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
         if view.messages.is_empty() {

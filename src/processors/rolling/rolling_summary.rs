@@ -95,6 +95,10 @@ impl Processor for RollingSummary {
         self.summarizer.concurrency()
     }
 
+    fn writes(&self) -> bool {
+        true
+    }
+
     fn drops_first(&self) -> &'static [Standing] {
         &[Standing::RolledBack]
     }

@@ -11,7 +11,7 @@ use crate::properties::{drawn, tried};
 use crate::spell::{SPELLERS, Speller, broken_script, respace, sound_script};
 
 /// Items as a text of some framing, with white space of its own.
-fn frame(items: &[String], framing: Framing, seed: u64) -> String {
+pub fn frame(items: &[String], framing: Framing, seed: u64) -> String {
     let items: Vec<String> = items.iter().enumerate().map(|(nth, item)| respace(item, seed ^ nth as u64)).collect();
     match framing {
         Framing::Lines => items.iter().map(|item| format!("{item}\r\n")).collect(),
@@ -20,11 +20,11 @@ fn frame(items: &[String], framing: Framing, seed: u64) -> String {
     }
 }
 
-fn framings() -> impl Strategy<Value = Framing> {
+pub fn framings() -> impl Strategy<Value = Framing> {
     prop_oneof![Just(Framing::Lines), Just(Framing::Records), Just(Framing::Document)]
 }
 
-fn speller() -> impl Strategy<Value = Speller> {
+pub fn speller() -> impl Strategy<Value = Speller> {
     prop::sample::select(SPELLERS)
 }
 

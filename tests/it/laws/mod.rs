@@ -3,6 +3,7 @@
 mod alternation;
 pub mod boundaries;
 pub mod cases;
+mod chains;
 pub mod check;
 mod fixtures;
 mod generated;

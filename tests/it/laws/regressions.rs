@@ -207,13 +207,8 @@ fn a_note_beside_a_note_has_an_id_of_its_own() {
 /// Notes hang from what precedes them in the log, and nothing before a compaction becomes part of what follows it.
 #[test]
 fn notes_are_linked_in_a_chain_as_by_stages() {
-    // In the first, results hang from ids of calls, which are no records; in the second, several conversations are open.
-    let skipped = ["openclaw.jsonl", "sidechain.jsonl"];
     for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
         for file in files(&Path::new("fixtures/dialects").join(dialect)) {
-            if skipped.iter().any(|name| file.ends_with(name)) {
-                continue;
-            }
             let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
             for size in 1..6 {
                 let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));

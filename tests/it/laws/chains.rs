@@ -1,0 +1,147 @@
+//! A chain writes what its stages write one after another: pairs of stages, on every fixture and on generated transcripts.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use curtail::dialects::Framing;
+use curtail::pipeline::{Chain, Cutter};
+use curtail::processors::{MessageRange, Repair, RepairMode};
+use proptest::prelude::*;
+
+use super::cases::{CASES, persist};
+use super::check::reading;
+use super::fixtures::{dialect_of, files, pieces};
+use super::generated::{frame, framings, speller};
+use crate::spell::broken_script;
+
+/// A stage and its name.
+type NamedStage = (&'static str, fn() -> Chain);
+
+/// Stages that write what no case of the laws writes.
+const WRITERS: [NamedStage; 4] = [
+    ("persist all", || persist("*")),
+    ("repair drop", || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
+    ("repair stub", || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true })),
+    ("repair move", || Chain::default().then(Repair { mode: RepairMode::Move, pending: true })),
+];
+
+/// Cases that decide as another one does. `CURTAIL_ALL_PAIRS=1` tries them on the fixtures as well.
+const ALIKE: &[&str] = &[
+    "history 5 bare",
+    "history 2 head",
+    "history segments",
+    "history messages",
+    "sliding turns",
+    "sliding head",
+    "filter exclude",
+    "supersede reads, dedupe results",
+    "summarize 5",
+    "limit 25 newest",
+    "repair drop",
+];
+
+fn stages() -> Vec<NamedStage> {
+    CASES.iter().map(|case| (case.name, case.chain)).chain(WRITERS).collect()
+}
+
+/// A text that is cut in one go.
+struct Piece<'t> {
+    dialect: &'static str,
+    framing: Framing,
+    text: &'t str,
+}
+
+impl Piece<'_> {
+    /// `text` after `chain`; `None` if it is refused.
+    fn cut(&self, chain: Chain, text: &str) -> Option<String> {
+        let mut out = String::new();
+        let reading = reading(Some(self.dialect), self.framing);
+        Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out).ok()?;
+        Some(out)
+    }
+
+    /// What the chain of two stages writes, and what the second stage makes of `once`, the result of the first one.
+    fn both_ways(&self, [first, second]: [&NamedStage; 2], once: &str) -> [Option<String>; 2] {
+        let mut chain = first.1();
+        chain.stages.extend(second.1().stages);
+        [self.cut(chain, self.text), self.cut(second.1(), once)]
+    }
+
+    /// The pairs of `stages` that give something else as a chain. A stage that gives what an earlier one gave is passed over.
+    fn differences(&self, stages: &[NamedStage]) -> Vec<String> {
+        let mut known = HashSet::from([self.text.to_owned()]);
+        let mut found = Vec::new();
+        for first in stages {
+            let Some(once) = self.cut(first.1(), self.text).filter(|once| known.insert(once.clone())) else { continue };
+            for second in stages {
+                let [chain, apart] = self.both_ways([first, second], &once);
+                if chain != apart {
+                    found.push(format!("{} | {}\nchain  {chain:?}\nstages {apart:?}", first.0, second.0));
+                }
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn every_pair_of_stages_is_a_chain_on_every_fixture() {
+    let all = std::env::var_os("CURTAIL_ALL_PAIRS").is_some();
+    let mut stages = stages();
+    stages.retain(|(name, _)| all || !ALIKE.contains(name));
+    let mut found = Vec::new();
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let (framing, pieces) = pieces(&text);
+        for text in pieces {
+            let Some(dialect) = dialect_of(framing, text) else { continue };
+            let differences = Piece { dialect, framing, text }.differences(&stages);
+            found.extend(differences.into_iter().map(|found| format!("{} {found}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "{} pairs\n{}", found.len(), found.join("\n\n"));
+}
+
+/// What a later stage decides is said of the messages as they were read first.
+#[test]
+fn a_stage_after_notes_names_messages_as_they_were_read() {
+    let lines = [
+        r#"{"role":"user","content":"Go"}"#,
+        r#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"ok"}"#,
+        r#"{"role":"assistant","content":"Gone"}"#,
+        r#"{"role":"user","content":"Good"}"#,
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    let chain = persist("*").then(MessageRange { from: 3, to: None });
+    let mut out = String::new();
+    let reading = reading(Some("openai"), Framing::Lines);
+    let cut = Cutter { chain, explain: true, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+    assert_eq!(out, format!("{}\n", lines[4]));
+    let dropped = cut.explained.iter().map(|(_, decision)| decision).filter(|decision| decision.action == "dropped");
+    let dropped: Vec<_> = dropped.map(|decision| (decision.message, decision.offset)).collect();
+    let read = |at: usize| (Some(at), text.find(lines[at]));
+    assert_eq!(dropped, [read(2), read(0), (None, None), read(3)]);
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(512))]
+
+    /// A pair that is drawn, on a generated transcript.
+    #[test]
+    fn a_pair_of_stages_is_a_chain(
+        script in broken_script(),
+        speller in speller(),
+        framing in framings(),
+        seed in any::<u64>(),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let text = frame(&(speller.1)(&script), framing, seed);
+        let piece = Piece { dialect: speller.0, framing, text: &text };
+        if let Some(once) = piece.cut(first.1(), &text) {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+    }
+}
