@@ -17,7 +17,7 @@ const CALLS: &[(&str, Family, bool)] = &[
     ("custom_tool_call", Family::Custom, false),
     ("computer_call", Family::Computer, false),
     ("shell_call", Family::Shell, false),
-    // Answered by `local_shell_call_output`; Codex answers with `function_call_output`.
+    // Answered by `local_shell_call_output`; Codex and older histories answer with `function_call_output`.
     ("local_shell_call", Family::LocalShell, false),
     ("apply_patch_call", Family::ApplyPatch, false),
     ("tool_search_call", Family::ToolSearch, false),
@@ -88,9 +88,7 @@ impl Dialect for Responses {
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        join_local_shells(&mut read);
-        bind_reasoning(read)
+        bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -242,28 +240,6 @@ fn read_reasoning(item: Value<'_>) -> Content<'_> {
         (Some(first), Some(second)) => {
             let all = [first, second].into_iter().chain(texts).map(|text| text.decode().into_owned());
             Content::Reasoning(Text::Owned(all.collect::<Vec<_>>().join("\n")))
-        }
-    }
-}
-
-/// In older histories, a local shell call is answered like a function call.
-fn join_local_shells(items: &mut [Item<'_>]) {
-    let mut shells: Vec<(usize, Text<'_>)> = Vec::new();
-    for at in 0..items.len() {
-        let Item::Message(message) = &items[at] else { continue };
-        let local =
-            message.calls().find(|(_, call)| call.family == Family::LocalShell).and_then(|(_, call)| call.id.clone());
-        let answered = message.results().find(|(_, result)| result.family == Family::Function);
-        let answered = answered.and_then(|(_, result)| result.id.clone());
-        shells.extend(local.map(|id| (at, id)));
-        let shell = answered.and_then(|id| shells.iter().find(|(_, shell)| *shell == id)).map(|(shell, _)| *shell);
-        if let Some(Item::Message(message)) = shell.map(|shell| &mut items[shell]) {
-            let calls = message.parts.iter_mut();
-            calls.for_each(|part| {
-                if let Content::ToolCall(call) = &mut part.content {
-                    call.family = Family::Function;
-                }
-            });
         }
     }
 }
