@@ -4,6 +4,10 @@
 pub(super) mod parts;
 mod recording;
 
+use std::borrow::Cow;
+
+use foldhash::HashSet;
+
 use super::{Dialect, Fit, Item, Patch, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
@@ -73,7 +77,8 @@ impl Dialect for Gemini {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         if items.iter().any(lacks_id) {
-            items.iter_mut().for_each(forget_ids);
+            let shared = shared_ids(&items);
+            items.iter_mut().for_each(|item| forget_ids(item, &shared));
         }
         items
     }
@@ -169,17 +174,33 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
 
 fn lacks_id(item: &Item<'_>) -> bool {
     let Item::Message(message) = item else { return false };
-    message.results().any(|(_, result)| result.id.is_none() && result.family == Family::Function)
+    let calls = message.calls().any(|(_, call)| call.id.is_none() && call.family == Family::Function);
+    calls || message.results().any(|(_, result)| result.id.is_none() && result.family == Family::Function)
 }
 
-/// If calls have ids and results do not, results are matched by position and name.
-fn forget_ids(item: &mut Item<'_>) {
+/// The ids that a call and a result have.
+fn shared_ids<'a>(items: &[Item<'a>]) -> HashSet<Cow<'a, str>> {
+    let (mut called, mut answered) = (HashSet::default(), HashSet::default());
+    for item in items {
+        let Item::Message(message) = item else { continue };
+        called.extend(message.calls().filter_map(|(_, call)| call.id.clone()).map(Text::into_decoded));
+        answered.extend(message.results().filter_map(|(_, result)| result.id.clone()).map(Text::into_decoded));
+    }
+    called.retain(|id| answered.contains(id));
+    called
+}
+
+/// If some calls or results have no id, the others whose id is not `shared` are matched by position and name, too.
+fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
     let Item::Message(message) = item else { return };
     for part in &mut message.parts {
-        match &mut part.content {
-            Content::ToolCall(call) => call.id = None,
-            Content::ToolResult(result) => result.id = None,
-            _ => {}
+        let id = match &mut part.content {
+            Content::ToolCall(call) => &mut call.id,
+            Content::ToolResult(result) => &mut result.id,
+            _ => continue,
+        };
+        if id.as_ref().is_some_and(|id| !shared.contains(&*id.decode())) {
+            *id = None;
         }
     }
 }
