@@ -147,12 +147,12 @@ proptest! {
     #![proptest_config(crate::properties::property(96))]
 
     #[test]
-    fn a_damaged_fixture_is_repaired((dialect, text) in damaged(), mode in 0..3_u8) {
-        bodies::repair(&[&[dialect, 0, mode], text.as_bytes()].concat());
+    fn a_damaged_fixture_is_repaired((dialect, text) in damaged(), framing in 0..3_u8, mode in 0..3_u8) {
+        bodies::repair(&[&[dialect, framing, mode], text.as_bytes()].concat());
     }
 
     #[test]
-    fn a_damaged_fixture_keeps_the_laws((dialect, text) in damaged(), case in any::<u8>()) {
-        bodies::laws(&[&[dialect, 0, case], text.as_bytes()].concat());
+    fn a_damaged_fixture_keeps_the_laws((dialect, text) in damaged(), framing in 0..3_u8, case in any::<u8>()) {
+        bodies::laws(&[&[dialect, framing, case], text.as_bytes()].concat());
     }
 }
