@@ -3,33 +3,34 @@
 use foldhash::HashSet;
 
 use crate::dialects::{Dialect, Patch};
-use crate::json::{Value, quote, removal};
+use crate::json::{Span, Value, quote, removal};
 use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin, marked};
 
 /// The patches that turn the bytes of `message`, as it was read, into what it is now.
 pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch> {
-    let mut patches = cuts(message);
-    patches.extend(message.parts.iter().filter_map(rewrite));
+    let mut gone = gone(message);
     let spell = |part: &Part<'_>| Some(with_mark(part, dialect.spell_part(&draft(part)?)));
     let prepended: Vec<String> = message.parts.iter().filter_map(spell).collect();
-    if !prepended.is_empty() {
-        let front = message.value().and_then(|value| dialect.prepend_parts(value, &prepended));
-        patches.extend(front.map(|mut patch| {
-            // No element follows, so the comma is left out.
-            if patch.text.ends_with(',') && !is_followed(message, &patch) {
-                patch.text.pop();
-            }
-            patch
-        }));
-    }
-    patches
+    let front = message.value().filter(|_| !prepended.is_empty());
+    let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
+        // An object that becomes a list is left out of it if it was cut.
+        if let Some(object) = gone.take_object(patch.span) {
+            patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
+        }
+        // No element follows, so the comma is left out.
+        if patch.text.ends_with(',') && !is_followed(message, &gone, &patch) {
+            patch.text.pop();
+        }
+        patch
+    });
+    let rewritten = message.parts.iter().filter_map(rewrite);
+    cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
 }
 
 /// Whether an element stays in the list that `patch` begins.
-fn is_followed(message: &Message<'_>, patch: &Patch) -> bool {
+fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
     let elements = message.cut.iter().chain(&message.parts).filter_map(Part::place).map(|place| place.element);
     let mut lists = elements.filter_map(Value::parent).filter(|holder| holder.is_array());
-    let gone = gone(message);
     let list = lists.find(|list| list.span().start + 1 == patch.span.start);
     list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
 }
@@ -90,8 +91,7 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     gone
 }
 
-fn cuts(message: &Message<'_>) -> Vec<Patch> {
-    let gone = gone(message);
+fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {
     let mut seen: HashSet<Value<'_>> = HashSet::default();
     let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
     let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
@@ -111,6 +111,13 @@ impl<'a> Gone<'a> {
         if self.set.insert(value) {
             self.order.push(value);
         }
+    }
+
+    /// Takes out the object with this span, if there is one.
+    fn take_object(&mut self, span: Span) -> Option<Value<'a>> {
+        let at = self.order.iter().position(|value| value.span() == span && value.is_object())?;
+        self.set.remove(&self.order[at]);
+        Some(self.order.remove(at))
     }
 
     fn holds_all_of(&self, shell: Value<'_>) -> bool {
