@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{PATIENCE, Refusal, Store, StoreError, versions, with_retries};
+use super::{PATIENCE, Refusal, Store, StoreError, versions};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
@@ -91,7 +91,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
         return Err(StoreError::refused(path, Refusal::Truncated));
     }
     if versions::version(&connection).map_err(database)? < versions::NEWEST {
-        with_retries(|| upgrade(&connection)).map_err(database)?;
+        upgrade(&connection).map_err(database)?;
     }
     let path = path.to_owned();
     Ok(Store { connection, path, _header: header })

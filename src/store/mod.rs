@@ -21,10 +21,9 @@ pub use place::StoreLocation;
 pub use record::{Aside, Record};
 pub use transfer::Clash;
 
-/// How long one attempt waits for another process to release its lock.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Attempts before a change fails: half a minute in all, a thousand times as long as a change takes.
-const ATTEMPTS: u32 = 6;
+/// How long to wait, to read as well as to change, until other processes release their locks: a thousand times as long as a
+/// change takes.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The part of the program that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,28 +176,16 @@ impl Store {
     }
 
     /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. `change` runs once, because the write lock is taken before
-    /// it, however many attempts that takes.
+    /// it, however long that takes.
     fn transact<T, E: From<StoreError>>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,
     ) -> Result<T, E> {
         let at = |source| StoreError::database(&self.path, source);
-        let transaction = with_retries(|| Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate))
-            .map_err(at)?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(at)?;
         let result = change(&transaction, &self.path)?;
         // Not `Transaction::commit`, which rolls back if a reader still holds its lock.
-        with_retries(|| transaction.execute_batch("COMMIT")).map_err(at)?;
+        transaction.execute_batch("COMMIT").map_err(at)?;
         Ok(result)
-    }
-}
-
-/// Retries while another process has locked the file, at most [`ATTEMPTS`] times.
-fn with_retries<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-    let mut attempt = 1;
-    loop {
-        match ask() {
-            Err(error) if error::is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
-            answer => return answer,
-        }
     }
 }

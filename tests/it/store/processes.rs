@@ -95,6 +95,23 @@ fn eight_processes_lose_no_update() {
     assert_eq!(count(&path), 8 * 25);
 }
 
+/// Several processes in a row may take the lock before one that waits for it.
+#[test]
+fn a_store_is_opened_and_read_however_long_others_change_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    add_one(&mut Store::open(&path).unwrap());
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let change = thread::spawn(move || {
+        // Longer than SQLite is told to wait by default.
+        thread::sleep(Duration::from_secs(7));
+        other.execute_batch("COMMIT").unwrap();
+    });
+    assert_eq!(count(&path), 1);
+    change.join().unwrap();
+}
+
 /// The worker's last word before it was killed: `wait` after its first word if `has_begun`, else `wait` after its start.
 fn killed(path: &Path, has_begun: bool, wait: Duration) -> Option<u32> {
     let mut child = start(path, 100_000);
