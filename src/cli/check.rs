@@ -117,7 +117,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
     let progress = Arc::new(Progress::new(global.progress_display(args.diff), &sources));
     let colors = console::out_has_colors();
-    let outcome = Outcome { limit: args.max_findings, only_counts: args.statistics, colors, ..Outcome::default() };
+    let mut outcome = Outcome::default();
+    (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
     let mut findings =
         CheckReporter::new(global, args.output_format, outcome, (args.writes(), args.diff), Arc::clone(&progress));
     missing.iter().for_each(|error| findings.fail(error));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::input::Global;
 use super::report;
 use crate::batch::{Checked, Event, Flow, Opened};
-use crate::checks::{Finding, Level};
+use crate::checks::Finding;
 use crate::console;
 use crate::error::{Error, ErrorKind};
 use crate::io::{FileSink, Progress, Replace, Scratch};
@@ -29,8 +29,8 @@ pub(super) struct CheckReporter<'g> {
     report: Option<Box<dyn Write + Send>>,
     /// The result so far.
     outcome: Outcome,
-    /// Where each fingerprint was first seen.
-    seen: HashMap<u128, String>,
+    /// The file and the line where each fingerprint was first seen.
+    seen: HashMap<u128, (usize, usize)>,
     /// By how many bytes repair has made the current file longer, before the current block.
     grown: isize,
     changed: bool,
@@ -112,8 +112,9 @@ impl<'g> CheckReporter<'g> {
         self.changed |= checked.changed;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
-        let findings = checked.findings.drain(..).map(|finding| (file, finding.moved(0, grown)));
-        self.outcome.findings.extend(findings);
+        for finding in checked.findings.drain(..) {
+            self.outcome.add(file, finding.moved(0, grown));
+        }
         for (print, finding) in checked.prints.drain(..) {
             self.seen(print, file, finding.moved(0, grown));
         }
@@ -124,11 +125,11 @@ impl<'g> CheckReporter<'g> {
 
     /// Compares a transcript with all before it.
     fn seen(&mut self, print: u128, file: usize, mut finding: Finding) {
-        let here = format!("{}:{}", self.outcome.file(file), finding.at.line);
-        let first = self.seen.entry(print).or_insert_with(|| here.clone());
-        if *first != here {
-            finding.message = format!("the transcript has the same messages as {first}");
-            self.outcome.findings.push((file, finding));
+        let (first, line) = *self.seen.entry(print).or_insert((file, finding.at.line));
+        let (first, here) = (self.outcome.file(first), self.outcome.file(file));
+        if (first, line) != (here, finding.at.line) {
+            finding.message = format!("the transcript has the same messages as {first}:{line}");
+            self.outcome.add(file, finding);
         }
     }
 
@@ -214,13 +215,13 @@ impl<'g> CheckReporter<'g> {
                 self.broken(&error);
             }
         }
-        let nothing = self.outcome.transcripts == 0 && self.outcome.findings.is_empty();
+        let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0;
         let failed = self.outcome.errors > 0;
         if nothing && !allow_empty && !failed {
             report::error(&"nothing to check: the input contains no transcript; pass --allow-empty to accept that");
             return ExitCode::from(2);
         }
-        let denied = self.differs || self.outcome.count(Level::Deny) > 0;
+        let denied = self.differs || self.outcome.denied() > 0;
         ExitCode::from(if failed { 2 } else { u8::from(denied && !exit_zero) })
     }
 }

@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    outcome.new_findings().iter().try_for_each(|finding| write_finding(outcome, finding, out))
+    outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))
 }
 
 fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mut dyn Write) -> io::Result<()> {

@@ -78,8 +78,8 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let summary = Summary {
         files: outcome.files.len(),
         transcripts: outcome.transcripts,
-        denied: outcome.count(Level::Deny),
-        warned: outcome.count(Level::Warn),
+        denied: outcome.denied(),
+        warned: outcome.warned(),
         repaired: outcome.repaired,
         errors: outcome.errors,
         hidden: outcome.hidden(),

@@ -9,6 +9,7 @@ mod junit;
 mod sarif;
 mod text;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::checks::{ALL, Finding, Level, Rule};
@@ -18,8 +19,6 @@ use crate::checks::{ALL, Finding, Level, Rule};
 pub struct Outcome {
     /// The files that were read, in order.
     pub files: Vec<String>,
-    /// The findings, in order, each with the index of its file.
-    pub findings: Vec<(usize, Finding)>,
     /// Number of transcripts that were examined.
     pub transcripts: usize,
     /// Number of findings that repair removed.
@@ -30,10 +29,14 @@ pub struct Outcome {
     pub limit: Option<usize>,
     /// Whether findings are counted and not shown.
     pub only_counts: bool,
-    /// How many findings [`Format::write_new`] has written.
-    pub written: usize,
     /// Whether the report may contain colors.
     pub colors: bool,
+    /// The findings that are shown and not yet written, in order, each with the index of its file.
+    unwritten: Vec<(usize, Finding)>,
+    /// How many findings are written.
+    written: usize,
+    /// The number of findings of each rule, by its code.
+    counts: BTreeMap<&'static str, Count>,
 }
 
 /// The number of findings of a rule.
@@ -49,40 +52,55 @@ pub struct Count {
 }
 
 impl Outcome {
-    /// The findings that are shown.
-    #[must_use]
-    pub fn shown(&self) -> &[(usize, Finding)] {
-        let limit = if self.only_counts { Some(0) } else { self.limit };
-        &self.findings[..limit.unwrap_or(usize::MAX).min(self.findings.len())]
+    /// Adds a finding about the file with this index in [`Outcome::files`]. Every finding is counted; one that is not shown
+    /// is not kept.
+    pub fn add(&mut self, file: usize, finding: Finding) {
+        let none = Count { rule: finding.rule, denied: 0, warned: 0 };
+        let count = self.counts.entry(finding.rule.code).or_insert(none);
+        match finding.level {
+            Level::Deny => count.denied += 1,
+            Level::Warn | Level::Allow => count.warned += 1,
+        }
+        let limit = if self.only_counts { 0 } else { self.limit.unwrap_or(usize::MAX) };
+        if self.written + self.unwritten.len() < limit {
+            self.unwritten.push((file, finding));
+        }
     }
 
-    /// The findings that are shown and were not written before.
-    fn new_findings(&self) -> &[(usize, Finding)] {
-        self.shown().get(self.written..).unwrap_or_default()
+    /// The findings that are shown, without those that [`Format::write_new`] has written.
+    #[must_use]
+    pub fn shown(&self) -> &[(usize, Finding)] {
+        &self.unwritten
+    }
+
+    /// The number of findings.
+    #[must_use]
+    pub fn found(&self) -> usize {
+        self.denied() + self.warned()
     }
 
     /// The number of findings that are not shown.
     #[must_use]
     pub fn hidden(&self) -> usize {
-        self.findings.len() - self.shown().len()
+        self.found() - self.written - self.unwritten.len()
     }
 
-    /// The number of findings of this level.
+    /// The number of findings that fail the check.
     #[must_use]
-    pub fn count(&self, level: Level) -> usize {
-        self.findings.iter().filter(|(_, finding)| finding.level == level).count()
+    pub fn denied(&self) -> usize {
+        self.counts.values().map(|count| count.denied).sum()
+    }
+
+    /// The number of findings that only warn.
+    #[must_use]
+    pub fn warned(&self) -> usize {
+        self.counts.values().map(|count| count.warned).sum()
     }
 
     /// The number of findings of each rule that has any, the largest first.
     #[must_use]
     pub fn by_rule(&self) -> Vec<Count> {
-        let count = |rule: &'static Rule, level| {
-            let own = self.findings.iter().filter(|(_, finding)| finding.rule.code == rule.code);
-            own.filter(|(_, finding)| finding.level == level).count()
-        };
-        let counts =
-            ALL.iter().map(|&rule| Count { rule, denied: count(rule, Level::Deny), warned: count(rule, Level::Warn) });
-        let mut counts: Vec<Count> = counts.filter(|count| count.denied + count.warned > 0).collect();
+        let mut counts: Vec<Count> = ALL.iter().filter_map(|rule| self.counts.get(rule.code).copied()).collect();
         counts.sort_by_key(|count| std::cmp::Reverse((count.denied, count.warned)));
         counts
     }
@@ -115,14 +133,15 @@ impl Format {
         self.finding.is_some()
     }
 
-    /// Writes the findings that are new in `outcome`, if the format is gradual.
+    /// Writes the findings that are new in `outcome`, if the format is gradual; `outcome` keeps only their number.
     ///
     /// # Errors
     /// What `out` returns.
     pub fn write_new(&self, outcome: &mut Outcome, out: &mut dyn Write) -> io::Result<()> {
         if let Some(write) = self.finding {
-            outcome.new_findings().iter().try_for_each(|finding| write(outcome, finding, out))?;
-            outcome.written = outcome.shown().len();
+            outcome.shown().iter().try_for_each(|finding| write(outcome, finding, out))?;
+            outcome.written += outcome.unwritten.len();
+            outcome.unwritten.clear();
         }
         Ok(())
     }

@@ -28,12 +28,12 @@ impl Styles {
 }
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    outcome.new_findings().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
+    outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
     let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
         writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
     }
-    if outcome.only_counts || !outcome.findings.is_empty() {
+    if outcome.only_counts || outcome.found() > 0 {
         write_counts(&outcome.by_rule(), out)?;
     }
     writeln!(out, "{}", summary(outcome))
@@ -86,7 +86,7 @@ const NOTHING: &str = "nothing was checked";
 
 /// The result of the check in one line.
 fn summary(outcome: &Outcome) -> String {
-    let (denied, warned) = (outcome.count(Level::Deny), outcome.count(Level::Warn));
+    let (denied, warned) = (outcome.denied(), outcome.warned());
     let many = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let found = match (denied, warned) {
         (0, 0) if outcome.transcripts == 0 => String::from(NOTHING),

@@ -432,3 +432,20 @@ fn an_item_with_question_and_answer_is_an_answer() {
     let report = json(&["-A", "all", "-W", "no-assistant-message"], &lines(&[ASK]));
     assert_eq!(reported(&report).len(), 1);
 }
+
+/// A dataset may have millions of findings: what is written is not kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn findings_take_no_memory_once_they_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = format!("{{\"messages\":[{ASK},{},{SAY}]}}\n", vec![RESULT; 50].join(","));
+    fs::write(folder.path().join("a.jsonl"), record.repeat(2000)).unwrap();
+    // The program takes 70 MB of addresses, a hundred thousand findings another 60.
+    let line = format!("ulimit -v 110000; exec {} check -j 1 a.jsonl > report", crate::program::program());
+    let done = std::process::Command::new("bash").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+    let report = fs::read_to_string(folder.path().join("report")).unwrap();
+    let last = report.lines().last().map(str::to_owned);
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(last.as_deref(), Some("100000 errors in 2000 transcripts of 1 file"));
+    assert_eq!(report.matches("error[").count(), 100_000);
+}
