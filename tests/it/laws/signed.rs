@@ -115,7 +115,12 @@ pub const SIGNED: &[Signed] = &[
             item["message"]["api"] = json!("anthropic-messages");
             sign_blocks(&mut item["message"]["content"], "thinking", |block| block["thinkingSignature"] = json!(""));
         },
-        units: |item| blocks(item, "/message", "content"),
+        units: |item| {
+            let mut units = blocks(item, "/message", "content");
+            // A result names its call beside the content.
+            units.extend(said(item, &["/message/toolCallId"]));
+            units
+        },
         name: Name::InReply(|item, model| item["message"]["model"] = json!(model)),
     },
     Signed {
