@@ -45,6 +45,7 @@ pub mod checks;
 mod cli;
 #[cfg(feature = "cli")]
 mod console;
+pub mod counting;
 pub mod dialects;
 pub mod digest;
 pub mod edit;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Chain, Cutter, Splitting, Stage};
-use crate::calibration::Figures;
 use crate::dialects::{Dialect, ReadError};
 use crate::processors::{Counting, Split};
 use crate::transcript::Transcript;
@@ -16,11 +15,11 @@ impl Chain {
     pub fn calibrated(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Option<Self>, ReadError> {
         let split = self.splitting.iter().map(|splitting| &splitting.split.counting);
         let mut countings = self.stages.iter().filter_map(|stage| stage.processor.counting()).chain(split);
-        if !countings.any(|counting| counting.by_usage) {
+        if !countings.any(|counting| counting.by_usage.is_some()) {
             return Ok(None);
         }
         let stage = |stage: &Stage| {
-            let counting = stage.processor.counting().filter(|counting| counting.by_usage);
+            let counting = stage.processor.counting().filter(|counting| counting.by_usage.is_some());
             let counting = counting.map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
             let processor = counting.and_then(|counting| stage.processor.with_counting(counting));
             let processor = processor.unwrap_or_else(|| Arc::clone(&stage.processor));
@@ -61,9 +60,7 @@ pub fn calibrated(
     dialect: &dyn Dialect,
     transcript: &Transcript<'_>,
 ) -> Result<Counting, ReadError> {
-    if !counting.by_usage {
-        return Ok(counting.clone());
-    }
+    let Some(calibrate) = counting.by_usage else { return Ok(counting.clone()) };
     let offset = transcript.layout.span.start as usize;
-    Figures::counting(dialect, transcript, counting).map_err(|what| ReadError { offset, what: what.to_owned() })
+    calibrate(dialect, transcript, counting).map_err(|what| ReadError { offset, what: what.to_owned() })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::memory::TooSmall;
 use crate::summarizers::Failure;
-use crate::templates::TemplateError;
+use crate::counting::TemplateError;
 
 /// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
 #[derive(Debug)]

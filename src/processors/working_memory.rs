@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::planning::place_blocks;
 use super::{Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View};
 use crate::memory::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
-use crate::tokenizers::Tokenizer;
+use crate::counting::Tokenizer;
 use crate::transcript::{Content, Message, Part, PartRef, Role, is_own_block, own_blocks};
 
 /// How a block begins.

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use foldhash::quality::FixedState;
 
 use crate::summarizers::{Budget, Failure, Request, Summarizer, Utterance};
-use crate::tokenizers::Tokenizer;
+use crate::counting::Tokenizer;
 
 /// The parts of the memory, each with a lock of its own.
 const SHARDS: usize = 32;

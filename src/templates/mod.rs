@@ -4,7 +4,6 @@
 mod message;
 mod python;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,6 +11,11 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
+use crate::counting::{Prepared, Template};
+use crate::json::Text;
+use crate::transcript::Message;
+
+pub use crate::counting::TemplateError;
 pub use message::{ChatMessage, ToolList};
 
 /// A chat template and the special tokens of its model.
@@ -39,22 +43,8 @@ pub struct ChatTemplate {
     pub add_generation_prompt: bool,
 }
 
-/// A template that cannot be read, or a transcript that it cannot render.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateError(String);
-
-impl fmt::Display for TemplateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for TemplateError {}
-
-impl From<Error> for TemplateError {
-    fn from(error: Error) -> Self {
-        Self(error.detail().map_or_else(|| error.to_string(), str::to_owned))
-    }
+fn refused(error: &Error) -> TemplateError {
+    TemplateError::new(error.detail().map_or_else(|| error.to_string(), str::to_owned))
 }
 
 const DEFAULT: &str = "default";
@@ -78,7 +68,7 @@ impl ChatTemplate {
         };
         let inline = || {
             let found = templates_of(&config["chat_template"]);
-            let none = || TemplateError(format!("{}: no chat template found", config_path.display()));
+            let none = || TemplateError::new(format!("{}: no chat template found", config_path.display()));
             if found.is_empty() { Err(none()) } else { Ok(found) }
         };
         let sources = if !is_config && jinja.exists() {
@@ -88,7 +78,7 @@ impl ChatTemplate {
         } else {
             vec![(DEFAULT.to_owned(), read_text(path)?)]
         };
-        let place = |error: TemplateError| TemplateError(format!("{}: {error}", path.display()));
+        let place = |error: TemplateError| TemplateError::new(format!("{}: {error}", path.display()));
         let mut template = Self::of_sources(sources).map_err(place)?;
         template.special = special_tokens(&config);
         Ok(template)
@@ -105,7 +95,7 @@ impl ChatTemplate {
     fn of_sources(sources: Vec<(String, String)>) -> Result<Self, TemplateError> {
         let mut environment = environment()?;
         for (name, source) in sources {
-            environment.add_template_owned(name, without_generation_tags(&source))?;
+            environment.add_template_owned(name, without_generation_tags(&source)).map_err(|error| refused(&error))?;
         }
         Ok(Self { environment, special: Vec::new(), tools: None, add_generation_prompt: false })
     }
@@ -117,7 +107,8 @@ impl ChatTemplate {
     pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
         let tools = tools.or(self.tools.as_ref());
         let name = if tools.is_some() { TOOL_USE } else { DEFAULT };
-        let template = self.environment.get_template(name).or_else(|_| self.environment.get_template(DEFAULT))?;
+        let template = self.environment.get_template(name).or_else(|_| self.environment.get_template(DEFAULT));
+        let template = template.map_err(|error| refused(&error))?;
         let messages: Vec<Value> = messages.iter().map(|message| message.0.clone()).collect();
         let own = [
             ("messages", Value::from(messages)),
@@ -127,14 +118,45 @@ impl ChatTemplate {
         ];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
         let context = Value::from_pairs(own.chain(self.special.iter().cloned()));
-        Ok(template.render(context)?)
+        template.render(context).map_err(|error| refused(&error))
+    }
+}
+
+impl Template for ChatTemplate {
+    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_> {
+        let (tools, texts) = ToolList::from_preamble(preamble);
+        let instructions = match messages.iter().any(|message| message.role.instructs()) {
+            true => Vec::new(),
+            false => texts.iter().map(|text| ChatMessage::from_instructions(text)).collect(),
+        };
+        let messages = messages.iter().map(ChatMessage::from_message).collect();
+        Box::new(PreparedChat { template: self, tools, instructions, messages })
+    }
+}
+
+/// A transcript whose messages are ready to be rendered again and again.
+struct PreparedChat<'t> {
+    template: &'t ChatTemplate,
+    tools: Option<ToolList>,
+    /// Instructions outside the list of messages, if no message has any.
+    instructions: Vec<ChatMessage>,
+    /// What each message becomes.
+    messages: Vec<Vec<ChatMessage>>,
+}
+
+impl Prepared for PreparedChat<'_> {
+    fn text(&self, kept: &mut dyn Iterator<Item = usize>) -> Result<String, TemplateError> {
+        let messages = kept.flat_map(|at| &self.messages[at]);
+        let messages: Vec<&ChatMessage> = self.instructions.iter().chain(messages).collect();
+        self.template.render(&messages, self.tools.as_ref())
     }
 }
 
 /// Jinja as `transformers` sets it up.
 fn environment() -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|error| refused(&error))?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_formatter(|out, _: &mut State, value| {
@@ -172,13 +194,13 @@ fn without_generation_tags(source: &str) -> String {
 
 fn read_text(path: &Path) -> Result<String, TemplateError> {
     let wrong =
-        |error: std::io::Error| TemplateError(format!("{}: {}", path.display(), crate::error::system_message(&error)));
+        |error: std::io::Error| TemplateError::new(format!("{}: {}", path.display(), crate::error::system_message(&error)));
     std::fs::read_to_string(path).map_err(wrong)
 }
 
 /// The JSON value of a file.
 fn read_json(path: &Path) -> Result<serde_json::Value, TemplateError> {
-    let wrong = |error: serde_json::Error| TemplateError(format!("{}: {error}", path.display()));
+    let wrong = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
     serde_json::from_str(&read_text(path)?).map_err(wrong)
 }
 
@@ -207,7 +229,7 @@ impl ToolList {
     pub fn open(path: &Path) -> Result<Self, TemplateError> {
         let value = read_json(path)?;
         let list = if value.is_array() { &value } else { &value["tools"] };
-        let none = || TemplateError(format!("{}: no list of tools found", path.display()));
+        let none = || TemplateError::new(format!("{}: no list of tools found", path.display()));
         if list.is_array() { Ok(Self(message::from_json(list.clone()))) } else { Err(none()) }
     }
 }

@@ -1,7 +1,6 @@
 //! Counts the tokens of a text. It knows no messages, and no files except a `tokenizer.json`.
 
 mod approximate;
-mod calibrated;
 #[cfg(feature = "hf")]
 mod huggingface;
 #[cfg(not(feature = "hf"))]
@@ -15,7 +14,7 @@ use std::{fmt, path::Path, sync::Arc};
 use crate::suggest::closest;
 
 pub use approximate::Approximate;
-pub use calibrated::{BY_USAGE, Calibrated, tokenizer_by_usage};
+pub use crate::counting::{BY_USAGE, Calibrated, Tokenizer};
 #[cfg(feature = "hf")]
 pub use huggingface::HuggingFace;
 pub use models::{ModelTokenizer, tokenizer_for_model};
@@ -26,43 +25,6 @@ pub const DEFAULT: &str = "o200k_base";
 
 /// The name of the estimate for models without a public tokenizer.
 const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
-
-/// Counts the tokens of texts. Special tokens such as `<|endoftext|>` in a text are text.
-pub trait Tokenizer: Send + Sync {
-    /// Its name, which [`tokenizer_by_name`] takes.
-    fn name(&self) -> &str;
-
-    /// Whether counts equal those of the model's own tokenizer; otherwise they are estimates.
-    fn exact(&self) -> bool;
-
-    /// Whether no text has more tokens than bytes. A tokenizer that rewrites a text before it splits it cannot promise this.
-    fn at_most_bytes(&self) -> bool {
-        false
-    }
-
-    /// What `tokens` that are not those of a text count, such as those of an image: a calibrated tokenizer multiplies them.
-    fn scaled(&self, tokens: usize) -> usize {
-        tokens
-    }
-
-    /// Tokens of the text.
-    fn count(&self, text: &str) -> usize;
-
-    /// Tokens of a text that a chat template rendered: special tokens in it are tokens, if the tokenizer knows any.
-    fn count_rendered(&self, text: &str) -> usize {
-        self.count(text)
-    }
-
-    /// Tokens of the text, or `None` if there are more than `limit`. Stops as soon as there are more.
-    fn count_until(&self, text: &str, limit: usize) -> Option<usize>;
-
-    /// Bytes of the longest start of the text that has at most its first `tokens` tokens and ends both a token and a character.
-    fn head(&self, text: &str, tokens: usize) -> usize;
-
-    /// Start, in bytes, of the longest end of the text that has at most its last `tokens` tokens and starts both a token and a
-    /// character.
-    fn tail(&self, text: &str, tokens: usize) -> usize;
-}
 
 /// A tokenizer as `curtail tokenizers` lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +81,17 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
     FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
 }
 
+/// The tokenizer that is to be calibrated, if `name` chooses calibration: `usage` or `usage:NAME`.
+///
+/// # Errors
+/// As [`tokenizer_by_name`].
+#[must_use]
+pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>> {
+    let rest = name.strip_prefix(BY_USAGE)?;
+    let base = if rest.is_empty() { DEFAULT } else { rest.strip_prefix(':')? };
+    Some(tokenizer_by_name(base))
+}
+
 /// No tokenizer has that name or serves that model. The message says which names there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTokenizer {
@@ -153,4 +126,17 @@ fn usage() -> String {
 /// A question that names the most similar of some names, if one is similar enough.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     closest(name, names).map_or_else(|| String::from(";"), |name| format!("; did you mean {name:?}?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tokenizer_by_usage;
+
+    #[test]
+    fn a_name_chooses_the_tokenizer_that_is_calibrated() {
+        let named = |name: &str| tokenizer_by_usage(name).map(|found| found.map(|own| own.name().to_owned()).ok());
+        assert_eq!(named("usage"), Some(Some(String::from("o200k_base"))));
+        assert_eq!(named("usage:cl100k_base"), Some(Some(String::from("cl100k_base"))));
+        assert_eq!((named("usage:nothing"), named("usages"), named("gpt2")), (Some(None), None, None));
+    }
 }

@@ -212,7 +212,7 @@ impl Counts {
             left_out: (0, Amount::default()),
             reserve: counting.reserve,
             tokenizer: counting.name(),
-            exact: counting.tokenizer.exact() && !counting.by_usage,
+            exact: counting.tokenizer.exact() && counting.by_usage.is_none(),
             total: Amount::default(),
             usage: UsageSum::default(),
             opaque: 0,

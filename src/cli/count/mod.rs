@@ -96,7 +96,7 @@ impl Work for Counter {
             if self.live {
                 transcript.keep_live();
             }
-            if self.live || self.counting.by_usage {
+            if self.live || self.counting.by_usage.is_some() {
                 each = transcript.messages.iter().map(|message| counting.message(message)).collect();
             }
             let line = lines.line_at(transcript.layout.span.start as usize);
@@ -134,7 +134,7 @@ impl Counter {
         let compared = self.counting.template.is_none();
         let own = || Figures::from_transcript(dialect, transcript, &self.counting, |index| each[index] as u64);
         let figures = compared.then(own).flatten();
-        let counting = match (self.counting.by_usage, figures) {
+        let counting = match (self.counting.by_usage.is_some(), figures) {
             (false, _) => self.counting.clone(),
             (true, Some(figures)) => figures.calibrate(&self.counting),
             (true, None) => {

@@ -8,6 +8,8 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::{Choice, one_of};
+use crate::calibration::Figures;
+use crate::counting::Calibrate;
 use crate::processors::{Counting, Overhead};
 use crate::tokenizers;
 
@@ -61,14 +63,14 @@ impl CountingOptions {
     /// An unknown tokenizer or model, or a file that is not a tokenizer.
     pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
         let by_usage = tokenizers::tokenizer_by_usage(&self.0.tokenizer).filter(|_| self.0.model.is_none());
-        let is_by_usage = by_usage.is_some();
+        let calibrate = by_usage.is_some().then_some(Figures::counting as Calibrate);
         let tokenizer = match (&self.0.model, by_usage) {
             (Some(model), _) => tokenizers::tokenizer_for_model(model)?.tokenizer,
             (None, Some(tokenizer)) => tokenizer?,
             (None, None) => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
         };
         let (overhead, reserve) = (self.0.overhead, self.0.reserve.0);
-        Ok(Counting { overhead, reserve, by_usage: is_by_usage, ..Counting::new(tokenizer) })
+        Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
     }
 
     /// Whether a tokenizer or a model was named.

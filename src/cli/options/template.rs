@@ -38,7 +38,7 @@ impl TemplateOptions {
         let counting = options.counting()?;
         let Some(path) = &self.template else { return Ok(counting) };
         anyhow::ensure!(
-            !counting.by_usage,
+            counting.by_usage.is_none(),
             "--template counts what a model reads, and --tokenizer usage what a log says; pass one of them"
         );
         let mut template = ChatTemplate::open(path)?;

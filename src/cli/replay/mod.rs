@@ -167,7 +167,7 @@ impl Args {
             bail!(unknown("there are no cache rules called", name, &names));
         }
         // A replay is calibrated by the figures of the log in any case.
-        let mut counting = Counting { by_usage: false, ..self.counting.counting()? };
+        let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: policies::all(&self.policies, &self.sweeps, &self.configs, &counting)?,

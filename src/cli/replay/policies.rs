@@ -77,7 +77,7 @@ fn chain(commands: &[Command], largest: u64, counting: &Counting) -> Result<Chai
 fn remembering(mut chain: Chain, counting: &Counting) -> Result<Chain, String> {
     for processor in chain.stages.iter_mut().filter_map(|stage| Arc::get_mut(&mut stage.processor)) {
         if let Some(own) = processor.counting_mut() {
-            if own.by_usage {
+            if own.by_usage.is_some() {
                 return Err(String::from("the budget of a replayed policy cannot be counted with --tokenizer usage"));
             }
             own.tokenizer = if own.tokenizer.name() == counting.tokenizer.name() {

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::View;
 use super::rendering::Rendering;
+use crate::counting::{BY_USAGE, Calibrate, Calibrated, Template, TemplateError, Tokenizer};
 use crate::json::Text;
-use crate::templates::{ChatTemplate, TemplateError};
-use crate::tokenizers::{BY_USAGE, Calibrated, Tokenizer};
 use crate::transcript::{Content, Message, ToolResult};
 
 /// Tokens that a provider adds around messages.
@@ -47,9 +46,9 @@ pub struct Counting {
     /// Tokens of the budget that are reserved for the reply.
     pub reserve: usize,
     /// Renders transcripts as the model reads them; totals are then those of the rendered text.
-    pub template: Option<Arc<ChatTemplate>>,
-    /// Whether each transcript has to be counted by its own figures: the counting is [calibrated](Self::calibrated) for it.
-    pub by_usage: bool,
+    pub template: Option<Arc<dyn Template>>,
+    /// Calibrates the counting for each transcript, if each has to be counted by its own figures.
+    pub by_usage: Option<Calibrate>,
     /// Tokens of every request that the transcript does not contain, such as instructions and tools of the program.
     pub hidden: usize,
     /// Tokens that the provider adds around each message.
@@ -60,14 +59,14 @@ impl Counting {
     /// Counts with `tokenizer`, without overhead and without a reserve.
     #[must_use]
     pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Self { tokenizer, overhead: Overhead::None, reserve: 0, template: None, by_usage: false, hidden: 0, framing: 0 }
+        Self { tokenizer, overhead: Overhead::None, reserve: 0, template: None, by_usage: None, hidden: 0, framing: 0 }
     }
 
     /// The name of the tokenizer, and whether it is calibrated for each transcript.
     #[must_use]
     pub fn name(&self) -> String {
         let name = self.tokenizer.name();
-        if self.by_usage { format!("{BY_USAGE}:{name}") } else { name.to_owned() }
+        if self.by_usage.is_some() { format!("{BY_USAGE}:{name}") } else { name.to_owned() }
     }
 
     /// The counting with every count multiplied by `factor`, `framing` tokens around each message, and `hidden` tokens outside
@@ -76,7 +75,7 @@ impl Counting {
     pub fn calibrated(&self, hidden: u64, factor: f64, framing: u64) -> Self {
         let tokenizer = Arc::new(Calibrated::new(Arc::clone(&self.tokenizer), factor));
         let [hidden, framing] = [hidden, framing].map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
-        Self { tokenizer, hidden, framing, by_usage: false, ..self.clone() }
+        Self { tokenizer, hidden, framing, by_usage: None, ..self.clone() }
     }
 
     /// Tokens of `message`.

@@ -2,7 +2,7 @@
 
 use super::{Change, Counting};
 use crate::json::quote;
-use crate::tokenizers::Tokenizer;
+use crate::counting::Tokenizer;
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
 /// Replaces the removed middle.

@@ -11,7 +11,7 @@ use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryR
 use super::summary_block::{find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Failure, Summarizer};
-use crate::tokenizers::Tokenizer;
+use crate::counting::Tokenizer;
 use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.

@@ -2,21 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{DEFAULT, Tokenizer, UnknownTokenizer, tokenizer_by_name};
+use super::Tokenizer;
 
 /// The name by which calibration is chosen; a tokenizer can follow after a colon.
 pub const BY_USAGE: &str = "usage";
-
-/// The tokenizer that is to be calibrated, if `name` chooses calibration: `usage` or `usage:NAME`.
-///
-/// # Errors
-/// As [`tokenizer_by_name`].
-#[must_use]
-pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>> {
-    let rest = name.strip_prefix(BY_USAGE)?;
-    let base = if rest.is_empty() { DEFAULT } else { rest.strip_prefix(':')? };
-    Some(tokenizer_by_name(base))
-}
 
 /// Counts with another tokenizer and multiplies each count; the result is rounded to the nearest whole number.
 pub struct Calibrated {
@@ -85,9 +74,8 @@ impl Tokenizer for Calibrated {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use super::{Calibrated, Tokenizer, tokenizer_by_name, tokenizer_by_usage};
+    use super::{Calibrated, Tokenizer};
+    use crate::tokenizers::tokenizer_by_name;
 
     fn by(factor: f64) -> Calibrated {
         Calibrated::new(tokenizer_by_name("o200k_base").unwrap(), factor)
@@ -117,12 +105,4 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_name_chooses_the_tokenizer_that_is_calibrated() {
-        let named = |name: &str| tokenizer_by_usage(name).map(|found| found.map(|own| own.name().to_owned()).ok());
-        assert_eq!(named("usage"), Some(Some(String::from("o200k_base"))));
-        assert_eq!(named("usage:cl100k_base"), Some(Some(String::from("cl100k_base"))));
-        assert_eq!((named("usage:nothing"), named("usages"), named("gpt2")), (Some(None), None, None));
-        let _shared: Arc<dyn Tokenizer> = Arc::new(by(2.0));
-    }
 }
