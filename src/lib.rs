@@ -63,7 +63,6 @@ pub mod processors;
 pub mod replay;
 #[cfg(feature = "cli")]
 pub mod reports;
-#[cfg(feature = "store")]
 pub mod rolling;
 #[cfg(feature = "store")]
 pub mod store;

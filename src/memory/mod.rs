@@ -13,6 +13,7 @@ mod scope;
 mod scratchpad;
 mod state;
 mod tool;
+mod working_memory;
 
 pub use block::{Block, TooSmall, fit, is_block};
 #[cfg(feature = "store")]
@@ -26,6 +27,7 @@ pub use scope::{Owner, Spawned, spawn};
 pub use scratchpad::{Outcome, Scratchpad, Update};
 pub use state::{State, StateError};
 pub use tool::{NAMES, Shape, definition};
+pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 
 /// The default budget of a block, in tokens.
 pub const BUDGET: usize = 1500;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::stale_results::{duplicates, superseded_reads};
 use super::{Change, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
-use crate::json::quote;
 use crate::counting::Tokenizer;
+use crate::json::quote;
 use crate::transcript::{Pairs, Part, PartRef};
 
 /// Length of the longest token of any known encoding, in bytes: a text of more than `n` times as many bytes has more than `n`

@@ -3,8 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::memory::TooSmall;
-use crate::summarizers::Failure;
 use crate::counting::TemplateError;
 
 /// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
@@ -39,17 +37,6 @@ pub enum ProcessorError {
     },
     /// The chat template refuses the transcript.
     Template(TemplateError),
-    /// A summary could not be made.
-    Summary {
-        /// Number of the first interaction to summarize, from 1.
-        first: usize,
-        /// Number of the last one.
-        last: usize,
-        /// Why; `None` if the summarizer panicked.
-        cause: Option<Failure>,
-    },
-    /// The budget of the working memory is below its smallest block.
-    WorkingMemory(TooSmall),
     /// An error of a processor that is defined elsewhere.
     Other(Box<dyn Error + Send + Sync>),
 }
@@ -80,13 +67,6 @@ impl fmt::Display for ProcessorError {
                 write!(f, "{what}; raise --max-tokens or choose another --on-overflow")
             }
             Self::Template(error) => write!(f, "the chat template refuses the transcript: {error}"),
-            Self::Summary { first, last, cause: Some(cause) } => {
-                write!(f, "cannot summarize interactions {first} to {last}: {cause}")
-            }
-            Self::Summary { first, last, cause: None } => {
-                write!(f, "cannot summarize interactions {first} to {last}: the summarizer panicked")
-            }
-            Self::WorkingMemory(error) => error.fmt(f),
             Self::Other(error) => error.fmt(f),
         }
     }
@@ -97,11 +77,5 @@ impl Error for ProcessorError {}
 impl From<TemplateError> for ProcessorError {
     fn from(error: TemplateError) -> Self {
         Self::Template(error)
-    }
-}
-
-impl From<TooSmall> for ProcessorError {
-    fn from(error: TooSmall) -> Self {
-        Self::WorkingMemory(error)
     }
 }

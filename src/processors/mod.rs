@@ -11,7 +11,6 @@ mod message_range;
 mod name_globs;
 mod planning;
 mod repair;
-mod rolling;
 mod sliding_window;
 mod split;
 mod stale_results;
@@ -19,7 +18,6 @@ mod strip;
 mod thoughts;
 mod token_limit;
 mod tool_filter;
-mod working_memory;
 
 pub use clear_results::{ClearResults, StaleResults};
 pub use error::ProcessorError;
@@ -29,25 +27,19 @@ pub use message_range::MessageRange;
 pub use name_globs::NameGlobs;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
-    Change, Counting, Decision, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark, View,
-    WindowUnit, apply_plan,
+    Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark,
+    View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Repair, RepairFor, RepairMode};
-pub use rolling::{
-    Counted, Interaction, InteractionRange, Rolling, RollingState, RollingSummary, RollingView, Summary, SummaryInput,
-    SummaryRange,
-};
 pub use sliding_window::SlidingWindow;
 pub use split::{Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
-pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
 
 use std::sync::Arc;
 
-use crate::summarizers::Summarizer;
 use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
@@ -75,13 +67,9 @@ pub trait Processor: Send + Sync {
         None
     }
 
-    /// How it counts tokens, if it does. A caller that applies it many times may replace the counter by a faster one.
-    fn counting_mut(&mut self) -> Option<&mut Counting> {
-        None
-    }
-
-    /// How it makes summaries, if it does: whoever applies it again and again may remember them.
-    fn summarizer_mut(&mut self) -> Option<&mut Arc<dyn Summarizer>> {
+    /// The same processor for a caller that applies it again and again: it remembers what it made. `None` if it makes nothing
+    /// worth remembering.
+    fn remembering(&self) -> Option<Arc<dyn Processor>> {
         None
     }
 

@@ -70,10 +70,6 @@ impl Processor for TokenLimit {
         Some(Arc::new(Self { counting, ..self.clone() }))
     }
 
-    fn counting_mut(&mut self) -> Option<&mut Counting> {
-        Some(&mut self.counting)
-    }
-
     fn drops_first(&self) -> &'static [Standing] {
         &[Standing::Superseded, Standing::RolledBack]
     }

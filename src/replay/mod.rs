@@ -25,7 +25,7 @@ pub use error::ReplayError;
 pub use policies::{AS_RECORDED, Apply, PRESETS, Policy, PolicyChain, Preset, ScaledChain};
 pub use prices::{ModelPrice, PriceError, Prices};
 pub use references::references;
-pub use remembered::{Remembered, RememberedSummaries};
+pub use remembered::Remembered;
 pub use report::{
     CalibrationReport, Missing, NamedTotal, PolicyReport, PolicyTotal, Recorded, RequestReport, SessionReport,
     TotalReport, Truth,

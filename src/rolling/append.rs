@@ -2,7 +2,7 @@
 
 use super::error::ThreadError;
 use super::thread::{Taken, Thread};
-use crate::processors::RollingSummary;
+use crate::rolling::RollingSummary;
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
 
 /// Appends messages to the thread `id` of `store` and returns the new thread.

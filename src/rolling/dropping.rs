@@ -6,7 +6,8 @@ use super::text::document;
 use super::thread::Thread;
 use crate::dialects::Dialect;
 use crate::edit::apply;
-use crate::processors::{Decision, RollingSummary, View, apply_plan, drop_standing};
+use crate::processors::{Decision, View, apply_plan, drop_standing};
+use crate::rolling::RollingSummary;
 use crate::transcript::{Layout, Message, Standing, Transcript};
 
 impl Thread {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::json::{Text, quote};
-use crate::processors::{Interaction, InteractionRange, RollingView, Summary};
+use crate::rolling::{Interaction, InteractionRange, RollingView, Summary};
 use crate::transcript::{Message, Role};
 
 /// The state on one line: `{"interactions":[…],"summaries":[…]}`, oldest summary first.

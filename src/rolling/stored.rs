@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialects::{Dialect, Item};
 use crate::json::{Document, Text, Value};
-use crate::processors::{Change, Decision, Plan, Reason, RollingView};
+use crate::processors::{Change, Decision, Plan, Reason};
+use crate::rolling::RollingView;
 use crate::transcript::{Layout, Message, Part, SlotKind};
 
 /// A line: a message as JSON, or metadata, and its time.

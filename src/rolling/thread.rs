@@ -12,9 +12,8 @@ use super::stored::{
 use super::text::document;
 use crate::dialects::{self, Dialect, Framing, Reading};
 use crate::edit::apply;
-use crate::processors::{
-    RollingState, RollingSummary, RollingView, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan,
-};
+use crate::processors::{Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
+use crate::rolling::{RollingState, RollingSummary, RollingView};
 use crate::transcript::{Message, Transcript, checks_prefix};
 
 /// The version of the stored form of a thread.

@@ -26,6 +26,7 @@ mod openai;
 mod overflow;
 #[cfg(feature = "http")]
 mod prompt;
+mod remembered;
 #[cfg(feature = "http")]
 mod secrets;
 #[cfg(feature = "http")]
@@ -52,6 +53,7 @@ pub use key::ApiKey;
 pub use openai::OpenAi;
 #[cfg(feature = "http")]
 pub use prompt::Prompt;
+pub use remembered::RememberedSummaries;
 #[cfg(feature = "http")]
 pub use transport::Authorities;
 

@@ -193,8 +193,9 @@ fn without_generation_tags(source: &str) -> String {
 }
 
 fn read_text(path: &Path) -> Result<String, TemplateError> {
-    let wrong =
-        |error: std::io::Error| TemplateError::new(format!("{}: {}", path.display(), crate::error::system_message(&error)));
+    let wrong = |error: std::io::Error| {
+        TemplateError::new(format!("{}: {}", path.display(), crate::error::system_message(&error)))
+    };
     std::fs::read_to_string(path).map_err(wrong)
 }
 

@@ -13,8 +13,8 @@ use std::{fmt, path::Path, sync::Arc};
 
 use crate::suggest::closest;
 
-pub use approximate::Approximate;
 pub use crate::counting::{BY_USAGE, Calibrated, Tokenizer};
+pub use approximate::Approximate;
 #[cfg(feature = "hf")]
 pub use huggingface::HuggingFace;
 pub use models::{ModelTokenizer, tokenizer_for_model};

@@ -13,8 +13,8 @@ use crate::console;
 use crate::dialects::ReadError;
 use crate::error::Error;
 use crate::io::find_sources;
+use crate::memory::updates;
 use crate::memory::{Outcome, Replayed, State, Update, replay};
-use crate::processors::updates;
 use crate::store::Store;
 use crate::visible::{self, one_line};
 

@@ -12,8 +12,8 @@ use crate::cli::input::{Cutting, Global};
 use crate::cli::options::{Options, Tokens};
 use crate::cli::report;
 use crate::memory::{BUDGET, Loaded, load, replay};
+use crate::memory::{StateSource, WorkingMemory};
 use crate::pipeline::Processors;
-use crate::processors::{StateSource, WorkingMemory};
 use crate::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Insert the state into a transcript, after the leading instructions

@@ -8,9 +8,10 @@ use anyhow::{anyhow, bail};
 use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Config, Variables};
 use crate::cli::policy::{self, Command, Rules};
+use crate::counting::Tokenizer;
 use crate::pipeline::Chain;
 use crate::processors::Counting;
-use crate::replay::{PRESETS, Policy, PolicyChain, Remembered, RememberedSummaries};
+use crate::replay::{PRESETS, Policy, PolicyChain, Remembered};
 
 /// The most policies that a sweep may have.
 const MOST: usize = 200;
@@ -75,22 +76,25 @@ fn chain(commands: &[Command], largest: u64, counting: &Counting) -> Result<Chai
 
 /// Lets the processors of `chain` count each text once, and make each summary once.
 fn remembering(mut chain: Chain, counting: &Counting) -> Result<Chain, String> {
-    for processor in chain.stages.iter_mut().filter_map(|stage| Arc::get_mut(&mut stage.processor)) {
-        if let Some(own) = processor.counting_mut() {
-            if own.by_usage.is_some() {
-                return Err(String::from("the budget of a replayed policy cannot be counted with --tokenizer usage"));
-            }
-            own.tokenizer = if own.tokenizer.name() == counting.tokenizer.name() {
-                Arc::clone(&counting.tokenizer)
-            } else {
-                Arc::new(Remembered::new(Arc::clone(&own.tokenizer)))
-            };
-        }
-        if let Some(summarizer) = processor.summarizer_mut() {
-            *summarizer = Arc::new(RememberedSummaries::new(Arc::clone(summarizer)));
-        }
+    for stage in &mut chain.stages {
+        let counted = stage.processor.counting().map(|own| remembering_counts(own, counting)).transpose()?;
+        let processor = counted.and_then(|own| stage.processor.with_counting(own));
+        stage.processor =
+            processor.or_else(|| stage.processor.remembering()).unwrap_or_else(|| Arc::clone(&stage.processor));
     }
     Ok(chain)
+}
+
+/// `own`, which counts each text once: with the tokenizer of `counting` if it has the same name.
+fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, String> {
+    if own.by_usage.is_some() {
+        return Err(String::from("the budget of a replayed policy cannot be counted with --tokenizer usage"));
+    }
+    let tokenizer: Arc<dyn Tokenizer> = match own.tokenizer.name() == counting.tokenizer.name() {
+        true => Arc::clone(&counting.tokenizer),
+        false => Arc::new(Remembered::new(Arc::clone(&own.tokenizer))),
+    };
+    Ok(Counting { tokenizer, ..own.clone() })
 }
 
 fn configured(path: &Path, counting: &Counting) -> anyhow::Result<Policy> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::super::input::{Cutting, Global};
 use crate::batch::{Unit, Work};
 use crate::dialects::ReadError;
-use crate::processors::{RollingSummary, SummaryInput};
+use crate::rolling::{RollingSummary, SummaryInput};
 use crate::summarizers::{Budget, Request};
 use crate::transcript::Transcript;
 use crate::visible::one_line;

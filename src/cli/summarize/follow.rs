@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::memory::{ThreadMemory, placed, reading};
 use crate::console;
 use crate::dialects::{Framing, Reading};
-use crate::processors::RollingSummary;
+use crate::rolling::RollingSummary;
 use crate::rolling::{Follow, Growth, Shown, Taken};
 
 /// How a log is followed.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::super::input::{Cutting, Global};
 use crate::batch::{Unit, Work};
 use crate::dialects::ReadError;
-use crate::processors::{OnSummary, RollingSummary};
+use crate::processors::OnSummary;
+use crate::rolling::RollingSummary;
 use crate::summarizers::{Budget, Failure, Speaker, Utterance};
 use crate::transcript::Message;
 

@@ -9,7 +9,7 @@ use super::super::input::Input;
 use super::super::store::store_path;
 use crate::dialects::{self, Reading, detect_framing};
 use crate::error::TextPlace;
-use crate::processors::RollingSummary;
+use crate::rolling::RollingSummary;
 use crate::rolling::{Taken, Thread, ThreadError, append, current};
 use crate::store::Store;
 

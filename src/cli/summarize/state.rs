@@ -6,7 +6,8 @@ use super::super::input::{Cutting, Global};
 use super::clock::Clock;
 use crate::batch::{Unit, Work};
 use crate::dialects::ReadError;
-use crate::processors::{OnSummary, ProcessorError, RollingSummary};
+use crate::processors::{OnSummary, ProcessorError};
+use crate::rolling::RollingSummary;
 use crate::rolling::state;
 use crate::transcript::Message;
 

@@ -15,7 +15,7 @@ use crate::console;
 use crate::dialects::Framing;
 use crate::error::TextPlace;
 use crate::io;
-use crate::processors::RollingSummary;
+use crate::rolling::RollingSummary;
 use crate::rolling::{Shown, Taken};
 
 #[derive(Debug, Clone, clap::Args)]

@@ -15,7 +15,7 @@ use crate::transcript::{Content, Message, Pairs, Part, PartRef, reach};
 /// Dropping call `a` drops message 3, its only result, and keeps call `b` with message 4. Dropping call `b` as well leaves
 /// message 2 without content: message 2 is dropped, then message 4 as the other half of `b`, and message 1, whose reasoning
 /// led to message 2.
-pub(in crate::processors) struct DropSet<'v, 'a> {
+pub struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
@@ -55,7 +55,9 @@ const SAME_PROGRAM: Reason = Reason::Borrowed("a call of the same program or rep
 const INDIVISIBLE: Reason = Reason::Borrowed("another call under the same signature was dropped");
 
 impl<'v, 'a> DropSet<'v, 'a> {
-    pub(in crate::processors) fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
+    #[must_use]
+    /// Nothing is dropped yet.
+    pub fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
         let count = view.messages.len();
         Self {
             messages: view.messages,
@@ -74,23 +76,25 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     /// Whether the whole message is dropped.
-    pub(in crate::processors) fn is_gone(&self, message: usize) -> bool {
+    #[must_use]
+    pub fn is_gone(&self, message: usize) -> bool {
         self.whole[message].is_some()
     }
 
     /// Whether the part is dropped, alone or with its message.
-    pub(in crate::processors) fn is_part_gone(&self, part: PartRef) -> bool {
+    #[must_use]
+    pub fn is_part_gone(&self, part: PartRef) -> bool {
         self.is_gone(part.message) || self.parts.contains(&part)
     }
 
     /// Drops a message and the other halves of its calls and results.
-    pub(in crate::processors) fn drop_message(&mut self, at: usize, reason: Reason) {
+    pub fn drop_message(&mut self, at: usize, reason: Reason) {
         self.waiting.push((Target::Message(at), reason));
         self.drain();
     }
 
     /// Drops a message, except for instructions of the application beside its other parts.
-    pub(in crate::processors) fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
+    pub fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
         let parts = &self.messages[at].parts;
         if !parts.iter().any(Part::instructs) {
             return self.drop_message(at, reason.clone());
@@ -101,13 +105,13 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     /// Drops a part and its other half; drops the message too if no text, call or result remains.
-    pub(in crate::processors) fn drop_part(&mut self, part: PartRef, reason: Reason) {
+    pub fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
         self.drain();
     }
 
     /// Keeps a message that would be dropped if it were like any other.
-    pub(in crate::processors) fn spare(&mut self, at: usize, reason: Reason) {
+    pub fn spare(&mut self, at: usize, reason: Reason) {
         self.spared.push((at, reason));
     }
 
@@ -214,7 +218,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     /// The plan that drops these messages and parts.
-    pub(in crate::processors) fn into_plan(mut self) -> Plan {
+    #[must_use]
+    pub fn into_plan(mut self) -> Plan {
         self.release();
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();

@@ -14,10 +14,10 @@ mod shorten;
 mod units;
 
 pub use apply_plan::apply_plan;
-pub(super) use cascade::DropSet;
+pub use cascade::DropSet;
 pub use counting::{Counting, Overhead};
 pub(crate) use known_faults::KnownFaults;
-pub(super) use placing::{add_changes, place_blocks};
+pub use placing::{add_changes, place_blocks};
 pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub(in crate::processors) use rendering::Rendering;
 pub(in crate::processors) use search::newest_fitting;

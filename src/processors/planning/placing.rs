@@ -6,7 +6,7 @@ use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, View};
 use crate::transcript::{Message, Role, own_blocks};
 
 /// Writes `blocks` before the message `before`. Their role is the user's if the format has none for instructions.
-pub(in crate::processors) fn place_blocks(
+pub fn place_blocks(
     plan: &mut Plan,
     view: &View<'_, '_>,
     before: usize,
@@ -22,7 +22,7 @@ pub(in crate::processors) fn place_blocks(
 }
 
 /// Adds `changes` to those of the message `at`, unless it is dropped.
-pub(in crate::processors) fn add_changes(plan: &mut Plan, at: usize, changes: Vec<Change>, reason: Reason) {
+pub fn add_changes(plan: &mut Plan, at: usize, changes: Vec<Change>, reason: Reason) {
     match &mut plan.decisions[at] {
         Decision::Change(own, _) => own.extend(changes),
         Decision::Keep => plan.decisions[at] = Decision::Change(changes, reason),

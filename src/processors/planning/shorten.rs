@@ -1,8 +1,8 @@
 //! Shortens texts in the middle until a segment fits its budget: the longest texts first, beginnings and ends kept.
 
 use super::{Change, Counting};
-use crate::json::quote;
 use crate::counting::Tokenizer;
+use crate::json::quote;
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
 /// Replaces the removed middle.

@@ -3,7 +3,8 @@
 use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
-use curtail::processors::{Counted, Repair, RepairMode};
+use curtail::processors::{Repair, RepairMode};
+use curtail::rolling::Counted;
 use curtail::transcript::{Message, Role, own_blocks};
 use proptest::prelude::*;
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
-use curtail::processors::{Counted, Live, MessageRange, Strip, Thinking};
+use curtail::processors::{Live, MessageRange, Strip, Thinking};
+use curtail::rolling::Counted;
 use curtail::transcript::{Role, Standing};
 use proptest::prelude::*;
 

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use curtail::memory::State;
+use curtail::memory::{StateSource, WorkingMemory};
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counted, Counting, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow, Rolling, RollingSummary,
-    SlidingWindow, StaleResults, StateSource, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
-    WorkingMemory,
+    ClearResults, Counting, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow, SlidingWindow, StaleResults, Strip,
+    StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
+use curtail::rolling::{Counted, Rolling, RollingSummary};
 use curtail::summarizers::Extractive;
 use curtail::tokenizers::Tokenizer;
 use curtail::transcript::Role;

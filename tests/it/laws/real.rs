@@ -6,8 +6,9 @@ use curtail::dialects::Framing;
 use curtail::json::Document;
 use curtail::pipeline::Chain;
 use curtail::processors::{
-    ClearResults, Counted, Keep, Overflow, SlidingWindow, StaleResults, Thinking, ToolFilter, ToolGlobs, WindowUnit,
+    ClearResults, Keep, Overflow, SlidingWindow, StaleResults, Thinking, ToolFilter, ToolGlobs, WindowUnit,
 };
+use curtail::rolling::Counted;
 use curtail::transcript::{Message, Transcript};
 use serde_json::Value;
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use curtail::dialects::Framing;
 use curtail::pipeline::Chain;
-use curtail::processors::{Counted, Overflow, WindowUnit};
+use curtail::processors::{Overflow, WindowUnit};
+use curtail::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
 use super::cases::{CASES, history, keep, limit, persist, rolling};

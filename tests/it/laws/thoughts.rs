@@ -1,7 +1,8 @@
 //! Law 9: no thought is left after a change that its model checks.
 
 use curtail::dialects::Framing;
-use curtail::processors::{Counted, Live, Repair, RepairMode, RollingSummary, Thinking};
+use curtail::processors::{Live, Repair, RepairMode, Thinking};
+use curtail::rolling::{Counted, RollingSummary};
 use curtail::rolling::{Shown, Taken, Thread};
 use proptest::prelude::*;
 

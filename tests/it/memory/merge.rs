@@ -221,7 +221,7 @@ proptest! {
             let document = reading.parse(text).map_err(|error| TestCaseError::fail(error.what))?;
             let transcripts = reading.transcripts(&document).map_err(|error| TestCaseError::fail(error.what))?;
             let mut pad = scratchpad("");
-            for found in curtail::processors::updates(&transcripts[0].1.messages) {
+            for found in curtail::memory::updates(&transcripts[0].1.messages) {
                 prop_assert_eq!(pad.apply(found.update()), Outcome::Applied);
             }
             prop_assert_eq!(pad.state().to_json(), apply_plan(json!({}), &updates).to_string());

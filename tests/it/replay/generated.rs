@@ -32,7 +32,7 @@ const CASES: &[PolicyCase] = &[
     ("trigger", || Chain::default().then(TokenLimit { trigger: Some(90), ..limit(40, Overflow::KeepNewest) }), true),
     ("tools", || Chain::default().then(tools()), true),
     ("clear", || Chain::default().then(ClearResults::new(StaleResults::AllButLast(1), tokenizer())), true),
-    ("summaries", || Chain::default().then(rolling(4, 2, curtail::processors::Counted::default())), false),
+    ("summaries", || Chain::default().then(rolling(4, 2, curtail::rolling::Counted::default())), false),
     ("chain", || Chain::default().then(tools()).then(limit(60, Overflow::Empty)), true),
 ];
 
@@ -194,7 +194,7 @@ proptest! {
 fn summaries_are_made_once() {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use curtail::replay::RememberedSummaries;
+    use curtail::summarizers::RememberedSummaries;
     use curtail::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
 
     struct Counted(Arc<AtomicUsize>);

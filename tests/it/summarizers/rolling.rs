@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
 use curtail::ledger::Ledger;
-use curtail::processors::{InteractionRange, Rolling, RollingState, Summary};
+use curtail::rolling::{InteractionRange, Rolling, RollingState, Summary};
 
 fn rolling(window: usize, max_summaries: usize) -> Rolling {
     Rolling {

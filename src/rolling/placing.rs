@@ -1,8 +1,7 @@
 //! Where the block of summaries is written, and what becomes of older blocks.
 
-use super::super::planning::{add_changes, place_blocks};
-use super::super::{Change, Decision, Plan, Prepend, Reason, View};
 use super::rolling_summary::RollingView;
+use crate::processors::{Change, Decision, Plan, Prepend, Reason, View, add_changes, place_blocks};
 use crate::transcript::{Content, Message, PartRef, Role, own_blocks};
 
 const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");

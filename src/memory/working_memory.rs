@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::planning::place_blocks;
-use super::{Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View};
-use crate::memory::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
+use super::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
 use crate::counting::Tokenizer;
+use crate::processors::{
+    Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View, place_blocks,
+};
 use crate::transcript::{Content, Message, Part, PartRef, Role, is_own_block, own_blocks};
 
 /// How a block begins.
@@ -18,7 +19,7 @@ const OPENING: &str = "<working_memory>";
 /// use curtail::dialects::{Framing, Reading};
 /// use curtail::memory::State;
 /// use curtail::pipeline::{Chain, Cutter};
-/// use curtail::processors::{StateSource, WorkingMemory};
+/// use curtail::memory::{StateSource, WorkingMemory};
 /// use curtail::tokenizers;
 ///
 /// let state = StateSource::Given(State::given("Prefers trains."));
@@ -117,7 +118,8 @@ impl Processor for WorkingMemory {
             return Ok(plan);
         }
         let Some(state) = self.state(view, &mut plan) else { return Ok(plan) };
-        let block = fit(&state, self.budget, &|text| self.tokenizer.count(text))?;
+        let block = fit(&state, self.budget, &|text| self.tokenizer.count(text));
+        let block = block.map_err(|error| ProcessorError::Other(Box::new(error)))?;
         let front = view.messages.iter().take_while(|message| message.role.instructs()).count();
         match (block, existing_block(view.messages, front)) {
             (None, None) => {}

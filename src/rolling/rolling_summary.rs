@@ -1,17 +1,17 @@
 //! The processor: decides which messages are held, and where the summaries are written.
 
+use std::fmt;
 use std::sync::Arc;
 
-use super::super::planning::DropSet;
-use super::super::{OnSummary, Plan, Processor, ProcessorError, Reason, View};
 use super::inputs::SummaryInput;
 use super::interactions::{Counted, Interaction, interactions};
 use super::placing::place_block;
 use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
 use super::summary_block::{find_block, write_block};
-use crate::ledger::Ledger;
-use crate::summarizers::{Budget, Failure, Summarizer};
 use crate::counting::Tokenizer;
+use crate::ledger::Ledger;
+use crate::processors::{DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
+use crate::summarizers::{Budget, Failure, RememberedSummaries, Summarizer};
 use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
@@ -22,7 +22,7 @@ use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use curtail::processors::{Rolling, RollingSummary};
+/// use curtail::rolling::{Rolling, RollingSummary};
 /// use curtail::summarizers::Extractive;
 /// use curtail::tokenizers;
 ///
@@ -103,8 +103,9 @@ impl Processor for RollingSummary {
         &[Standing::RolledBack]
     }
 
-    fn summarizer_mut(&mut self) -> Option<&mut Arc<dyn Summarizer>> {
-        Some(&mut self.summarizer)
+    fn remembering(&self) -> Option<Arc<dyn Processor>> {
+        let summarizer = Arc::new(RememberedSummaries::new(Arc::clone(&self.summarizer)));
+        Some(Arc::new(Self { summarizer, ..self.clone() }))
     }
 
     /// No summary is made to find this out.
@@ -178,7 +179,7 @@ impl RollingSummary {
     /// `on_summary` is called after each.
     ///
     /// # Errors
-    /// [`ProcessorError::Summary`] for the first range that could not be summarized.
+    /// [`SummaryFailure`] for the first range that could not be summarized.
     pub fn summarize(
         &self,
         messages: &[Message<'_>],
@@ -201,7 +202,7 @@ impl RollingSummary {
         };
         let summary = |(input, made): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
             let (first, last) = (input.span.start, input.span.end);
-            let text = made.map_err(|cause| ProcessorError::Summary { first, last, cause })?;
+            let text = made.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
             Ok(Summary { range: named(messages, rolling, input.span), text, ledger: input.ledger, ts: None })
         };
         inputs.into_iter().zip(made).map(summary).collect()
@@ -263,3 +264,27 @@ fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange
         end_id: id(said(span.end).and_then(|said| said.last().copied())),
     }
 }
+
+/// A summary could not be made.
+#[derive(Debug)]
+pub struct SummaryFailure {
+    /// Number of the first interaction to summarize, from 1.
+    pub first: usize,
+    /// Number of the last one.
+    pub last: usize,
+    /// Why; `None` if the summarizer panicked.
+    pub cause: Option<Failure>,
+}
+
+impl fmt::Display for SummaryFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last, cause } = self;
+        write!(f, "cannot summarize interactions {first} to {last}: ")?;
+        match cause {
+            Some(cause) => cause.fmt(f),
+            None => f.write_str("the summarizer panicked"),
+        }
+    }
+}
+
+impl std::error::Error for SummaryFailure {}
