@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::steps;
+
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPlace {
@@ -19,11 +21,55 @@ impl TextPlace {
     /// An offset inside a character is the place of that character; a byte order mark takes no column.
     #[must_use]
     pub fn locate(text: &[u8], offset: usize, first_line: usize) -> Self {
-        let before = &text[..offset.min(text.len())];
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        let line = memchr::memchr_iter(b'\n', &before[..line_start]).count();
-        let own = before[line_start..].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&before[line_start..]);
-        Self { line: first_line + line, column: String::from_utf8_lossy(own).chars().count() + 1 }
+        Locator::new(text, first_line).place(offset)
+    }
+}
+
+/// The places of ascending offsets in a text, in one pass.
+#[derive(Debug, Clone)]
+pub struct Locator<'t> {
+    text: &'t [u8],
+    first_line: usize,
+    /// Whether the text is a row, which is one line whatever it contains.
+    is_row: bool,
+    /// The offset of the last place.
+    at: usize,
+    place: TextPlace,
+}
+
+impl<'t> Locator<'t> {
+    /// For `text`, whose first line has the number `first_line`.
+    #[must_use]
+    pub const fn new(text: &'t [u8], first_line: usize) -> Self {
+        Self { text, first_line, is_row: false, at: 0, place: TextPlace { line: first_line, column: 1 } }
+    }
+
+    /// For `text`, the row with this number.
+    #[must_use]
+    pub const fn for_row(text: &'t [u8], number: usize) -> Self {
+        Self { is_row: true, ..Self::new(text, number) }
+    }
+
+    /// The place of the byte at `offset`, as [`TextPlace::locate`] gives it. An offset before the last one costs a pass from the
+    /// beginning.
+    pub fn place(&mut self, offset: usize) -> TextPlace {
+        let offset = offset.min(self.text.len());
+        if offset < self.at {
+            (self.at, self.place) = (0, TextPlace { line: self.first_line, column: 1 });
+        }
+        let between = &self.text[self.at..offset];
+        steps::count(between.len());
+        let line_end = if self.is_row { None } else { memchr::memrchr(b'\n', between) };
+        if let Some(end) = line_end {
+            self.place.line += memchr::memchr_iter(b'\n', &between[..=end]).count();
+            self.place.column = 1;
+        }
+        let own = &between[line_end.map_or(0, |end| end + 1)..];
+        let begins = !self.is_row && self.place.column == 1;
+        let own = own.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(own);
+        self.place.column += String::from_utf8_lossy(own).chars().count();
+        self.at = offset;
+        self.place
     }
 }
 
@@ -126,7 +172,7 @@ fn innermost(error: &std::io::Error) -> &std::io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, ErrorKind, TextPlace};
+    use super::{Error, ErrorKind, Locator, TextPlace};
 
     #[test]
     fn places_count_lines_and_characters() {
@@ -145,6 +191,19 @@ mod tests {
                 "{text:?} at {offset}"
             );
         }
+    }
+
+    #[test]
+    fn a_locator_gives_the_places_that_single_searches_give() {
+        let text = "\u{feff}é\nbc\r\n\u{feff}d\n\nüx";
+        let offsets = || text.char_indices().map(|(at, _)| at).chain([text.len(), 0, 5, 4]);
+        let mut locator = Locator::new(text.as_bytes(), 7);
+        let places: Vec<TextPlace> = offsets().map(|offset| locator.place(offset)).collect();
+        let single: Vec<TextPlace> = offsets().map(|offset| TextPlace::locate(text.as_bytes(), offset, 7)).collect();
+        assert_eq!(places, single);
+        let mut row = Locator::for_row("é\nbc".as_bytes(), 3);
+        let columns = [row.place(2), row.place(4), row.place(5)].map(|place| (place.line, place.column));
+        assert_eq!(columns, [(3, 2), (3, 4), (3, 5)]);
     }
 
     #[test]

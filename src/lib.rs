@@ -64,6 +64,7 @@ pub mod replay;
 #[cfg(feature = "cli")]
 pub mod reports;
 pub mod rolling;
+mod steps;
 #[cfg(feature = "store")]
 pub mod store;
 mod suggest;
@@ -87,3 +88,6 @@ pub use cli::{main as run_program, reads_configuration};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use console::note_closed_output;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub use steps::{count_steps, steps};

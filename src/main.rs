@@ -5,6 +5,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     #[cfg(unix)]
     curtail::note_closed_output(start::CLOSED.load(std::sync::atomic::Ordering::Relaxed));
+    #[cfg(debug_assertions)]
+    return work::counted(curtail::run_program);
+    #[cfg(not(debug_assertions))]
     curtail::run_program()
 }
 
@@ -21,5 +24,78 @@ mod start {
     fn look() {
         let closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
         CLOSED.store(closed, Ordering::Relaxed);
+    }
+}
+
+/// The work of a run, which a debug build writes to the file that `CURTAIL_WORK` names: tests compare it for inputs of
+/// different sizes, as nothing else runs on the machine that it depends on.
+#[cfg(debug_assertions)]
+mod work {
+    use std::alloc::{GlobalAlloc, Layout, System};
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+    use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+    static COUNTS: AtomicBool = AtomicBool::new(false);
+    static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+    static HELD: AtomicI64 = AtomicI64::new(0);
+    static PEAK: AtomicI64 = AtomicI64::new(0);
+
+    /// The allocator of the system, whose bytes are counted.
+    struct Counting;
+
+    #[global_allocator]
+    static ALLOCATOR: Counting = Counting;
+
+    fn add(size: usize) {
+        if COUNTS.load(Ordering::Relaxed) {
+            ALLOCATED.fetch_add(size as u64, Ordering::Relaxed);
+            let size = size.cast_signed() as i64;
+            PEAK.fetch_max(HELD.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
+        }
+    }
+
+    fn remove(size: usize) {
+        if COUNTS.load(Ordering::Relaxed) {
+            HELD.fetch_sub(size.cast_signed() as i64, Ordering::Relaxed);
+        }
+    }
+
+    #[expect(unsafe_code, reason = "an allocator is; it passes on what it is asked for")]
+    // SAFETY: each call is passed on to the allocator of the system, unchanged.
+    unsafe impl GlobalAlloc for Counting {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            add(layout.size());
+            unsafe { System.alloc(layout) }
+        }
+
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            add(layout.size());
+            unsafe { System.alloc_zeroed(layout) }
+        }
+
+        unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+            remove(layout.size());
+            unsafe { System.dealloc(at, layout) }
+        }
+
+        unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+            remove(layout.size());
+            add(size);
+            unsafe { System.realloc(at, layout, size) }
+        }
+    }
+
+    /// Runs `program`, and writes its work if that is asked for.
+    pub(crate) fn counted(program: impl FnOnce() -> ExitCode) -> ExitCode {
+        let Some(path) = std::env::var_os("CURTAIL_WORK").map(PathBuf::from) else { return program() };
+        COUNTS.store(true, Ordering::Relaxed);
+        curtail::count_steps();
+        let status = program();
+        COUNTS.store(false, Ordering::Relaxed);
+        let counts = [curtail::steps(), ALLOCATED.load(Ordering::Relaxed)];
+        let peak = PEAK.load(Ordering::Relaxed);
+        let text = format!("steps {}\nallocated {}\npeak {peak}\n", counts[0], counts[1]);
+        if std::fs::write(path, text).is_err() { ExitCode::from(2) } else { status }
     }
 }

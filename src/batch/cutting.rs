@@ -9,6 +9,7 @@ use crate::edit::Explained;
 use crate::error::{Error, ErrorKind, TextPlace};
 use crate::io::{FileSink, RowPlace, RowResult, Targets};
 use crate::pipeline::{Cutter, Decider, StageCount, Totals, Window};
+use crate::steps;
 use crate::tables::TableSink;
 use crate::visible::{self, one_line};
 
@@ -122,13 +123,15 @@ impl CutOutput {
     fn add_windows(&mut self, unit: &Unit<'_>, windows: Vec<Window>) {
         let last = self.windows.last().map(|last| (last.written.start, last.output_line));
         let (mut at, mut output_line) = last.unwrap_or((0, 1));
+        let mut places = unit.locator();
         for window in windows {
             let start = window.written.start;
-            let kept = self.garbled.iter().filter(|(place, _)| *place > at && *place <= start);
-            let kept = kept.map(|(_, bytes)| lines(bytes)).sum::<usize>();
+            let kept = self.garbled.partition_point(|(place, _)| *place <= at)
+                ..self.garbled.partition_point(|(place, _)| *place <= start);
+            let kept = self.garbled[kept].iter().map(|(_, bytes)| lines(bytes)).sum::<usize>();
             output_line += lines(&self.text.as_bytes()[at..start]) + kept;
             at = start;
-            self.windows.push(WindowPlace { line: unit.place(window.offset).line, output_line, row: None, window });
+            self.windows.push(WindowPlace { line: places.place(window.offset).line, output_line, row: None, window });
         }
     }
 
@@ -165,6 +168,7 @@ impl CutOutput {
 }
 
 fn lines(text: &[u8]) -> usize {
+    steps::count(text.len());
     memchr::memchr_iter(b'\n', text).count()
 }
 
@@ -189,7 +193,8 @@ impl Work for Cutting {
         out.totals.add(cut.totals);
         StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
-        out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (unit.place(offset), note)));
+        let mut places = unit.locator();
+        out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)));
         self.write_explained(unit, &cut.explained, &mut out.explained);
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::{InputOptions, Opened};
 use crate::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
 use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
+use crate::io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
 use crate::json::{Document, ParseErrorKind};
 use crate::tables::{Rows, Table};
 
@@ -190,7 +190,7 @@ impl Current {
 impl<'w> Feed<'w> {
     /// Hands out `sources` until `stop` is set.
     pub(super) fn new(input_options: &'w InputOptions, sources: Vec<Source>, stop: &Arc<AtomicBool>) -> Self {
-        let limits = Limits { max_record: input_options.max_record, stop: Arc::clone(stop) };
+        let limits = input_options.limits(stop);
         Self { input_options, limits, sources: sources.into(), tasks: 0, files: 0, current: None, one_by_one: false }
     }
 
@@ -220,7 +220,8 @@ impl<'w> Feed<'w> {
         let source = self.sources.pop_front()?;
         let number = self.files;
         self.files += 1;
-        if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= SMALL) {
+        let small = if self.limits.block < BLOCK { self.limits.block as u64 } else { SMALL };
+        if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= small) {
             return Some(What::File(source, number));
         }
         Some(match open(self.input_options, &source, (number, &self.limits), buffer) {

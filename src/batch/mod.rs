@@ -58,9 +58,10 @@ pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, ExplainFormat, OutputSink, WindowPlace};
 
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
-use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Packing, Progress, RowPlace, RowResult, Source, Stamp};
+use crate::error::{Error, ErrorKind, Locator};
+use crate::io::{BLOCK, Limits, Packing, Progress, RowPlace, RowResult, Source, Stamp};
 use crate::json::Document;
+use crate::steps;
 use crate::tables::Table;
 use crate::transcript::Transcript;
 
@@ -92,11 +93,17 @@ pub struct InputOptions {
     pub messages_key: Option<String>,
     /// The most bytes of a record, a log or a document, unpacked; `None` for no limit.
     pub max_record: Option<usize>,
+    /// Bytes that are read at once, for results that are many times as large as their input; `None` for the usual size.
+    pub block: Option<usize>,
     /// The column of a table that holds the transcripts; `None` to find it.
     pub column: Option<String>,
 }
 
 impl InputOptions {
+    fn limits(&self, stop: &Arc<AtomicBool>) -> Limits {
+        Limits { block: self.block.unwrap_or(BLOCK), max_record: self.max_record, stop: Arc::clone(stop) }
+    }
+
     /// How files of `framing` are read.
     ///
     /// # Errors
@@ -195,16 +202,16 @@ impl<'u> Unit<'u> {
         self.opened.reading.transcripts(document)
     }
 
-    /// The place of a byte of the text in the file. A row is one line, whatever its text contains.
+    /// The places of ascending bytes of the text in the file, in one pass. A row is one line, whatever its text contains.
     #[must_use]
-    pub fn place(&self, offset: usize) -> TextPlace {
+    pub const fn locator(&self) -> Locator<'u> {
         match self.row {
-            Some(_) => place_in_row(self.text.as_bytes(), offset, self.line),
-            None => TextPlace::locate(self.text.as_bytes(), offset, self.line),
+            Some(_) => Locator::for_row(self.text.as_bytes(), self.line),
+            None => Locator::new(self.text.as_bytes(), self.line),
         }
     }
 
-    /// Counts the lines of the text, for many places in a row: [`Unit::place`] starts anew for each.
+    /// Counts the lines of the text, for ascending places.
     #[must_use]
     pub const fn line_counter(&self) -> LineCounter<'u> {
         LineCounter { text: self.text.as_bytes(), is_row: self.row.is_some(), first: self.line, line: self.line, at: 0 }
@@ -232,16 +239,11 @@ impl LineCounter<'_> {
             (self.at, self.line) = (0, self.first);
         }
         let offset = offset.min(self.text.len());
+        steps::count(offset - self.at);
         self.line += memchr::memchr_iter(b'\n', &self.text[self.at..offset]).count();
         self.at = offset;
         self.line
     }
-}
-
-/// The place of a byte in a row, whose number is the line.
-fn place_in_row(text: &[u8], offset: usize, line: usize) -> TextPlace {
-    let before = String::from_utf8_lossy(&text[..offset.min(text.len())]);
-    TextPlace { line, column: before.chars().count() + 1 }
 }
 
 /// What a command does with every unit. Called on many threads at once, in no order.

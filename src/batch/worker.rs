@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole};
-use super::{Batch, Failure, OnError, Opened, Unit, Work, place_in_row};
+use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use crate::dialects::{Framing, ReadError};
-use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{Blocks, Buffer, Limits, RowBlock, RowPlace, RowResult, Source, too_long};
+use crate::error::{Error, ErrorKind, Locator, TextPlace};
+use crate::io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 
 /// The result of a task.
 pub(super) struct Done<Out> {
@@ -106,8 +106,8 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
-        let (options, stop) = (&self.batch.input_options, Arc::clone(&self.batch.stop));
-        let limits = Limits { max_record: options.max_record, stop };
+        let options = &self.batch.input_options;
+        let limits = options.limits(&self.batch.stop);
         let (opened, mut reader, rows) = match open(options, source, (number, &limits), &mut self.buffer) {
             Ok(First { opened, reader: Reader::Lines(mut blocks), .. })
                 if opened.reading.framing != Framing::Records =>
@@ -234,11 +234,11 @@ impl<W: Work> Worker<'_, W> {
             self.work.garbled(&unit(text), read_error, &mut done.out)
         };
         let Err(read_error) = tried else { return true };
-        let (place, what) = match row {
-            Some(row) => (place_in_row(record, read_error.offset, line), format!("{} ({row})", read_error.what)),
-            None => (TextPlace::locate(record, read_error.offset, line), read_error.what),
+        let (mut locator, what) = match row {
+            Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
+            None => (Locator::new(record, line), read_error.what),
         };
-        let error = Error::new(ErrorKind::Content, &opened.source.name, what).at(place);
+        let error = Error::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(read_error.offset));
         self.fail(opened, record, error, done);
         false
     }

@@ -284,6 +284,7 @@ impl Input {
             dialect,
             messages_key: self.messages_key.clone(),
             max_record: self.max_record.limit(),
+            block: None,
             column: self.column.clone(),
         };
         // An unknown name is an error before any input is read.

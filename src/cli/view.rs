@@ -2,6 +2,7 @@
 
 mod pager;
 mod pages;
+mod spool;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,8 +13,8 @@ use self::pages::Pages;
 use super::config::{Config, Variables};
 use super::input::{Global, Input, is_standard};
 use super::{PROCESSOR_SPECS, policy, report};
-use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
-use crate::checks::{Levels, Table};
+use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
+use crate::checks::{Levels, LineIndex, Table};
 use crate::cli::options::{CountingOptions, Tokens};
 use crate::dialects::{Framing, ReadError};
 use crate::pipeline::calibrated;
@@ -77,6 +78,9 @@ pub(super) struct Args {
     input: Input,
 }
 
+/// Bytes that are read at once: a page is hundreds of times as large as a short transcript.
+const BLOCK: usize = 32 * 1024;
+
 /// What a policy may be here.
 const RULES: policy::Rules<'_> = policy::Rules { command: "view", others: &[] };
 
@@ -100,6 +104,7 @@ impl Work for Viewer {
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
+        let lines = LineIndex::new(unit.text);
         let verdicts = self.levels.for_path(&unit.opened.source.name);
         let count = transcripts.len();
         let mut drawn = Vec::new();
@@ -114,7 +119,7 @@ impl Work for Viewer {
             let own = self.policy.as_ref().zip(chain.flatten());
             let own = own.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
             let policy = own.as_ref().or(self.policy.as_ref());
-            let sources = Sources { counting: &counting, verdicts: &verdicts, policy };
+            let sources = Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy };
             let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
                 .map_err(|error| ReadError { offset, what: error.to_string() })?;
             drawn.push(self.draw(&conversation));
@@ -157,10 +162,13 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let viewer = args.viewer(sources.len() == 1)?;
     let output = args.output.clone().filter(|file| !is_standard(file));
     let mut pages = Pages::new(output, args.output_dir.clone(), args.force, viewer.policy.is_some())?;
+    if args.text {
+        pages = pages.for_text();
+    }
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,
-        input_options: args.input.input_options()?,
+        input_options: InputOptions { block: Some(BLOCK), ..args.input.input_options()? },
         on_error: OnError::Skip,
         ..Batch::default()
     };
@@ -181,7 +189,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         bail!("no transcripts to show");
     }
     if args.text {
-        pager::print(&pages.into_text())?;
+        pager::print(&pages.into_text()?)?;
         return Ok(status);
     }
     pages.finish(args.open)?;

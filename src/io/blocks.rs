@@ -19,12 +19,20 @@ pub const BLOCK: usize = 512 * 1024;
 const LONG: usize = 4 * 1024 * 1024;
 
 /// When reading stops before the end of an input.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Limits {
+    /// Bytes that are read at once, [`BLOCK`] by default.
+    pub block: usize,
     /// The largest line, or text that is read as a whole, in bytes after decompression; `None` for no limit.
     pub max_record: Option<usize>,
     /// Set from outside to end waiting for an input that stalls.
     pub stop: Arc<AtomicBool>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { block: BLOCK, max_record: None, stop: Arc::default() }
+    }
 }
 
 /// Checks the beginning of a long line or text, and returns an error if it cannot be a transcript.
@@ -48,6 +56,7 @@ pub struct Blocks {
     /// Bytes returned so far.
     given: u64,
     ended: bool,
+    block: usize,
     max_record: Option<usize>,
 }
 
@@ -92,8 +101,9 @@ impl Blocks {
                 (Stream::Other(packed.unpack(again)?), Vec::new())
             }
         };
-        let (name, max_record) = (name.to_owned(), limits.max_record);
-        Ok(Self { name, packing, stream, stamp, table, patience, taken, carry, given: 0, ended: false, max_record })
+        let (name, block, max_record) = (name.to_owned(), limits.block, limits.max_record);
+        let (given, ended) = (0, false);
+        Ok(Self { name, packing, stream, stamp, table, patience, taken, carry, given, ended, block, max_record })
     }
 
     /// How the input is compressed.
@@ -144,7 +154,7 @@ impl Blocks {
         let back = self.carry.len();
         if let Stream::Plain(file) = &mut self.stream
             && let Some(unread) =
-                file.claim(block, (BLOCK - 1, most), back).map_err(|error| Error::system(&self.name, &error))?
+                file.claim(block, (self.block - 1, most), back).map_err(|error| Error::system(&self.name, &error))?
         {
             self.taken.fetch_add(block.len() as u64, Ordering::Relaxed);
             self.taken.fetch_sub(back as u64, Ordering::Relaxed);
@@ -154,7 +164,7 @@ impl Blocks {
         self.next_lines(block, doubt).map(|()| None)
     }
 
-    /// Fills `block` with the next whole lines, about [`BLOCK`] bytes, or with one longer line, or with the rest. If the
+    /// Fills `block` with the next whole lines, about [`Limits::block`] bytes, or with one longer line, or with the rest. If the
     /// input stalls, these are the lines that have arrived, at least one that is not blank.
     ///
     /// # Errors
@@ -197,7 +207,7 @@ impl Blocks {
     /// their length.
     fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, Error> {
         let before = into.len();
-        let wanted = if before < BLOCK { BLOCK - before } else { BLOCK.max(before / 4) };
+        let wanted = if before < self.block { self.block - before } else { self.block.max(before / 4) };
         // One more byte than is permitted shows that there are more.
         let most = self.max_record.map_or(usize::MAX, |most| most.max(BLOCK).saturating_add(1));
         let filled = self.fill(into, wanted.min(most - before).min(self.expected()), waits)?;

@@ -14,6 +14,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::scan::end_of_string;
 use super::{ParseError, ParseErrorKind, Span, Value};
+use crate::steps;
 
 /// Maximum nesting. Deeper values are refused, so that code that walks a document can rely on the limit.
 pub const MAX_DEPTH: usize = 10_000;
@@ -117,6 +118,7 @@ impl<'a> Document<'a> {
 
     fn append_all(&mut self) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
+        steps::count(bytes.len());
         if bytes.len() >= NONE as usize {
             return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
         }
@@ -171,6 +173,7 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn node(&self, at: u32) -> Node {
+        steps::count(1);
         self.nodes[at as usize]
     }
 

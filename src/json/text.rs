@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::string::{characters, unescape};
+use crate::steps;
 
 /// Text that a model reads, not decoded yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,7 @@ impl<'a> Text<'a> {
     /// The decoded characters.
     #[must_use]
     pub fn decode(&self) -> Cow<'_, str> {
+        steps::count(1 + self.len_bound());
         match self {
             Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
             Self::Escaped(raw) => Cow::Owned(unescape(raw)),
@@ -37,6 +39,7 @@ impl<'a> Text<'a> {
     /// The decoded characters, for as long as the JSON lives where they contain no escape.
     #[must_use]
     pub fn into_decoded(self) -> Cow<'a, str> {
+        steps::count(1 + self.len_bound());
         match self {
             Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
             Self::Escaped(raw) => Cow::Owned(unescape(raw)),
@@ -48,6 +51,7 @@ impl<'a> Text<'a> {
     /// Whether the characters are `text`.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
+        steps::count(1);
         match self {
             Self::Escaped(raw) if *raw == text => !raw.contains('\\'),
             // Escapes make a string longer.

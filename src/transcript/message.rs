@@ -2,6 +2,7 @@
 
 use super::{DraftId, Part, ToolCall, ToolResult};
 use crate::json::{Text, Value};
+use crate::steps;
 
 /// The role of a message. An item without one of these roles is metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -188,7 +189,8 @@ impl<'a> Message<'a> {
 
     /// The value that it was read from; `None` for a draft.
     #[must_use]
-    pub const fn value(&self) -> Option<Value<'a>> {
+    pub fn value(&self) -> Option<Value<'a>> {
+        steps::count(1);
         match self.origin {
             Origin::Source { value, .. } | Origin::Moved { value, .. } => Some(value),
             Origin::Draft { .. } => None,
@@ -208,13 +210,15 @@ impl<'a> Message<'a> {
 
     /// Whether an edit wrote it.
     #[must_use]
-    pub const fn is_draft(&self) -> bool {
+    pub fn is_draft(&self) -> bool {
+        steps::count(1);
         matches!(self.origin, Origin::Draft { .. })
     }
 
     /// Whether it has this role and contains text or media. Instructions beside what a user said are not said by the user.
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
+        steps::count(1);
         let said = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
         self.role == role && self.parts.iter().any(said)
     }
@@ -235,6 +239,7 @@ impl<'a> Message<'a> {
     /// Whether it is kept or dropped with the message after it.
     #[must_use]
     pub fn is_bound(&self) -> bool {
+        steps::count(1);
         self.binding != Binding::None
     }
 
@@ -254,6 +259,7 @@ impl<'a> Message<'a> {
     /// Whether any part is a tool call or a tool result.
     #[must_use]
     pub fn has_tools(&self) -> bool {
+        steps::count(1);
         self.parts.iter().any(|part| part.content.is_tool())
     }
 
@@ -277,7 +283,8 @@ impl<'a> Message<'a> {
 
     /// Index of the message in the transcript that was read; `None` for a draft.
     #[must_use]
-    pub const fn source_index(&self) -> Option<usize> {
+    pub fn source_index(&self) -> Option<usize> {
+        steps::count(1);
         match self.origin {
             Origin::Source { index, .. } | Origin::Moved { index, .. } => Some(index),
             Origin::Draft { .. } => None,
@@ -306,25 +313,29 @@ pub enum Content<'a> {
 impl<'a> Content<'a> {
     /// The tool call, if it is one.
     #[must_use]
-    pub const fn call(&self) -> Option<&ToolCall<'a>> {
+    pub fn call(&self) -> Option<&ToolCall<'a>> {
+        steps::count(1);
         if let Self::ToolCall(call) = self { Some(call) } else { None }
     }
 
     /// The tool result, if it is one.
     #[must_use]
-    pub const fn result(&self) -> Option<&ToolResult<'a>> {
+    pub fn result(&self) -> Option<&ToolResult<'a>> {
+        steps::count(1);
         if let Self::ToolResult(result) = self { Some(result) } else { None }
     }
 
     /// Whether it is a tool call or a tool result.
     #[must_use]
-    pub const fn is_tool(&self) -> bool {
+    pub fn is_tool(&self) -> bool {
+        steps::count(1);
         matches!(self, Self::ToolCall(_) | Self::ToolResult(_))
     }
 
     /// Whether it is text or media, as opposed to tool calls, results and reasoning.
     #[must_use]
     pub fn speaks(&self) -> bool {
+        steps::count(1);
         match self {
             Self::Text(text) => text.len_bound() > 0,
             Self::Media(_) => true,

@@ -10,6 +10,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Family, Message, Part, PartPlace, Role, ToolCall, ToolResult};
 use crate::json::Value;
+use crate::steps;
 
 /// A part, by the index of its message and its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -213,6 +214,7 @@ impl Pairs {
     /// The other half of a call or result; `None` if it has none.
     #[must_use]
     pub fn other_half(&self, half: PartRef) -> Option<PartRef> {
+        steps::count(1);
         *self.halves.get(self.before.get(half.message)? + half.part)?
     }
 

@@ -36,6 +36,8 @@ pub struct Sources<'s> {
     pub counting: &'s Counting,
     /// Which findings are reported.
     pub verdicts: &'s Verdicts,
+    /// The lines of the text that the transcripts were read from.
+    pub lines: &'s LineIndex<'s>,
     /// The policy, if its effect is shown.
     pub policy: Option<&'s Policy>,
 }
@@ -94,8 +96,8 @@ impl<'a> Conversation<'a> {
         transcript: Transcript<'a>,
         sources: &Sources<'_>,
     ) -> Result<Self, ProcessorError> {
-        let Sources { counting, verdicts, policy } = *sources;
-        let findings = findings(dialect, &transcript, verdicts, &place);
+        let Sources { counting, policy, .. } = *sources;
+        let findings = findings(dialect, &transcript, sources, &place);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::new(&messages, &layout.preamble, layout.pairing_rules));
@@ -145,16 +147,12 @@ impl<'a> Conversation<'a> {
 fn findings(
     dialect: &'static dyn Dialect,
     transcript: &Transcript<'_>,
-    verdicts: &Verdicts,
+    sources: &Sources<'_>,
     place: &Place,
 ) -> Vec<Finding> {
     let rules = ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
-    let detections = Inspection::default().examine(transcript, rules, verdicts, TokenCounts::default);
-    if detections.is_empty() {
-        return Vec::new();
-    }
-    let lines = LineIndex::new(transcript.layout.source);
-    let located = detections.into_iter().map(|detection| detection.locate(&lines, transcript.layout.span.start));
+    let detections = Inspection::default().examine(transcript, rules, sources.verdicts, TokenCounts::default);
+    let located = detections.into_iter().map(|detection| detection.locate(sources.lines, transcript.layout.span.start));
     located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
 }
 

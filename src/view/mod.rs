@@ -17,6 +17,6 @@ mod visible;
 
 pub use conversation::{Conversation, Place, Policy, Sources};
 pub use messages::Limits;
-pub use page::{Listed, Rendered, page, render};
+pub use page::{LIST_END, Listed, Rendered, page, render};
 pub use replay::{replayed_page, replayed_session};
 pub use terminal::{Terminal, chat};

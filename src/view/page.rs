@@ -42,7 +42,27 @@ impl Listed {
             findings: conversation.findings.len(),
         }
     }
+
+    /// Its row in the list of transcripts; `policy` if the list has a column for what a policy leaves.
+    #[must_use]
+    pub fn row(&self, policy: bool) -> String {
+        let row = html! {
+            tr {
+                td { @match &self.link {
+                    Some(link) => { a href=(Shown(link)) { (Shown(&self.name)) } },
+                    None => { (Shown(&self.name)) " " span class="of" { "not on this page" } },
+                } }
+                td { (figure(self.messages)) } td { (figure(self.tokens)) }
+                @if policy { td { @if let Some(after) = self.after { (figure(after)) } } }
+                td { (figure(self.findings)) }
+            }
+        };
+        row.0
+    }
 }
+
+/// What follows the rows of the list of transcripts.
+pub const LIST_END: &str = "</tbody></table></div></section>";
 
 /// A transcript that was drawn.
 #[derive(Debug)]
@@ -79,17 +99,17 @@ const CLOSING: &str = concat!(
     "</script></body></html>\n",
 );
 
-/// The text before and after the sections of a page called `title`, which begins with a list of transcripts if `listed` is
-/// given. `policy` adds a filter for what a policy did.
+/// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` is their
+/// number, and their rows and [`LIST_END`] come next. `policy` adds a filter for what a policy did.
 #[must_use]
-pub fn page(title: &str, listed: Option<&[Listed]>, policy: bool) -> (String, &'static str) {
+pub fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
     let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
     head.push_str(PATTERNS);
     head.push_str(&toolbar(policy).0);
     head.push_str("<main id=\"conversation\" tabindex=\"-1\">");
     if let Some(listed) = listed {
-        head.push_str(&list(title, listed).0);
+        head.push_str(&list(title, listed, policy));
     }
     (head, CLOSING)
 }
@@ -139,12 +159,12 @@ fn toolbar(policy: bool) -> Markup {
     }
 }
 
-fn list(title: &str, listed: &[Listed]) -> Markup {
-    let policy = listed.iter().any(|row| row.after.is_some());
-    html! {
+/// The list of transcripts up to its rows.
+fn list(title: &str, listed: usize, policy: bool) -> String {
+    let list = html! {
         section class="list" {
             h1 { (Shown(title)) }
-            p class="hint" { (counted(listed.len(), "transcript")) }
+            p class="hint" { (counted(listed, "transcript")) }
             div class="scroll" tabindex="0" role="region" aria-label="Transcripts" {
                 table {
                     thead { tr {
@@ -152,17 +172,10 @@ fn list(title: &str, listed: &[Listed]) -> Markup {
                         @if policy { th scope="col" { "After" } }
                         th scope="col" { "Findings" }
                     } }
-                    tbody { @for row in listed { tr {
-                        td { @match &row.link {
-                            Some(link) => { a href=(Shown(link)) { (Shown(&row.name)) } },
-                            None => { (Shown(&row.name)) " " span class="of" { "not on this page" } },
-                        } }
-                        td { (figure(row.messages)) } td { (figure(row.tokens)) }
-                        @if policy { td { @if let Some(after) = row.after { (figure(after)) } } }
-                        td { (figure(row.findings)) }
-                    } } }
+                    tbody {}
                 }
             }
         }
-    }
+    };
+    list.0.strip_suffix(LIST_END).unwrap_or(&list.0).to_owned()
 }

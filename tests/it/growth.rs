@@ -1,15 +1,20 @@
-//! Twice the input takes twice the time: nothing is quadratic in messages, calls, results or faults.
+//! Twice the input takes twice the work: nothing is quadratic in messages, calls, results, faults or records. A debug build
+//! counts its steps and its memory, so the figures are the same whatever else the machine does; `benches/growth.py` measures
+//! seconds.
 
 use std::fmt::Write as _;
-use std::fs;
 
-use crate::program::Place;
+use crate::program::{Place, gzip};
 
-/// The processor time of all finished children, in ticks of 10 ms; `None` if the system does not report it.
-fn ticks() -> Option<u64> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
+/// What a debug build counts of a run.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    /// Bytes scanned, places visited, values compared.
+    steps: u64,
+    /// Bytes allocated.
+    allocated: u64,
+    /// The most bytes that were allocated at once.
+    peak: u64,
 }
 
 fn call(id: &str) -> String {
@@ -136,6 +141,25 @@ fn list(records: usize) -> String {
     format!("[\n{}\n]\n", vec![record; records].join(",\n"))
 }
 
+/// A list of records in a line, each with a question.
+fn records_in_a_list(records: usize) -> String {
+    format!("[{}]\n", vec![r#"{"messages":[{"role":"user","content":"one"}]}"#; records].join(","))
+}
+
+/// A list of records, each with an orphan.
+fn orphans_in_a_list(records: usize) -> String {
+    format!("[{}]\n", vec![r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"one"}]}"#; records].join(",\n"))
+}
+
+type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
+
+const MEMORY_CASES: &[MemoryCase] = &[
+    ("view empty records", "in.jsonl", &["view", "-o", "out.html", "--force"], |times| {
+        "[]\n".repeat(16_000 * times).into_bytes()
+    }),
+    ("count packed records", "in.jsonl.gz", &["count"], |times| gzip(&"{\"messages\":[]}\n".repeat(64_000 * times))),
+];
+
 type GrowthCase = (&'static str, &'static [&'static str], fn(usize) -> String);
 
 const CASES: &[GrowthCase] = &[
@@ -161,38 +185,77 @@ const CASES: &[GrowthCase] = &[
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay records of a list", &["replay"], list),
+    ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
+    ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
+    ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),
+    ("check a list with findings", &["check", "--exit-zero", "-q"], orphans_in_a_list),
+    ("repair a list with findings", &["repair", "-o", "out.jsonl", "--force"], orphans_in_a_list),
 ];
 
-/// Processor time of a command on a file, in ticks.
-fn cost(place: &Place, arguments: &[&str], text: &str) -> Option<u64> {
-    place.write("in.jsonl", text.as_bytes());
-    let before = ticks()?;
-    let output = place.curtail(arguments).arg("in.jsonl").output().unwrap();
+/// The work of a command on a file. One thread does it, so that no two runs divide it differently.
+fn work(place: &Place, arguments: &[&str], name: &str, text: &[u8]) -> Work {
+    place.write(name, text);
+    let mut command = place.curtail(arguments);
+    let output = command.args(["--jobs", "1", name]).env("CURTAIL_WORK", place.path("work")).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(ticks()? - before)
+    let counted = String::from_utf8(place.read("work")).unwrap();
+    let figure = |name: &str| {
+        let mut lines = counted.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(own, _)| *own == name).and_then(|(_, figure)| figure.parse().ok()).expect(name)
+    };
+    Work { steps: figure("steps"), allocated: figure("allocated"), peak: figure("peak") }
 }
 
-/// `CURTAIL_GROWTH=100000` measures further doublings up to that size.
+/// The largest quotient of what the second doubling of an input adds and what the first adds, in hundredths: 200 if twice the
+/// input takes twice the work, 220 with a logarithm, 400 if it takes four times the work.
+const LINEAR: u64 = 225;
+
+fn assert_linear(name: &str, what: &str, [small, middle, large]: [u64; 3]) {
+    let (first, second) = (middle.saturating_sub(small).max(1), large.saturating_sub(middle));
+    assert!(
+        second * 100 <= first * LINEAR,
+        "{name}: {what} {small}, {middle}, {large}: the second doubling adds {} % of the first",
+        second * 100 / first
+    );
+}
+
+/// `CURTAIL_GROWTH=16000` counts larger inputs, where smaller terms that grow faster show.
 #[test]
-fn twice_the_input_takes_twice_the_time() {
-    let most = std::env::var("CURTAIL_GROWTH").ok().and_then(|size| size.parse().ok()).unwrap_or(8_000);
+fn twice_the_input_takes_twice_the_work() {
+    if !cfg!(debug_assertions) {
+        return println!("only a debug build counts its work");
+    }
+    let most: usize = std::env::var("CURTAIL_GROWTH").ok().and_then(|size| size.parse().ok()).unwrap_or(1_600);
     let place = Place::new();
     for (name, says) in [("brief.jinja", "and "), ("long.jinja", "and then more ")] {
         let template = format!("{{% for m in messages if m.content == 'mark' %}}{says}{{% endfor %}}");
         place.write(name, template.as_bytes());
     }
     for (name, arguments, input) in CASES {
-        let mut size = most / 8;
-        let mut last: Option<u64> = None;
-        while size <= most {
-            let Some(cost) = cost(&place, arguments, &input(size)) else { return println!("the system does not tell") };
-            println!("{name}: {size} in {} ms", cost * 10);
-            // Short runs are mostly start-up and rounding.
-            if let Some(last) = last.filter(|last| *last >= 20) {
-                assert!(cost <= last * 3, "{name}: {size} takes {cost} ticks, half of it {last}");
-            }
-            assert!(cost < 1_500, "{name}: {size} takes {cost} ticks");
-            (last, size) = (Some(cost), size * 2);
-        }
+        let counts = [most / 4, most / 2, most].map(|size| work(&place, arguments, "in.jsonl", input(size).as_bytes()));
+        println!("{name}: {counts:?}");
+        assert_linear(name, "steps", counts.map(|count| count.steps));
+        assert_linear(name, "bytes allocated", counts.map(|count| count.allocated));
+    }
+}
+
+/// Many of the smallest records, which become much larger in memory and on a page.
+#[test]
+fn memory_is_bounded() {
+    if !cfg!(debug_assertions) {
+        return println!("only a debug build counts its work");
+    }
+    let place = Place::new();
+    for (name, file, arguments, input) in MEMORY_CASES {
+        let peaks = [1, 4].map(|times| work(&place, arguments, file, &input(times)).peak);
+        println!("{name}: {peaks:?}");
+        // What is sorted or kept for each record would grow fourfold.
+        assert!(
+            peaks[1] * 2 <= peaks[0] * 3,
+            "{name}: four times the input takes {} bytes at once, not {}",
+            peaks[1],
+            peaks[0]
+        );
+        assert!(peaks[0] < 64 << 20, "{name}: {} bytes at once", peaks[0]);
     }
 }

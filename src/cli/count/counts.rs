@@ -1,6 +1,6 @@
 //! Sums over transcripts, by file, transcript, role or tool.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::By;
 use crate::batch::Opened;
@@ -106,7 +106,7 @@ impl Sum {
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
             let line = message.value().map_or(self.line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(&transcript.messages, &pairs, at);
-            (line, format!("message {at} ({subject})"), of_message(message, tokens))
+            (line, format!(" message {at} ({subject})"), of_message(message, tokens))
         });
         self.messages = rows.collect();
         self
@@ -148,6 +148,67 @@ fn of_message(message: &Message<'_>, tokens: usize) -> Amount {
     }
 }
 
+/// Amounts under names, in the order in which they came.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<(String, Amount)>,
+    /// The place of each name.
+    names: HashMap<String, usize>,
+}
+
+impl Rows {
+    fn row(&mut self, name: &str) -> &mut Amount {
+        let at = if let Some(&at) = self.names.get(name) {
+            at
+        } else {
+            self.names.insert(name.to_owned(), self.rows.len());
+            self.rows.push((name.to_owned(), Amount::default()));
+            self.rows.len() - 1
+        };
+        &mut self.rows[at].1
+    }
+}
+
+/// The counts of the transcripts of a block, which take less room than those of each.
+#[derive(Default)]
+pub(super) struct Sums {
+    /// The dialect of the first transcript with messages.
+    dialect: Option<&'static str>,
+    total: Amount,
+    opaque: usize,
+    usage: UsageSum,
+    /// How many transcripts have so many tokens.
+    lengths: BTreeMap<usize, usize>,
+    /// Line and tokens of the longest.
+    longest: Option<(usize, usize)>,
+    /// Roles or tools.
+    rows: Rows,
+    /// Transcripts or messages: line, name after it, and amount.
+    each: Vec<(usize, String, Amount)>,
+}
+
+impl Sums {
+    /// Adds a transcript, whose rows are `by`.
+    pub(super) fn add(&mut self, by: By, sum: Sum) {
+        let Sum { line, dialect, total, opaque, roles, tools, messages, figures } = sum;
+        self.dialect = self.dialect.or(dialect);
+        self.total.add(total);
+        self.opaque += opaque;
+        figures.iter().for_each(|figures| self.usage.add(figures));
+        *self.lengths.entry(total.tokens).or_default() += 1;
+        if self.longest.is_none_or(|(_, longest)| longest < total.tokens) {
+            self.longest = Some((line, total.tokens));
+        }
+        match by {
+            By::File => {}
+            By::Transcript => self.each.push((line, String::new(), total)),
+            By::Message => self.each.extend(messages),
+            By::Role => roles.into_iter().for_each(|(role, amount)| self.rows.row(role).add(amount)),
+            By::Tool => tools.into_iter().for_each(|(tool, amount)| self.rows.row(&tool).add(amount)),
+        }
+    }
+}
+
 /// The provider's figures, summed over the transcripts that have some.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct UsageSum {
@@ -169,6 +230,14 @@ impl UsageSum {
         self.predicted += figures.predicted();
         self.hidden += figures.hidden();
         self.ours += figures.ours;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.transcripts += other.transcripts;
+        self.provider += other.provider;
+        self.predicted += other.predicted;
+        self.hidden += other.hidden;
+        self.ours += other.ours;
     }
 }
 
@@ -195,11 +264,10 @@ pub(super) struct Counts {
     pub(super) usage: UsageSum,
     /// Boundaries whose text is encrypted, so that their tokens are not known.
     pub(super) opaque: usize,
-    /// The rows, in the order of the input or by name.
-    pub(super) rows: Vec<(String, Amount)>,
+    rows: Rows,
     pub(super) longest: Option<Longest>,
-    names: BTreeMap<String, usize>,
-    lengths: Vec<usize>,
+    /// How many transcripts have so many tokens: millions of small ones take no more room than a few.
+    lengths: BTreeMap<usize, usize>,
     /// Whether it was reported how the current file is read.
     described: bool,
 }
@@ -216,10 +284,9 @@ impl Counts {
             total: Amount::default(),
             usage: UsageSum::default(),
             opaque: 0,
-            rows: Vec::new(),
+            rows: Rows::default(),
             longest: None,
-            names: BTreeMap::new(),
-            lengths: Vec::new(),
+            lengths: BTreeMap::new(),
             described: false,
         }
     }
@@ -228,43 +295,49 @@ impl Counts {
     pub(super) fn open(&mut self, file: &str) {
         self.described = false;
         if self.by == By::File {
-            self.row(file);
+            self.rows.row(file);
         }
     }
 
     /// With `--verbose`, reports once for each file how it is read.
-    pub(super) fn describe(&mut self, opened: &Opened, sums: &[Sum], global: &Global) {
+    pub(super) fn describe(&mut self, opened: &Opened, sums: &Sums, global: &Global) {
         if !std::mem::replace(&mut self.described, true) && global.verbose {
-            report::note(&report::reading(opened, sums.iter().find_map(|sum| sum.dialect)));
+            report::note(&report::reading(opened, sums.dialect));
         }
     }
 
-    pub(super) fn add(&mut self, file: &str, sum: Sum) {
-        let Sum { line, dialect: _, total, opaque, roles, tools, messages, figures } = sum;
-        figures.iter().for_each(|figures| self.usage.add(figures));
-        self.total.add(total);
-        self.opaque += opaque;
-        self.lengths.push(total.tokens);
-        if self.longest.as_ref().is_none_or(|longest| longest.tokens < total.tokens) {
-            self.longest = Some(Longest { file: file.to_owned(), line, tokens: total.tokens });
+    /// Adds the transcripts of a block of `file`.
+    pub(super) fn add(&mut self, file: &str, sums: &mut Sums) {
+        self.usage.merge(&sums.usage);
+        self.total.add(sums.total);
+        self.opaque += sums.opaque;
+        for (tokens, count) in &sums.lengths {
+            *self.lengths.entry(*tokens).or_default() += count;
+        }
+        if let Some((line, tokens)) = sums.longest
+            && self.longest.as_ref().is_none_or(|longest| longest.tokens < tokens)
+        {
+            self.longest = Some(Longest { file: file.to_owned(), line, tokens });
         }
         match self.by {
-            By::File => self.row(file).add(total),
-            By::Transcript => self.rows.push((format!("{file}:{line}"), total)),
-            By::Role => roles.into_iter().for_each(|(role, amount)| self.row(role).add(amount)),
-            By::Message => {
-                let rows = messages.into_iter();
-                self.rows.extend(rows.map(|(line, what, amount)| (format!("{file}:{line} {what}"), amount)));
+            By::File => self.rows.row(file).add(sums.total),
+            By::Transcript | By::Message => {
+                let named = |(line, what, amount): (usize, String, Amount)| (format!("{file}:{line}{what}"), amount);
+                self.rows.rows.extend(sums.each.drain(..).map(named));
                 self.shed();
             }
-            By::Tool => tools.into_iter().for_each(|(tool, amount)| self.row(&tool).add(amount)),
+            By::Role | By::Tool => {
+                for (name, amount) in sums.rows.rows.drain(..) {
+                    self.rows.row(&name).add(amount);
+                }
+            }
         }
     }
 
     /// Leaves out rows that cannot be among the largest, once there are many: a dataset has millions of messages.
     fn shed(&mut self) {
         const MANY: usize = 4096;
-        if self.top.is_some_and(|top| self.rows.len() > top.saturating_mul(2).max(MANY)) {
+        if self.top.is_some_and(|top| self.rows.rows.len() > top.saturating_mul(2).max(MANY)) {
             self.rank();
         }
     }
@@ -272,29 +345,29 @@ impl Counts {
     /// Sorts the rows by their tokens if that is asked for, and leaves out those past the largest.
     pub(super) fn rank(&mut self) {
         if self.top.is_some() || matches!(self.by, By::Tool | By::Message) {
-            self.rows.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.tokens));
+            self.rows.rows.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.tokens));
         }
-        for (_, amount) in self.rows.split_off(self.top.unwrap_or(usize::MAX).min(self.rows.len())) {
+        let rows = &mut self.rows.rows;
+        for (_, amount) in rows.split_off(self.top.unwrap_or(usize::MAX).min(rows.len())) {
             self.left_out.0 += 1;
             self.left_out.1.add(amount);
         }
     }
 
-    fn row(&mut self, name: &str) -> &mut Amount {
-        let at = if let Some(&at) = self.names.get(name) {
-            at
-        } else {
-            self.names.insert(name.to_owned(), self.rows.len());
-            self.rows.push((name.to_owned(), Amount::default()));
-            self.rows.len() - 1
-        };
-        &mut self.rows[at].1
-    }
-
     /// The smallest number of tokens that `percent` of the transcripts do not exceed (nearest rank).
     pub(super) fn percentile(&self, percent: usize) -> usize {
-        let mut lengths = self.lengths.clone();
-        let rank = (lengths.len() * percent).div_ceil(100).max(1) - 1;
-        if lengths.is_empty() { 0 } else { *lengths.select_nth_unstable(rank).1 }
+        let count: usize = self.lengths.values().sum();
+        let rank = (count * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        let reached = self.lengths.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= rank
+        });
+        reached.map_or(0, |(tokens, _)| *tokens)
+    }
+
+    /// The rows, in the order of the input or by name.
+    pub(super) fn rows(&self) -> &[(String, Amount)] {
+        &self.rows.rows
     }
 }

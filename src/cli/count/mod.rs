@@ -17,7 +17,7 @@ use crate::dialects::{Dialect, ReadError};
 use crate::processors::Counting;
 use crate::templates::TemplateError;
 use crate::transcript::Transcript;
-use counts::{Counts, Sum};
+use counts::{Counts, Sum, Sums};
 
 /// Count tokens, messages and calls
 ///
@@ -84,9 +84,9 @@ struct Counter {
 }
 
 impl Work for Counter {
-    type Out = Vec<Sum>;
+    type Out = Sums;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Sum>) -> Result<(), ReadError> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Sums) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let mut lines = unit.line_counter();
         let sums = unit.transcripts(&document)?.into_iter().map(|(dialect, mut transcript)| {
@@ -110,12 +110,8 @@ impl Work for Counter {
             })
         });
         let sums: Vec<Sum> = sums.collect::<Result<_, ReadError>>()?;
-        out.extend(sums);
+        sums.into_iter().for_each(|sum| out.add(self.by, sum));
         Ok(())
-    }
-
-    fn reset(&self, out: &mut Vec<Sum>) {
-        out.clear();
     }
 }
 
@@ -174,7 +170,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
             Event::Opened(opened) => counts.open(&opened.source.name),
             Event::Done { opened, out, .. } => {
                 counts.describe(opened, out, global);
-                out.drain(..).for_each(|sum| counts.add(&opened.source.name, sum));
+                counts.add(&opened.source.name, out);
             }
             Event::Failed(failure) => {
                 report::error(&failure.error);

@@ -89,7 +89,7 @@ fn table(counts: &Counts) -> String {
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
-    for (name, amount) in &counts.rows {
+    for (name, amount) in counts.rows() {
         table.add_row(row(name, amount));
     }
     let (left_out, sum) = &counts.left_out;
@@ -97,7 +97,7 @@ fn table(counts: &Counts) -> String {
         table.add_row(row(&format!("{left_out} more"), sum));
     }
     // Tools account for only part of the tokens: a total below them would not be their sum.
-    if counts.rows.len() + left_out != 1 && counts.by != By::Tool {
+    if counts.rows().len() + left_out != 1 && counts.by != By::Tool {
         table.add_row(row("total", &counts.total));
     }
     for column in table.column_iter_mut().skip(1) {
@@ -158,7 +158,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         let cells = columns(counts.by).iter().map(|(name, of)| ((*name).to_owned(), of(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
-    let rows = counts.rows.iter().map(|(name, own)| {
+    let rows = counts.rows().iter().map(|(name, own)| {
         let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
         row.extend(amount(own));
         row.extend(share(counts, own.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
@@ -199,7 +199,7 @@ fn csv(counts: &Counts) -> String {
     let columns = shown(counts);
     let header = std::iter::once(title(counts.by)).chain(titles(counts, &columns));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
-    for (name, amount) in &counts.rows {
+    for (name, amount) in counts.rows() {
         let cells = columns.iter().map(|(_, of)| of(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
         text.push_str(&std::iter::once(csv::field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));

@@ -68,6 +68,7 @@ impl Args {
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
             messages_key: self.input.messages_key.clone(),
             max_record: self.input.max_record.limit(),
+            block: None,
             column: self.input.column.clone(),
         };
         let mut done = Ok(());

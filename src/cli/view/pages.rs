@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::spool::Spool;
 use crate::console;
 use crate::io::{FileSink, Packing, Replace, Scratch, Source};
-use crate::view::{Listed, Rendered, page};
+use crate::view::{LIST_END, Listed, Rendered, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
@@ -17,10 +18,15 @@ pub(super) struct Pages {
     directory: Option<PathBuf>,
     force: bool,
     policy: bool,
-    listed: Vec<Listed>,
+    /// Number of transcripts.
+    count: usize,
+    /// Their rows in the list of transcripts.
+    rows: Spool,
     /// The sections of the one page.
-    sections: Vec<String>,
+    sections: Spool,
     bytes: usize,
+    /// What separates them.
+    between: &'static str,
     /// The name of the first input.
     title: Option<String>,
     scratch: Scratch,
@@ -36,22 +42,28 @@ impl Pages {
         if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
             anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
         }
-        let (listed, sections) = (Vec::new(), Vec::new());
         Ok(Self {
             output,
             directory,
             force,
             policy,
-            listed,
-            sections,
+            count: 0,
+            rows: Spool::default(),
+            sections: Spool::default(),
             bytes: 0,
+            between: "",
             title: None,
             scratch: Scratch::default(),
         })
     }
 
+    /// Pages that are printed as text.
+    pub(super) fn for_text(self) -> Self {
+        Self { between: "\n", ..self }
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
-        self.listed.is_empty()
+        self.count == 0
     }
 
     /// Adds the transcripts of `source`; writes them if each has a page of its own.
@@ -65,15 +77,21 @@ impl Pages {
             if let Some(directory) = &self.directory {
                 let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
-                write(&directory.join(&name), &[&before, &html, after], self.force, &self.scratch)?;
+                write(&directory.join(&name), self.force, &self.scratch, |put| {
+                    [&before, html.as_str(), after].into_iter().try_for_each(put)
+                })?;
                 listed.link = Some(encoded(&name));
             } else if self.bytes == 0 || self.bytes + html.len() <= PAGE_BYTES {
+                if self.bytes > 0 {
+                    self.sections.push(self.between)?;
+                }
                 self.bytes += html.len();
-                self.sections.push(html);
+                self.sections.push(&html)?;
             } else {
                 listed.link = None;
             }
-            self.listed.push(listed);
+            self.count += 1;
+            self.rows.push(&listed.row(self.policy))?;
         }
         Ok(())
     }
@@ -92,31 +110,47 @@ impl Pages {
     }
 
     /// The transcripts one after another, as text.
-    pub(super) fn into_text(self) -> String {
-        self.sections.join("\n")
+    pub(super) fn into_text(self) -> anyhow::Result<String> {
+        let mut text = String::with_capacity(self.bytes);
+        self.sections.copy(|piece| {
+            text.push_str(piece);
+            Ok(())
+        })?;
+        Ok(text)
     }
 
     /// Writes the page, or the index of the pages, and opens it if asked to.
-    pub(super) fn finish(self, open: bool) -> anyhow::Result<()> {
-        let title = self.title.as_deref().unwrap_or("Transcripts");
-        let list = (self.listed.len() > 1 || self.directory.is_some()).then_some(self.listed.as_slice());
-        let (before, after) = page(title, list, self.policy);
-        let mut parts = vec![before.as_str()];
-        parts.extend(self.sections.iter().map(String::as_str));
-        parts.push(after);
+    pub(super) fn finish(mut self, open: bool) -> anyhow::Result<()> {
         let path = match (&self.directory, self.output.clone()) {
             (Some(directory), _) => Some(directory.join("index.html")),
             (None, Some(path)) => Some(path),
             (None, None) if open => Some(temporary()?),
             (None, None) => None,
         };
-        let Some(path) = path else { return print(&parts) };
-        write(&path, &parts, self.force || open && self.directory.is_none(), &self.scratch)?;
+        // A closed pipe is not an error.
+        let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
+        let force = self.force || open && self.directory.is_none();
+        let scratch = std::mem::take(&mut self.scratch);
+        write(&path, force, &scratch, |put| self.put(put))?;
         if open {
             let shown = path.canonicalize().unwrap_or(path);
             open::that_detached(&shown).with_context(|| format!("{}: no browser could be started", shown.display()))?;
         }
         Ok(())
+    }
+
+    /// Writes the page in pieces.
+    fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let title = self.title.as_deref().unwrap_or("Transcripts");
+        let listed = (self.count > 1 || self.directory.is_some()).then_some(self.count);
+        let (before, after) = page(title, listed, self.policy);
+        put(&before)?;
+        if listed.is_some() {
+            self.rows.copy(&mut *put)?;
+            put(LIST_END)?;
+        }
+        self.sections.copy(&mut *put)?;
+        put(after)
     }
 }
 
@@ -126,20 +160,16 @@ fn temporary() -> anyhow::Result<PathBuf> {
     Ok(file.keep()?.1)
 }
 
-fn write(path: &Path, parts: &[&str], force: bool, scratch: &Scratch) -> anyhow::Result<()> {
+/// Writes the file at `path`, in the pieces that `pieces` hands over.
+fn write(
+    path: &Path,
+    force: bool,
+    scratch: &Scratch,
+    pieces: impl FnOnce(&mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let mut sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
-    for part in parts {
-        sink.write(part.as_bytes())?;
-    }
+    pieces(&mut |piece| Ok(sink.write(piece.as_bytes())?))?;
     sink.commit(if force { Replace::Yes } else { Replace::No }, scratch)?;
-    Ok(())
-}
-
-/// Prints a page; a closed pipe is not an error.
-fn print(parts: &[&str]) -> anyhow::Result<()> {
-    for part in parts {
-        console::data(part)?;
-    }
     Ok(())
 }
 
