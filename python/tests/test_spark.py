@@ -142,13 +142,19 @@ def test_threads_of_messages_are_cut_in_order(spark):
     assert got == [(f"thread {number}", nth, line) for number in range(5) for nth, line in enumerate(log(number)[-3:])]
 
 
-def test_a_killed_executor_changes_nothing(spark, conversations):
+def test_a_killed_executor_changes_nothing(spark, conversations, tmp_path):
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         pytest.skip("the executors of both sessions are the same")
     path, expected = conversations
 
+    killed = tmp_path / "killed"
+
     def slowly(batches):
-        time.sleep(1)
+        # The first task ends; the others are in progress until an executor has been killed.
+        from pyspark import TaskContext
+
+        while TaskContext.get().partitionId() > 0 and not killed.exists():
+            time.sleep(0.05)
         yield from batches
 
     df = spark_door.read_transcripts(spark, str(path)).repartition(8)
@@ -164,6 +170,7 @@ def test_a_killed_executor_changes_nothing(spark, conversations):
     assert len(executors) == 2
     os.kill(executors[0], signal.SIGKILL)
     assert work.is_alive()
+    killed.touch()
     work.join()
     assert executors[0] not in executor_processes()
     assert Counter(row.value for row in got) == Counter(expected.decode().split("\n")[:-1])

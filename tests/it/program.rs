@@ -5,8 +5,21 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+
+/// When a test gives up waiting for what never comes, rather than hang. Nothing is expected to take a certain time.
+pub const GUARD: Duration = Duration::from_mins(10);
+
+/// Waits until `done`.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < GUARD, "{what}: waited in vain");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
 
 /// The program.
 pub fn program() -> &'static str {
@@ -93,6 +106,35 @@ impl Place {
         let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
         names.sort();
         names
+    }
+}
+
+/// What a debug build counts of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Work {
+    /// Bytes scanned, places visited, values compared.
+    pub steps: u64,
+    /// Bytes allocated.
+    pub allocated: u64,
+    /// The most bytes that were allocated at once.
+    pub peak: u64,
+}
+
+impl Place {
+    /// The work of a run of `arguments`; `None` in a release build, which counts none.
+    pub fn work(&self, arguments: &[&str]) -> Option<Work> {
+        if !cfg!(debug_assertions) {
+            println!("only a debug build counts its work");
+            return None;
+        }
+        let output = self.curtail(arguments).env("CURTAIL_WORK", self.path("work")).output().unwrap();
+        assert_ne!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
+        let counted = text(&self.read("work"));
+        let figure = |name: &str| {
+            let mut lines = counted.lines().filter_map(|line| line.split_once(' '));
+            lines.find(|(own, _)| *own == name).and_then(|(_, figure)| figure.parse().ok()).expect(name)
+        };
+        Some(Work { steps: figure("steps"), allocated: figure("allocated"), peak: figure("peak") })
     }
 }
 

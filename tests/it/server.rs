@@ -2,10 +2,19 @@
 //! do.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+/// An address that refuses connections, and what keeps it: its port is that of an open connection, which no other program can
+/// take meanwhile.
+pub fn nobody() -> ((TcpListener, TcpStream), SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+    let address = client.local_addr().expect("it is connected");
+    ((listener, client), address)
+}
 
 /// What came in.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write as _;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
 
 use crate::program::{Place, chat, chats, program, text};
 
@@ -178,7 +177,7 @@ fn a_file_that_another_program_has_open_stays() {
 fn a_file_that_changes_while_it_is_read_stays() {
     let place = Place::new();
     let old = chat("a", 6);
-    place.write("slow.sh", b"touch started\nsleep 0.5\necho done\n");
+    place.write("slow.sh", b"touch started\nwhile [ ! -e go ]; do sleep 0.02; done\necho done\n");
     let changes: [(&str, fn(&Place)); 3] = [
         ("appended", |place| {
             let mut log = fs::File::options().append(true).open(place.path("a.jsonl")).unwrap();
@@ -191,17 +190,14 @@ fn a_file_that_changes_while_it_is_read_stays() {
         ("rewritten", |place| place.write("a.jsonl", chat("c", 6).as_bytes())),
     ];
     for (how, change) in changes {
-        drop(fs::remove_file(place.path("started")));
+        ["started", "go"].iter().for_each(|name| drop(fs::remove_file(place.path(name))));
         place.write("a.jsonl", old.as_bytes());
         let mut child = place.command(&[]);
         child.args(["summarize", "-n", "2", "-i=.bak", "a.jsonl", "--summarizer-cmd", "sh slow.sh"]);
         let child = child.current_dir(place.path("")).stderr(std::process::Stdio::piped()).spawn().unwrap();
-        let begun = SystemTime::now();
-        while !place.path("started").exists() {
-            assert!(begun.elapsed().unwrap() < Duration::from_secs(20), "the summarizer was not started");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        crate::program::wait_until("a summarizer that was started", || place.path("started").exists());
         change(&place);
+        place.write("go", b"");
         let changed = place.read("a.jsonl");
         let done = child.wait_with_output().unwrap();
         assert!(text(&done.stderr).contains("a.jsonl: changed while it was read; left as it was"), "{how}");

@@ -5,10 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::program::{chat, command, root, text};
-
-/// Far longer than an answer takes, far shorter than anybody waits.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::program::{GUARD, chat, command, root, text};
 
 fn start(arguments: &[&str]) -> Child {
     let mut child = command(root(), arguments);
@@ -34,14 +31,14 @@ fn answers(arguments: &[&str], records: &[String], mut pack: impl FnMut(&str) ->
     for record in records {
         input.write_all(&pack(record)).unwrap();
         input.flush().unwrap();
-        let answer = output.recv_timeout(PATIENCE);
+        let answer = output.recv_timeout(GUARD);
         if answer.is_err() {
             child.kill().unwrap();
         }
         assert_eq!(answer.as_deref().unwrap_or("no answer"), record, "{arguments:?}");
     }
     drop(input);
-    assert!(output.recv_timeout(PATIENCE).is_err(), "{arguments:?} wrote more");
+    assert!(output.recv_timeout(GUARD).is_err(), "{arguments:?} wrote more");
     assert!(child.wait().unwrap().success());
 }
 
@@ -64,7 +61,7 @@ fn every_record_is_answered_before_the_next_arrives() {
                 packer.compress_vec(record.as_bytes(), &mut packed, flate2::FlushCompress::Sync).unwrap();
                 input.write_all(&[std::mem::take(&mut head), packed].concat()).unwrap();
                 input.flush().unwrap();
-                let answer = output.recv_timeout(PATIENCE);
+                let answer = output.recv_timeout(GUARD);
                 assert_eq!(answer.as_deref().unwrap_or("no answer"), record, "gzip with {jobs} jobs");
             }
             child.kill().unwrap();
@@ -79,10 +76,10 @@ fn a_broken_record_is_reported_before_the_next_arrives() {
     let mut input = child.stdin.take().unwrap();
     let (output, said) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
     input.write_all(b"{\"messages\": [}\n").unwrap();
-    let warning = said.recv_timeout(PATIENCE).unwrap_or_default();
+    let warning = said.recv_timeout(GUARD).unwrap_or_default();
     assert!(warning.contains("stdin:1:15: expected a JSON value (dropped)"), "{warning}");
     input.write_all(chat("a", 1).as_bytes()).unwrap();
-    assert_eq!(output.recv_timeout(PATIENCE).unwrap_or_default(), chat("a", 1));
+    assert_eq!(output.recv_timeout(GUARD).unwrap_or_default(), chat("a", 1));
     drop(input);
     assert!(child.wait().unwrap().success());
 }
@@ -96,7 +93,7 @@ fn findings_are_reported_before_the_next_record_arrives() {
             let output = lines(child.stdout.take().unwrap());
             for line in 1..4 {
                 writeln!(input, "[{{\"role\":\"assistant\",\"content\":\"{line}\"}}]").unwrap();
-                let next = || output.recv_timeout(PATIENCE).unwrap_or_default();
+                let next = || output.recv_timeout(GUARD).unwrap_or_default();
                 let found: String = std::iter::repeat_with(next).take(count).collect();
                 let place = if format == "text" { format!("stdin:{line}:2") } else { format!("line={line},") };
                 assert!(found.starts_with(begins) && found.contains(&place), "{format}: {found:?}");
@@ -118,7 +115,7 @@ fn a_record_that_fails_is_answered_with_its_reason() {
         let output = lines(child.stdout.take().unwrap());
         let mut ask = |record: &[u8]| {
             input.write_all(record).unwrap();
-            output.recv_timeout(PATIENCE).unwrap_or_default()
+            output.recv_timeout(GUARD).unwrap_or_default()
         };
         assert_eq!(ask(b"{\"messages\": [}\n"), "!{\"line\":1,\"column\":15,\"reason\":\"expected a JSON value\"}\n");
         assert_eq!(ask(chat("a", 1).as_bytes()), chat("a", 1));
@@ -144,7 +141,7 @@ fn the_shortest_records_are_answered() {
         let mut input = child.stdin.take().unwrap();
         let output = lines(child.stdout.take().unwrap());
         input.write_all(first.as_bytes()).unwrap();
-        let answered = output.recv_timeout(PATIENCE).unwrap_or_default();
+        let answered = output.recv_timeout(GUARD).unwrap_or_default();
         assert!(answered.starts_with(answer), "{first:?}: {answered:?}");
         drop(input);
         assert!(child.wait().unwrap().success());
@@ -179,6 +176,7 @@ fn what_needs_its_end_waits_for_it() {
         for piece in pieces {
             input.write_all(piece.as_bytes()).unwrap();
             input.flush().unwrap();
+            // The pieces usually arrive one by one; the output is the same if they do not.
             std::thread::sleep(Duration::from_millis(60));
         }
         drop(input);
@@ -188,15 +186,28 @@ fn what_needs_its_end_waits_for_it() {
     }
 }
 
+/// Waits until a program handles signals and sleeps, as it does while it waits for its input.
+#[cfg(target_os = "linux")]
+fn wait_until_it_waits(child: &Child) {
+    let field = |status: &str, name: &str| status.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+    crate::program::wait_until("a program that waits for its input", || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let caught = field(&status, "SigCgt:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // SIGTERM is number 15.
+        caught.is_some_and(|mask| mask >> 14 & 1 == 1)
+            && field(&status, "State:").is_some_and(|state| state.trim().starts_with('S'))
+    });
+}
+
 /// Whether whoever started the tests ignores the hang-up signal, as `nohup` does: programs inherit that.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn hang_ups_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_signal_ends_the_wait_for_an_input() {
     let place = crate::program::Place::new();
@@ -208,7 +219,7 @@ fn a_signal_ends_the_wait_for_an_input() {
             let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
             let mut input = child.stdin.take().unwrap();
             input.write_all(first.as_bytes()).unwrap();
-            std::thread::sleep(Duration::from_millis(300));
+            wait_until_it_waits(&child);
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
             let mut said = String::new();
             child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::program::command;
 use crate::server::{Reply, Server};
@@ -273,11 +273,9 @@ fn a_growing_log_is_followed() {
     let file = fs::File::create(&out).expect("it can be made");
     let mut child = curtail(folder.path()).args(arguments).stdout(file).spawn().expect("the binary runs");
     let wait_for = |lines: usize| {
-        let begin = Instant::now();
-        while fs::read_to_string(&out).map_or(0, |text| text.lines().count()) < lines {
-            assert!(begin.elapsed() < Duration::from_mins(1), "{lines} lines");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        crate::program::wait_until(&format!("{lines} lines"), || {
+            fs::read_to_string(&out).map_or(0, |text| text.lines().count()) >= lines
+        });
     };
     wait_for(1);
     let mut log = fs::OpenOptions::new().append(true).open(&path).expect("it is there");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::server::{Reply, Server};
+use crate::server::{Reply, Server, nobody};
 use curtail::summarizers::{
     Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
@@ -58,7 +58,7 @@ impl Wire {
     }
 
     fn ask_about(self, server: &Server, said: &[Utterance<'_>]) -> Result<String, Failure> {
-        let summarizer = self.summarizer(&server.address, Duration::from_secs(20), Map::new());
+        let summarizer = self.summarizer(&server.address, crate::program::GUARD, Map::new());
         summarizer.summarize(said, &words(20))
     }
 }
@@ -105,7 +105,7 @@ fn extra_members_reach_the_server() {
     for wire in BOTH {
         let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
         let extra = json!({"max_tokens": 7, "top_p": 0.5}).as_object().cloned().unwrap_or_default();
-        let summarizer = wire.summarizer(&server.address, Duration::from_secs(20), extra);
+        let summarizer = wire.summarizer(&server.address, crate::program::GUARD, extra);
         let said = [Utterance::new(Speaker::User, "hi")];
         let shown = summarizer.request(&said, &words(20)).expect("something is sent");
         assert!(summarizer.summarize(&said, &words(20)).is_ok());
@@ -210,21 +210,20 @@ fn tries_end() {
 #[test]
 fn a_server_that_hangs_is_left() {
     for wire in BOTH {
-        let server = Server::with_replies(vec![Reply::Hang(Duration::from_secs(30))]);
+        let server = Server::with_replies(vec![Reply::Hang(crate::program::GUARD)]);
         let summarizer = wire.summarizer(&server.address, Duration::from_millis(300), Map::new());
-        let start = Instant::now();
         let why = failure(summarizer.summarize(&[Utterance::new(Speaker::User, "hi")], &words(20)));
-        assert!(start.elapsed() < Duration::from_secs(10));
+        // At the end of the wait, the server would close the connection, which is another error.
         assert!(why.contains("no answer in time"), "{why}");
-        assert_eq!(server.received().len(), 1, "the next wait would be as long");
+        assert!(server.received().len() <= 1, "the next wait would be as long");
     }
 }
 
 #[test]
 fn nobody_there_is_said_so() {
     for wire in BOTH {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr());
-        let address = format!("http://{}", free.expect("loopback has a free port"));
+        let (_held, free) = nobody();
+        let address = format!("http://{free}");
         let summarizer = wire.summarizer(&address, Duration::from_secs(5), Map::new());
         let why = failure(summarizer.summarize(&[], &words(20)));
         assert!(why.contains(&address) && why.contains("refused"), "{why}");
@@ -341,7 +340,7 @@ fn a_summary_that_the_server_cut_is_marked() {
     for (wire, answer) in [(Wire::OpenAi, openai), (Wire::Anthropic, anthropic)] {
         let server = Server::with_replies(vec![Reply::ok(answer.to_string())]);
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("It began well, bu …"));
-        let summarizer = wire.summarizer(&server.address, Duration::from_secs(20), Map::new());
+        let summarizer = wire.summarizer(&server.address, crate::program::GUARD, Map::new());
         let text = summarizer.summarize(&[Utterance::new(Speaker::User, "hi")], &words(3)).expect("it answers");
         assert_eq!(text, "It began …", "the mark is within the budget");
     }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use serde_json::json;
 
@@ -25,7 +24,7 @@ fn server(wanted: usize, requests: usize) -> (Server, Arc<Mutex<usize>>) {
         changed.notify_all();
         // The last requests cannot be joined by others.
         let alone = |now: &mut (usize, usize)| now.0 < wanted && now.1 < requests;
-        let (mut now, _) = changed.wait_timeout_while(now, Duration::from_secs(10), alone).expect("no thread panicked");
+        let (mut now, _) = changed.wait_timeout_while(now, crate::program::GUARD, alone).expect("no thread panicked");
         now.0 -= 1;
         Reply::ok(json!({"choices": [{"message": {"content": "Fine."}}]}).to_string())
     });

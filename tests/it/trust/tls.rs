@@ -13,7 +13,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::json;
 
 use super::{ask, folder, text};
-use crate::server::{Reply, Server};
+use crate::server::{Reply, Server, nobody};
 
 /// Makes `ca.pem`, a private authority, and `server.pem` with `server.key`, which it issued for 127.0.0.1.
 fn authority(folder: &Path) {
@@ -126,7 +126,7 @@ fn a_file_without_certificates_is_said() {
 
 #[test]
 fn a_proxy_that_fails_is_named() {
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("loopback has a free port");
+    let (_held, free) = nobody();
     let denies = Server::with_replies(vec![Reply::status(407, "who are you?")]);
     let denying = denies.address.trim_start_matches("http://");
     for (variable, proxy, endpoint, parts) in [

@@ -4,10 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use super::CHAT;
-use crate::program::{Place, program, text};
+use crate::program::{Place, program, text, wait_until};
 
 /// A program of this name in the folder `bin`.
 fn install(place: &Place, name: &str, script: &str) {
@@ -18,14 +17,9 @@ fn install(place: &Place, name: &str, script: &str) {
 
 /// What a program wrote that nobody waits for.
 fn written(path: &Path) -> String {
-    let begun = Instant::now();
-    loop {
-        match fs::read_to_string(path) {
-            Ok(text) if text.ends_with('\n') => return text,
-            _ => assert!(begun.elapsed() < Duration::from_mins(1), "{} was not written", path.display()),
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let read = || fs::read_to_string(path).unwrap_or_default();
+    wait_until(&path.display().to_string(), || read().ends_with('\n'));
+    read()
 }
 
 /// Opens the page of a chat with a browser that notes what it was given.
