@@ -24,22 +24,36 @@ const SYNONYMS: &[(&str, &str)] = &[
 ];
 
 /// Flags that only other commands have, each with what to do.
-const ELSEWHERE: &[(&str, &str)] = &[(
-    "--template",
-    "`count`, `check`, `limit` and `split` count what a chat template renders; this command counts message by message",
-)];
+const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "--template",
+        "`count`, `check`, `limit` and `split` count what a chat template renders; this command counts message by message",
+    ),
+    ("--max-tokens", BUDGET),
+    ("--tokens", BUDGET),
+    ("--budget", BUDGET),
+];
 
-/// `error` with a suggestion, if a known name is close to the wrong one. `known` are the flags of the command.
-pub(super) fn corrected(mut error: clap::Error, known: &[String]) -> clap::Error {
+const BUDGET: &str = "`limit` and `split` take a budget of tokens: --max-tokens N";
+
+/// `error` with a suggestion, if a known name is close to the wrong one. `command` is the one that was `given`.
+pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
+    let known = flags_of(command);
     match error.kind() {
+        ErrorKind::ValueValidation => return bounded(&error, command, given).unwrap_or(error),
         ErrorKind::UnknownArgument => {
             let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
-            if let Some((_, advice)) = ELSEWHERE.iter().find(|(other, _)| flag.split('=').next() == Some(other)) {
+            let name = flag.split('=').next().unwrap_or_default();
+            let elsewhere = ELSEWHERE.iter().find(|(other, _)| name == *other);
+            if let Some((_, advice)) = elsewhere.filter(|_| synonym(name, &known).is_none()) {
                 error.remove(ContextKind::SuggestedArg);
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
                 return error;
             }
-            let suggestion = suggestion(&flag, known);
+            if flag.starts_with('-') && flag[1..].starts_with(|c: char| c.is_ascii_digit()) {
+                error.remove(ContextKind::Suggested);
+            }
+            let suggestion = suggestion(&flag, &known);
             if let Some(suggestion) = suggestion {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
             }
@@ -59,21 +73,53 @@ pub(super) fn corrected(mut error: clap::Error, known: &[String]) -> clap::Error
     error
 }
 
-/// The long flags of the subcommand that `arguments` name, with their dashes.
-pub(super) fn flags_of(program: &clap::Command, arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let mut command = program;
-    for argument in arguments {
-        command = command.find_subcommand(&argument).unwrap_or(command);
-    }
+/// What is wrong with a number that is out of bounds, by the flag that was `given`.
+fn bounded(error: &clap::Error, command: &clap::Command, given: &[String]) -> Option<clap::Error> {
+    let said = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let flag = text(error, ContextKind::InvalidArg)?;
+    let value = text(error, ContextKind::InvalidValue)?;
+    let long = flag.split(' ').next()?;
+    let arg =
+        command.get_arguments().find(|arg| arg.get_long().is_some_and(|name| long.strip_prefix("--") == Some(name)))?;
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    let named = short.filter(|short| given.iter().any(|word| word.starts_with(short.as_str())));
+    let named = named.as_deref().unwrap_or(long);
+    let what = if said.starts_with("must be") {
+        said
+    } else if value.parse::<f64>().is_ok_and(|number| number < 0.0) {
+        String::from("must not be negative")
+    } else if said.starts_with("invalid digit") {
+        format!("takes a whole number, not `{value}`")
+    } else if said.starts_with("range ") {
+        return Some(clap::Error::raw(error.kind(), format!("{said}\n")));
+    } else {
+        return None;
+    };
+    Some(clap::Error::raw(error.kind(), format!("{named} {what}\n")))
+}
+
+/// The subcommand of `program` that `arguments` name.
+pub(super) fn subcommand<'p>(program: &'p clap::Command, arguments: &[String]) -> &'p clap::Command {
+    arguments.iter().fold(program, |command, argument| command.find_subcommand(argument).unwrap_or(command))
+}
+
+/// The long flags of `command`, with their dashes.
+fn flags_of(command: &clap::Command) -> Vec<String> {
     let names = command.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases);
     names.flatten().map(|name| format!("--{name}")).collect()
 }
 
+/// Our name for what other programs call `name`, if it is known.
+fn synonym(name: &str, known: &[String]) -> Option<&'static str> {
+    let mut synonyms =
+        SYNONYMS.iter().filter(|(other, ours)| *other == name && known.iter().any(|known| known == ours));
+    synonyms.next().map(|(_, ours)| *ours)
+}
+
 fn suggestion(name: &str, known: &[String]) -> Option<String> {
     let name = name.split('=').next().unwrap_or(name);
-    let synonym = SYNONYMS.iter().find(|(other, ours)| *other == name && known.iter().any(|known| known == ours));
-    if let Some((_, ours)) = synonym {
-        return Some((*ours).to_owned());
+    if let Some(ours) = synonym(name, known) {
+        return Some(ours.to_owned());
     }
     // The dashes that all flags share would make any two of them similar.
     let dashes = if name.starts_with("--") { "--" } else { "" };

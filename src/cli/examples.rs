@@ -44,7 +44,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "summarize",
         &[
-            ("curtail summarize -n 20 chat.jsonl", "keep 20 messages and summaries"),
+            ("curtail summarize -n 20 chat.jsonl", "keep the last 20 interactions and summaries"),
             ("curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a page for the next session"),
             ("curtail summarize --thread demo chat.jsonl", "continue a stored memory"),
         ],

@@ -6,6 +6,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
 use super::examples;
+use super::options::signed;
 
 /// The commands of the first screen, each in exactly one group.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -163,7 +164,7 @@ fn concise(arg: Arg) -> Arg {
     let id = arg.get_id().as_str();
     let shared = arg.get_help_heading().is_some_and(|heading| SHARED.contains(&heading));
     let is_long = LONG.contains(&id) || shared && !SHORT.contains(&id);
-    arg.hide_env_values(true).hide_short_help(is_long)
+    signed(arg.hide_env_values(true).hide_short_help(is_long))
 }
 
 /// The template of the first screen: every command with its summary, group by group.

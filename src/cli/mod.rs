@@ -214,8 +214,9 @@ fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
         true => error,
         false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| unnamed(&error)),
     };
-    let known = corrections::flags_of(&command(), visible.into_iter().skip(1));
-    let error = corrections::corrected(error, &known);
+    let all = command();
+    let error =
+        corrections::corrected(error, corrections::subcommand(&all, visible.get(1..).unwrap_or_default()), &visible);
     // Where standard error is closed, only the exit status remains.
     drop(console::usage(&error));
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use super::PROCESSOR_SPECS;
+use super::config::{Config, Step};
 use super::options::ProcessorSpec;
-use crate::pipeline::Chain;
-use crate::processors::Processor;
+use crate::pipeline::{Chain, Processors};
 use crate::suggest::unknown;
 
 /// A command of a policy.
@@ -17,29 +17,69 @@ pub(super) struct Command {
     pub(super) flags: Vec<String>,
 }
 
-/// What refuses some summarizers, and the other names that a policy may have.
+/// Which summarizers a policy may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Summarizers {
+    /// The built-in one.
+    BuiltIn,
+    /// The built-in one, unless the user passes `--allow-summarizer`.
+    Asked,
+    /// All of them.
+    All,
+}
+
+/// What a command refuses in a policy, and the other names that a policy may have.
 pub(super) struct Rules<'r> {
     /// The command that takes the policy.
     pub(super) command: &'static str,
+    /// Whether it takes summarizers that run a program or ask a server.
+    pub(super) summarizers: Summarizers,
     /// Names of policies that are no commands, for suggestions.
     pub(super) others: &'r [&'static str],
 }
 
 impl Rules<'_> {
-    /// Why a summarizer or a processor is refused.
-    pub(super) fn sends_nothing(&self) -> String {
-        format!("a {} sends nothing and opens no store; use `--summarizer extractive`", self.command)
+    /// The chain of a dry run of `commands`, if a policy may have them.
+    pub(super) fn check_commands(&self, commands: &[Command]) -> anyhow::Result<Chain> {
+        let stages = commands.iter().map(|command| command.processors(true));
+        let add = |chain: Chain, stage: anyhow::Result<Processors>| stage.map(|stage| chain.at("", stage));
+        let chain = stages.into_iter().try_fold(Chain::default(), add)?;
+        self.check_summarizers(&chain)?;
+        Ok(chain)
+    }
+
+    /// Refuses the processors of a configuration that a policy may not have.
+    pub(super) fn check_steps(&self, config: &Config, steps: &[Step<'_>]) -> anyhow::Result<()> {
+        for step in steps {
+            let place = || format!("{}:{}", config.file, step.entry.place.0);
+            if step.entry.spec.name == "memory" {
+                bail!("{}: a {} opens no store; leave `memory` out of its configuration", place(), self.command);
+            }
+            self.check_summarizers(&config.chain(std::slice::from_ref(step), true)?).with_context(place)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses every summarizer but the built-in one, unless all are allowed: the others run a program or send the transcript
+    /// to a server.
+    fn check_summarizers(&self, chain: &Chain) -> anyhow::Result<()> {
+        let is_refused = chain.stages.iter().any(|stage| stage.processor.sends());
+        let remedy = match self.summarizers {
+            Summarizers::BuiltIn => "",
+            Summarizers::Asked => ", or pass --allow-summarizer",
+            Summarizers::All => return Ok(()),
+        };
+        if is_refused {
+            bail!("a {} sends nothing and runs no program; use `--summarizer extractive`{remedy}", self.command);
+        }
+        Ok(())
     }
 }
 
 /// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`.
 pub(super) fn chain(text: &str, rules: &Rules<'_>) -> anyhow::Result<Chain> {
     let commands = parse(text, rules)?;
-    let stages = commands.iter().map(|command| command.processors(true));
-    stages.into_iter().try_fold(Chain::default(), |chain, processors| {
-        let processors = processors.map_err(|error| anyhow!("--policy `{text}`: {error:#}"))?;
-        Ok(chain.at("", processors))
-    })
+    rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))
 }
 
 /// The commands of `text`.
@@ -59,14 +99,6 @@ impl Command {
             let names: Vec<&str> = specs.by_ref().map(|spec| spec.name).chain(rules.others.iter().copied()).collect();
             bail!(unknown("there is no policy", &name, &names));
         };
-        let named = |at: usize| match flags[at].strip_prefix("--summarizer") {
-            Some("") => flags.get(at + 1).map(String::as_str),
-            Some(value) => value.strip_prefix('='),
-            None => None,
-        };
-        if (0..flags.len()).filter_map(named).any(|summarizer| summarizer != "extractive") {
-            bail!(rules.sends_nothing());
-        }
         Ok(Self { spec, flags })
     }
 
@@ -76,7 +108,7 @@ impl Command {
     }
 
     /// The processors of the command, or what replaces them in a dry run.
-    pub(super) fn processors(&self, dry_run: bool) -> anyhow::Result<Vec<Box<dyn Processor>>> {
+    pub(super) fn processors(&self, dry_run: bool) -> anyhow::Result<Processors> {
         let flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
         let matches = self.spec.parse_flags(&flags).map_err(|error| {
             let message = error.to_string();
@@ -127,7 +159,7 @@ fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, chain, split};
+    use super::{Rules, Summarizers, chain, split};
 
     #[test]
     fn words_are_split_as_a_shell_splits_them() {
@@ -138,7 +170,7 @@ mod tests {
 
     #[test]
     fn policies_are_chains() {
-        let rules = Rules { command: "view", others: &["keep-40"] };
+        let rules = Rules { command: "view", summarizers: Summarizers::BuiltIn, others: &["keep-40"] };
         assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|chain| chain.stages.len()).ok(), Some(2));
         for (text, words) in [
             ("limt -t 8k", "did you mean `limit`"),
@@ -147,6 +179,7 @@ mod tests {
             ("", "a command is missing"),
             ("limit -t 8k |", "a command is missing"),
             ("summarize --summarizer=openai", "a view sends nothing"),
+            ("summarize --summarizer-cmd wc", "a view sends nothing and runs no program"),
             ("memory", "there is no policy"),
         ] {
             let error = chain(text, &rules).err().map(|error| error.to_string()).unwrap_or_default();

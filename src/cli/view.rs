@@ -82,7 +82,8 @@ pub(super) struct Args {
 const BLOCK: usize = 32 * 1024;
 
 /// What a policy may be here.
-const RULES: policy::Rules<'_> = policy::Rules { command: "view", others: &[] };
+const RULES: policy::Rules<'_> =
+    policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn, others: &[] };
 
 /// Draws every transcript.
 struct Viewer {
@@ -216,13 +217,7 @@ impl Args {
             (None, Some(path)) => {
                 let config = Config::load(path, PROCESSOR_SPECS, &Variables::of_process())?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
-                for step in &steps {
-                    let summarizer = step.entry.values.iter().find(|value| value.name == "summarizer");
-                    let sends = summarizer.is_some_and(|value| !value.value.contains("extractive"));
-                    if step.entry.spec.name == "memory" || sends {
-                        bail!("{}:{}: {}", config.file, step.entry.place.0, RULES.sends_nothing());
-                    }
-                }
+                RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();
                 let label = format!("{}: {}", config.file, names.join(" | "));
                 Ok(Some(Policy { chain: config.chain(&steps, true)?, label }))

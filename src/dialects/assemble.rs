@@ -76,25 +76,30 @@ struct Builder<'d, 'a> {
 impl<'a> Builder<'_, 'a> {
     fn row(&mut self, values: &[Value<'a>], style: Style) {
         let items = self.dialect.read_all(values);
-        let mut indices: Vec<Option<usize>> = Vec::new();
-        let follows = items.iter().any(|item| matches!(item, Item::Follows(_)));
+        let (mut indices, mut referring): (Vec<Option<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        let refers = items.iter().any(|item| matches!(item, Item::With(_)));
         if let Some(first) = values.first() {
             let start = first.span().start;
             self.slots.push(frame(Span::new(self.at, start), style, true));
             self.at = start;
         }
         for (&value, item) in values.iter().zip(items) {
-            if follows {
+            if refers {
                 indices.push(matches!(item, Item::Message(_)).then_some(self.messages.len()));
             }
             match item {
                 Item::Nested(inner) => self.nested(value, &inner, style),
-                Item::Follows(at) => {
+                Item::With(at) => {
+                    referring.push((self.slots.len(), at));
                     let what = self.non_message(value, None);
-                    let index = indices.get(at).copied().flatten();
-                    self.slot(value, index.map_or(what, SlotKind::With));
+                    self.slot(value, what);
                 }
                 item => self.item(value, item, &indices),
+            }
+        }
+        for (slot, at) in referring {
+            if let Some(&Some(index)) = indices.get(at) {
+                self.slots[slot].what = SlotKind::With(index);
             }
         }
     }
@@ -129,7 +134,7 @@ impl<'a> Builder<'_, 'a> {
                 self.non_message(value, None)
             }
             Item::Unknown(unknown) => self.non_message(value, Some(unknown)),
-            Item::Metadata | Item::Nested(_) | Item::Follows(_) => self.non_message(value, None),
+            Item::Metadata | Item::Nested(_) | Item::With(_) => self.non_message(value, None),
         };
         self.slot(value, what);
     }

@@ -75,6 +75,10 @@ impl Dialect for Bedrock {
         blocks::preamble(record, &["system", "toolConfig"])
     }
 
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("modelId").filter(names_model).or_else(|| blocks::model(item))
+    }
+
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
@@ -96,6 +100,13 @@ impl Dialect for Bedrock {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
     }
+}
+
+/// Whether the id of a request names its model. The ARN of a resource of the caller, such as an application's inference
+/// profile or a provisioned model, does not.
+fn names_model(id: &Text<'_>) -> bool {
+    let id = id.decode();
+    !id.starts_with("arn:") || id.contains(":foundation-model/") || id.contains(":inference-profile/")
 }
 
 /// A block has no type; the key of its only member identifies it.

@@ -282,8 +282,9 @@ pub enum Item<'a> {
     Attached(Vec<Text<'a>>),
     /// Metadata that repeats the message after it: kept or dropped with that message.
     Ahead,
-    /// Metadata that is kept or dropped with the message that was read from an earlier item, by the index of that item.
-    Follows(usize),
+    /// Metadata that is kept or dropped with the message that was read from another item, before or after it, by the index of
+    /// that item.
+    With(usize),
     /// Metadata that is always kept.
     Pinned,
     /// An item that the dialect does not recognize: kept or dropped with the message before it.

@@ -147,12 +147,11 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     Some(part.read_at(item.span().start + 1))
 }
 
-/// Whether a router's list of reasoning details contains signed reasoning of Claude.
+/// Whether a router's list of reasoning details contains signed reasoning of Claude. OpenRouter omits the format of a detail
+/// where it is Claude's.
 fn is_claudes(list: Value<'_>) -> bool {
-    let claude = |thought: &Value<'_>| match thought.get_text("format") {
-        Some(format) => format.decode().starts_with("anthropic"),
-        None => thought.get_text("type").is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking")),
-    };
+    let claude =
+        |thought: &Value<'_>| thought.get_text("format").is_none_or(|format| format.decode().starts_with("anthropic"));
     list.items().filter(claude).any(|thought| {
         ["signature", "data"].iter().any(|key| thought.get_text(key).is_some_and(|text| text.len_bound() > 0))
     })

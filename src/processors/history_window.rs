@@ -167,7 +167,7 @@ impl HistoryWindow {
         start: usize,
     ) -> DropSet<'v, 'a> {
         let start = self.keep.front(view, start);
-        let head = self.keep.head(runs);
+        let head = self.keep.head(view.messages, runs);
         let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for outside in view.messages.iter().enumerate().take(start).skip(head) {

@@ -57,6 +57,11 @@ pub trait Processor: Send + Sync {
         None
     }
 
+    /// Whether it sends messages to a program or a server.
+    fn sends(&self) -> bool {
+        false
+    }
+
     /// How it counts tokens, if it does.
     fn counting(&self) -> Option<&Counting> {
         None

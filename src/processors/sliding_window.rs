@@ -54,7 +54,7 @@ impl Processor for SlidingWindow {
         }
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs);
-        let head = self.keep.head(&runs);
+        let head = self.keep.head(view.messages, &runs);
         let start = self.keep.front(view, self.start(view, &runs, head));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for outside in view.messages.iter().enumerate().take(start).skip(head) {
@@ -69,9 +69,10 @@ impl SlidingWindow {
     /// Index of the first message in the window; the preserved messages have taken their places before.
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
         let preserved = view.messages.iter().filter(|message| self.keep.preserves(message)).count();
-        let in_head = runs.iter().filter(|run| run.end <= head && !self.is_preserved(view, run)).count();
+        let in_head = runs.iter().filter(|run| run.end <= head && !self.keep.preserves_all(view.messages, run)).count();
         let room = self.size.saturating_sub(preserved + in_head);
-        let others: Vec<&Range<usize>> = runs.iter().filter(|run| !self.is_preserved(view, run)).collect();
+        let others: Vec<&Range<usize>> =
+            runs.iter().filter(|run| !self.keep.preserves_all(view.messages, run)).collect();
         let start = |room: usize| match others.len().checked_sub(room) {
             Some(nth) => others.get(nth).map_or(view.messages.len(), |run| run.start),
             None => 0,
@@ -91,10 +92,6 @@ impl SlidingWindow {
                 _ => return start,
             }
         }
-    }
-
-    fn is_preserved(&self, view: &View<'_, '_>, run: &Range<usize>) -> bool {
-        view.messages[run.clone()].iter().all(|message| self.keep.preserves(message))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::planning::DropSet;
 use super::{Decision, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Content, Pairs, PartRef, Role};
+use crate::transcript::{Content, Pairs, Part, PartRef, Role};
 
 /// A kind of part to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,7 @@ impl Processor for Strip {
                 }
             }
         }
+        self.drop_instructions(view, &mut drops);
         let mut plan = drops.into_plan();
         for at in lone_reasoning {
             plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
@@ -91,6 +92,23 @@ impl Processor for Strip {
 const NEEDED: Reason = Reason::Borrowed("a call depends on this reasoning; --strip all-reasoning drops it");
 
 impl Strip {
+    /// Drops the messages of the user in which only instructions remain, unless the messages of the application are kept: such
+    /// a message is one of them.
+    fn drop_instructions(&self, view: &View<'_, '_>, drops: &mut DropSet<'_, '_>) {
+        if self.roles.is_empty() || self.roles.contains(&Role::System) {
+            return;
+        }
+        for (at, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == Role::User) {
+            let mut parts = message.parts.iter().enumerate();
+            let instructs = message.parts.iter().any(Part::instructs);
+            if instructs
+                && parts.all(|(part, own)| own.instructs() || drops.is_part_gone(PartRef { message: at, part }))
+            {
+                drops.drop_message(at, Reason::Borrowed("only instructions of the application remain in it"));
+            }
+        }
+    }
+
     fn strips_reasoning(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, StripKind::Reasoning | StripKind::AllReasoning))
     }

@@ -26,10 +26,10 @@ pub struct Preset {
 
 /// Every preset.
 pub const PRESETS: &[Preset] = &[
-    Preset { name: "keep-40", command: "window -n 40", about: "the last 40 messages" },
+    Preset { name: "keep-40", command: "window -n 40", about: "the last 40 items" },
     Preset { name: "limit-50%", command: "limit -t 50%", about: "half of the tokens of the largest recorded request" },
     Preset { name: "clear-results-3", command: "filter --keep-last-results 3", about: "only the last 3 tool results" },
-    Preset { name: "rolling-21", command: "summarize -n 21", about: "the last 21 messages and 3 summaries" },
+    Preset { name: "rolling-21", command: "summarize -n 21", about: "the last 21 interactions and 3 summaries" },
 ];
 
 /// How a policy is applied from request to request.

@@ -11,7 +11,7 @@ use super::summary_block::{find_block, write_block};
 use crate::counting::Tokenizer;
 use crate::ledger::Ledger;
 use crate::processors::{DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
-use crate::summarizers::{Budget, Failure, RememberedSummaries, Summarizer};
+use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
@@ -93,6 +93,10 @@ impl Processor for RollingSummary {
 
     fn at_once(&self) -> Option<usize> {
         self.summarizer.concurrency()
+    }
+
+    fn sends(&self) -> bool {
+        self.summarizer.name() != Extractive.name()
     }
 
     fn writes(&self) -> bool {

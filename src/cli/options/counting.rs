@@ -79,6 +79,18 @@ impl CountingOptions {
         self.1.0
     }
 
+    /// Refuses a reserve that leaves nothing of `budget`.
+    ///
+    /// # Errors
+    /// The reserve is not smaller than the budget.
+    pub(crate) fn check_reserve(&self, budget: Tokens) -> anyhow::Result<()> {
+        let reserve = self.0.reserve;
+        if reserve.0 > 0 && reserve.0 >= budget.0 {
+            anyhow::bail!("a reserve of {reserve} leaves nothing of a budget of {budget} tokens; lower --reserve");
+        }
+        Ok(())
+    }
+
     /// A note about the counts, such as that they are estimates.
     #[must_use]
     pub(crate) fn note(&self) -> Option<String> {
@@ -140,7 +152,10 @@ impl FromStr for Tokens {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || String::from("expected a whole number of tokens, such as 8000, 8k or 1.5m");
+        let wrong = || {
+            let share = if text.ends_with('%') { "; only the policies of `replay` take a share" } else { "" };
+            format!("expected a whole number of tokens, such as 8000, 8k or 1.5m{share}")
+        };
         let (digits, unit) = match text.char_indices().last() {
             Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
             Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),

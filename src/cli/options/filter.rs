@@ -77,7 +77,7 @@ pub(crate) struct FilterOptions {
     exempt_tool: Vec<String>,
 
     /// Keep only system messages and messages A to B-1 of `curtail show`
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<RangeFlag>,
 }
 
@@ -111,10 +111,11 @@ impl std::str::FromStr for RangeFlag {
         let (from, to) = text.split_once("..").ok_or_else(wrong)?;
         let to = if to.is_empty() { None } else { Some(number(to)?) };
         let from = if from.is_empty() { 0 } else { number(from)? };
-        if to.is_some_and(|to| to <= from) {
-            return Err(String::from("the range is empty: it ends before its second number"));
+        match to {
+            Some(to) if to < from => Err(format!("range {text} is empty: the start must not exceed the end")),
+            Some(to) if to == from => Err(format!("range {text} is empty: message {to} is not part of it")),
+            _ => Ok(Self { from, to }),
         }
-        Ok(Self { from, to })
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) struct LimitOptions {
 
 impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
+        self.counting.check_reserve(self.max_tokens)?;
         Ok(vec![Box::new(TokenLimit {
             max_tokens: self.max_tokens.0,
             trigger: self.trigger.map(|trigger| trigger.0),

@@ -7,6 +7,7 @@ mod counting;
 mod filter;
 mod keys;
 mod limit;
+mod number;
 mod repair;
 mod split;
 mod template;
@@ -22,6 +23,7 @@ pub(crate) use counting::{CountingOptions, Tokens};
 pub(crate) use filter::FilterOptions;
 pub(crate) use keys::{OptionKey, Path, Shape};
 pub(crate) use limit::LimitOptions;
+pub(in crate::cli) use number::{at_least_one, signed};
 pub(crate) use repair::RepairOptions;
 pub(in crate::cli) use repair::{REPAIR_MODES, profile_named, repairs};
 pub(crate) use split::SplitOptions;
@@ -129,7 +131,7 @@ impl ProcessorSpec {
 
     fn command(&self) -> Command {
         let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
-        let mut command = (self.arguments)(command);
+        let mut command = (self.arguments)(command).mut_args(signed);
         command.build();
         command
     }

@@ -102,6 +102,7 @@ impl SplitOptions {
         if self.pin.len() > 1 && self.pin.contains(&Pin::None) {
             anyhow::bail!("--pin none excludes the other values");
         }
+        self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
         let all = self.targets == TargetRule::LastTurn;
         let overlap = self.overlap.map_or(if all { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
         let split = Split {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Choice, Options, Processors, one_of};
+use super::{Choice, Options, Processors, at_least_one, one_of};
 use crate::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
 /// The values of `--unit`.
@@ -21,7 +21,7 @@ const UNITS: &[Choice<WindowUnit>] = &[
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WindowOptions {
     /// Number of units to keep
-    #[arg(short = 'n', long = "size", value_name = "N", default_value_t = 40, value_parser = at_least_one)]
+    #[arg(short = 'n', long = "size", value_name = "N", default_value_t = 40, value_parser = at_least_one::<usize>)]
     size: usize,
 
     /// Which window algorithm to use
@@ -33,7 +33,7 @@ pub(crate) struct WindowOptions {
     unit: WindowUnit,
 
     /// Limit how far back the window may reach for an exchange, as a multiple of N
-    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    #[arg(long, value_name = "K", value_parser = at_least_one::<usize>)]
     max_expansion: Option<usize>,
 
     /// Count the in-flight round toward N instead of keeping it on top
@@ -86,13 +86,5 @@ impl Options for WindowOptions {
                 keep,
             }),
         }])
-    }
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err(String::from("expected 1 or more")),
-        Ok(n) => Ok(n),
-        Err(_) => Err(String::from("expected a whole number, 1 or more")),
     }
 }

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
+use super::policy::Summarizers;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::CountingOptions;
@@ -25,23 +26,11 @@ use crate::suggest::unknown;
 ///
 /// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is
 /// measured: tokens sent, tokens that the provider would have read from its cache, the cost of the input, and how many of
-/// the references that the reply used were kept. Nothing is sent, and no transcript is written.
+/// the references that the reply used were kept. No transcript is written, and nothing is sent without --allow-summarizer.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Policy: a preset, or commands with their flags, such as 'limit -t 60k' [default: every preset]
-    ///
-    /// Commands are applied in order, with `|` between them. Presets: keep-40 (window -n 40), limit-50% (limit -t 50%), clear-results-3 (filter --keep-last-results 3) and
-    /// rolling-21 (summarize -n 21). N% of tokens is a share of the largest recorded request of each session.
-    #[arg(short, long = "policy", value_name = "COMMAND")]
-    policies: Vec<String>,
-
-    /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
-    #[arg(long = "sweep", value_name = "COMMAND")]
-    sweeps: Vec<String>,
-
-    /// Policy: the processors of a configuration file
-    #[arg(short = 'c', long = "config", value_name = "FILE", help_heading = "Configuration")]
-    configs: Vec<PathBuf>,
+    #[command(flatten)]
+    policies: PolicyFlags,
 
     /// What a policy is applied to at each request
     #[arg(long, value_enum, default_value = "view")]
@@ -68,6 +57,35 @@ pub(super) struct Args {
 
     #[command(flatten)]
     input: Input,
+}
+
+/// The policies to replay.
+#[derive(Debug, clap::Args)]
+struct PolicyFlags {
+    /// Policy: a preset, or commands with their flags, such as 'limit -t 60k' [default: every preset]
+    ///
+    /// Commands are applied in order, with `|` between them. Presets: keep-40 (window -n 40), limit-50% (limit -t 50%), clear-results-3 (filter --keep-last-results 3) and
+    /// rolling-21 (summarize -n 21). N% of tokens is a share of the largest recorded request of each session.
+    #[arg(short, long = "policy", value_name = "COMMAND")]
+    policies: Vec<String>,
+
+    /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
+    #[arg(long = "sweep", value_name = "COMMAND")]
+    sweeps: Vec<String>,
+
+    /// Policy: the processors of a configuration file
+    #[arg(short = 'c', long = "config", value_name = "FILE", help_heading = "Configuration")]
+    configs: Vec<PathBuf>,
+
+    /// Let `summarize` run its command or ask its server, once for each new summary of each policy
+    #[arg(long)]
+    allow_summarizer: bool,
+}
+
+impl PolicyFlags {
+    const fn summarizers(&self) -> Summarizers {
+        if self.allow_summarizer { Summarizers::All } else { Summarizers::Asked }
+    }
 }
 
 /// `--apply`
@@ -170,7 +188,7 @@ impl Args {
         let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
-            policies: policies::all(&self.policies, &self.sweeps, &self.configs, &counting)?,
+            policies: policies::all(&self.policies, &counting)?,
             apply: match self.apply {
                 ApplyFlag::View => replay::Apply::View,
                 ApplyFlag::Rewrite => replay::Apply::Rewrite,

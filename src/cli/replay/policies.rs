@@ -1,13 +1,14 @@
 //! The policies of the command line: presets, commands with their flags, grids of them, and configuration files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
 use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Config, Variables};
-use crate::cli::policy::{self, Command, Rules};
+use crate::cli::policy::{self, Command, Rules, Summarizers};
+use crate::cli::replay::PolicyFlags;
 use crate::counting::Tokenizer;
 use crate::pipeline::Chain;
 use crate::processors::Counting;
@@ -17,59 +18,72 @@ use crate::replay::{PRESETS, Policy, PolicyChain, Remembered};
 const MOST: usize = 200;
 
 /// `as recorded`, and the policies of the flags; every preset if there are none.
-pub(super) fn all(
-    commands: &[String],
-    sweeps: &[String],
-    configs: &[PathBuf],
-    counting: &Counting,
-) -> anyhow::Result<Vec<Policy>> {
+pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
+    let context = Context { counting, summarizers: flags.summarizers() };
     let mut policies = vec![Policy::recorded()];
-    for command in commands {
-        policies.push(policy(command, false, counting)?);
+    for command in &flags.policies {
+        policies.push(policy(command, false, &context)?);
     }
-    for sweep in sweeps {
+    for sweep in &flags.sweeps {
         for command in grid(sweep)? {
-            policies.push(policy(&command, true, counting)?);
+            policies.push(policy(&command, true, &context)?);
         }
     }
-    for path in configs {
-        policies.push(configured(path, counting)?);
+    for path in &flags.configs {
+        policies.push(configured(path, &context)?);
     }
     if policies.len() == 1 {
         for preset in PRESETS {
-            policies.push(policy(preset.name, false, counting)?);
+            policies.push(policy(preset.name, false, &context)?);
         }
     }
     Ok(policies)
 }
 
-/// What a policy may be here.
-const RULES: Rules<'_> = Rules { command: "replay", others: &[] };
+/// How policies are made.
+#[derive(Clone)]
+struct Context<'c> {
+    counting: &'c Counting,
+    summarizers: Summarizers,
+}
 
-fn policy(text: &str, swept: bool, counting: &Counting) -> anyhow::Result<Policy> {
+impl Context<'_> {
+    /// What a policy may be here, beside policies with the names `others`.
+    const fn rules<'r>(&self, others: &'r [&'static str]) -> Rules<'r> {
+        Rules { command: "replay", summarizers: self.summarizers, others }
+    }
+}
+
+fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
     let preset = PRESETS.iter().find(|preset| preset.name == name);
     let names: Vec<&'static str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let rules = Rules { others: &names, ..RULES };
+    let rules = context.rules(&names);
     let commands = policy::parse(preset.map_or(&name, |preset| preset.command), &rules)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
-    let chain = if commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some()) {
-        // A usage error is reported before any input is read.
-        chain(&commands, 1_000_000, counting).map_err(wrong)?;
-        let counting = counting.clone();
+    let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
+    // A usage error is reported before any input is read.
+    let largest = if is_scaled { 1_000_000 } else { 0 };
+    rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
+    let fixed = chain(&commands, largest, context.counting).map_err(wrong)?;
+    let chain = if is_scaled {
+        let counting = context.counting.clone();
         PolicyChain::Scaled(Box::new(move |largest| Ok(chain(&commands, largest, &counting)?)))
     } else {
-        PolicyChain::Fixed(chain(&commands, 0, counting).map_err(wrong)?)
+        PolicyChain::Fixed(fixed)
     };
     Ok(Policy { name, chain, swept })
 }
 
+/// `commands`, with numbers of tokens instead of shares of `largest`.
+fn scaled_commands(commands: &[Command], largest: u64) -> Vec<Command> {
+    commands.iter().map(|command| command.with_flags(scaled(&command.flags, largest))).collect()
+}
+
 /// The chain of commands, with shares of `largest` as numbers of tokens.
 fn chain(commands: &[Command], largest: u64, counting: &Counting) -> Result<Chain, String> {
-    let stages = commands.iter().map(|command| {
-        let command = command.with_flags(scaled(&command.flags, largest));
-        command.processors(false).map_err(|error| format!("{error:#}"))
-    });
+    let commands = scaled_commands(commands, largest);
+    let stages = commands.iter().map(|command| command.processors(false).map_err(|error| format!("{error:#}")));
     let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
     remembering(chain, counting)
 }
@@ -97,17 +111,12 @@ fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, S
     Ok(Counting { tokenizer, ..own.clone() })
 }
 
-fn configured(path: &Path, counting: &Counting) -> anyhow::Result<Policy> {
+fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
     let config = Config::load(path, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
-    for step in &steps {
-        let summarizer = step.entry.values.iter().find(|value| value.name == "summarizer");
-        if step.entry.spec.name == "memory" || summarizer.is_some_and(|value| !value.value.contains("extractive")) {
-            bail!("{}:{}: {}", config.file, step.entry.place.0, RULES.sends_nothing());
-        }
-    }
-    let chain = remembering(config.chain(&steps, false)?, counting);
-    let chain = chain.map_err(|error| anyhow::anyhow!("{}: {error}", config.file))?;
+    context.rules(&[]).check_steps(&config, &steps)?;
+    let chain = remembering(config.chain(&steps, false)?, context.counting);
+    let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
     Ok(Policy { name: config.file.clone(), chain: PolicyChain::Fixed(chain), swept: false })
 }
 

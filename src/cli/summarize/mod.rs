@@ -22,7 +22,7 @@ use clap::{ValueEnum, ValueHint};
 use super::cut;
 use super::input::{Cutting, Global};
 use crate::batch::OnError;
-use crate::cli::options::{Choice, Options, Tokens, one_of};
+use crate::cli::options::{Choice, Options, Tokens, at_least_one, one_of};
 use crate::pipeline::Processors;
 use crate::rolling::Rolling;
 use crate::rolling::{Counted, RollingSummary};
@@ -33,8 +33,8 @@ use clock::Clock;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
 ///
-/// The first summary covers the first N interactions and is made when interaction N+1 arrives; another one follows after every N
-/// further interactions. Only the newest summaries are kept.
+/// The first summary is made when interaction N+1 arrives, and covers interactions 2 to N+1; another one follows after every N
+/// further interactions, of the newest N. Only the newest summaries are kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -66,11 +66,11 @@ pub(super) struct Args {
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SummarizeOptions {
     /// Number of newest interactions to keep verbatim
-    #[arg(short = 'n', long, value_name = "N", default_value = "21")]
+    #[arg(short = 'n', long, value_name = "N", default_value = "21", value_parser = at_least_one::<NonZeroUsize>)]
     window: NonZeroUsize,
 
     /// Number of summaries to keep
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = at_least_one::<NonZeroUsize>)]
     max_summaries: NonZeroUsize,
 
     /// Unit of an interaction

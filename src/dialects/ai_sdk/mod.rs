@@ -56,8 +56,10 @@ impl Dialect for AiSdk {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        // What else a program stores with a message of its user interface is under `metadata`.
-        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?))
+        // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
+        // messages of a generated text are in names the model as `modelId`.
+        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
+        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {

@@ -7,6 +7,9 @@ mod attachment;
 mod threads;
 mod writing;
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::tree::{Sides, Tree};
 use super::{Dialect, Fit, Item, Patch, Remaining, anthropic};
 use crate::json::{Text, Value};
@@ -120,6 +123,7 @@ impl Dialect for ClaudeCode {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         threads::number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
+        bind_snapshots(items, &mut read);
         pin_states(items, &mut read);
         read
     }
@@ -195,14 +199,13 @@ fn is_true(flag: Value<'_>) -> bool {
     flag.raw() == "true"
 }
 
-/// Calls that are open at a compaction are never answered: the message after the boundary closes them. The boundary, and a
-/// snapshot of the files that a later message names, belong to the message after them.
+/// Calls that are open at a compaction are never answered: the message after the boundary closes them. The boundary belongs
+/// to that message.
 fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let (mut closing, mut compacted, mut begun) = (false, false, false);
+    let (mut closing, mut compacted) = (false, false);
     for (at, &item) in items.iter().enumerate() {
         match &mut read[at] {
             Item::Message(message) => {
-                begun = true;
                 let summary = is_set(item, "isCompactSummary");
                 if message.thread == 0 && (closing || summary) {
                     message.barrier = true;
@@ -215,7 +218,6 @@ fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
                 compacted = true;
                 read[at] = Item::Ahead;
             }
-            Item::Metadata if begun && names_next(items, at) => read[at] = Item::Ahead,
             _ => {}
         }
     }
@@ -270,9 +272,27 @@ fn preserved(boundary: Value<'_>) -> Vec<Text<'_>> {
     uuids.map_or_else(Vec::new, |uuids| uuids.items().filter_map(Value::text).collect())
 }
 
-/// Whether a snapshot of the files was taken for the next message.
-fn names_next(items: &[Value<'_>], at: usize) -> bool {
-    let Some(named) = items[at].get_text("messageId") else { return false };
-    let next = items[at + 1..].iter().find(|item| item.get("message").is_some());
-    next.and_then(|next| next.get_text("uuid")) == Some(named)
+/// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
+fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let named = |item: Value<'a>| item.get_text("messageId").map(Text::into_decoded);
+    let snapshot = |read: &Item<'_>, item: Value<'_>| matches!(read, Item::Metadata) && item.get("messageId").is_some();
+    if !items.iter().zip(&*read).any(|(item, read)| snapshot(read, *item)) {
+        return;
+    }
+    let mut later: HashMap<Cow<'a, str>, usize> = HashMap::new();
+    for (at, &item) in items.iter().enumerate().rev() {
+        match &read[at] {
+            Item::Message(_) => {
+                let uuid = item.get_text("uuid").map(Text::into_decoded);
+                uuid.and_then(|uuid| later.insert(uuid, at));
+            }
+            Item::Metadata => {
+                let message = named(item).and_then(|named| later.get(&named).copied());
+                if let Some(message) = message {
+                    read[at] = Item::With(message);
+                }
+            }
+            _ => {}
+        }
+    }
 }

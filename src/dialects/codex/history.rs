@@ -79,7 +79,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             // A compaction that is taken back stands for nothing.
             (message.standing, message.boundary) = (Standing::RolledBack, false);
         }
-        read[event] = Item::Follows(start);
+        read[event] = Item::With(start);
     }
 }
 

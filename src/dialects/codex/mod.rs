@@ -6,6 +6,9 @@
 
 mod history;
 
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
 use super::{Dialect, Fit, Item, Patch, Remaining, blocks, responses};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
@@ -63,11 +66,7 @@ impl Dialect for Codex {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        for (at, item) in read.iter_mut().enumerate() {
-            if matches!(item, Item::Metadata) && is_ahead(items, at) {
-                *item = Item::Ahead;
-            }
-        }
+        bind_events(items, &mut read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
         if let (Some(Item::Message(first)), Some(true)) =
             (read.first_mut(), items.first().map(|item| self.is_replacement(*item)))
@@ -174,14 +173,27 @@ fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
     item
 }
 
-/// Whether an event repeats a message after it, and not one before it.
-fn is_ahead(items: &[Value<'_>], at: usize) -> bool {
-    let Some(said) = items[at].get("payload").and_then(event_text) else { return false };
-    let anchor = |item: &&Value<'_>| item.get("type").is_some_and(|kind| kind.is("response_item"));
-    let before = items[..at].iter().rev().filter(anchor).take(2);
-    let after = items[at + 1..].iter().filter(anchor).take(3);
-    let repeats = |item: &Value<'_>| item.get("payload").is_some_and(|payload| says(payload, &said));
-    !before.into_iter().any(repeats) && after.into_iter().any(repeats)
+/// An event that repeats the text of a message belongs to it: the first event with a text to the first message that contains
+/// it, and so on. So a cut, which drops both or none, leaves the others to their messages.
+fn bind_events<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut events: HashMap<Cow<'a, str>, VecDeque<usize>> = HashMap::new();
+    for (at, item) in items.iter().enumerate().filter(|(at, _)| matches!(read[*at], Item::Metadata)) {
+        if let Some(text) = item.get("payload").and_then(event_text) {
+            events.entry(text.into_decoded()).or_default().push_back(at);
+        }
+    }
+    if events.is_empty() {
+        return;
+    }
+    for (at, item) in items.iter().enumerate() {
+        let Some(payload) = item.get("payload").filter(|_| matches!(read[at], Item::Message(_))) else { continue };
+        let blocks = ["content", "summary"].into_iter().filter_map(|key| payload.get(key)).flat_map(Value::items);
+        for text in blocks.filter_map(|block| block.get_text("text")) {
+            if let Some(event) = events.get_mut(&*text.decode()).and_then(VecDeque::pop_front) {
+                read[event] = Item::With(at);
+            }
+        }
+    }
 }
 
 /// The text of a message that an event repeats.
@@ -189,11 +201,6 @@ fn event_text(event: Value<'_>) -> Option<Text<'_>> {
     let kind = event.get_text("type")?;
     let shows = kind.is("user_message") || kind.is("agent_message") || kind.is("agent_reasoning");
     shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()
-}
-
-fn says(payload: Value<'_>, text: &Text<'_>) -> bool {
-    let blocks = ["content", "summary"].into_iter().filter_map(|key| payload.get(key)).flat_map(Value::items);
-    blocks.filter_map(|block| block.get_text("text")).any(|own| own == *text)
 }
 
 /// Writes an item as the program does: its content is a list of blocks.

@@ -73,9 +73,15 @@ impl Default for Keep {
 }
 
 impl Keep {
-    /// The end of the first units, which are kept.
-    pub(in crate::processors) fn head(self, runs: &[Range<usize>]) -> usize {
-        runs.iter().take(self.first).next_back().map_or(0, |run| run.end)
+    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
+    pub(in crate::processors) fn head(self, messages: &[Message<'_>], runs: &[Range<usize>]) -> usize {
+        let others = runs.iter().filter(|run| !self.preserves_all(messages, run));
+        others.take(self.first).last().map_or(0, |run| run.end)
+    }
+
+    /// Whether all messages of the unit are preserved.
+    pub(in crate::processors) fn preserves_all(self, messages: &[Message<'_>], run: &Range<usize>) -> bool {
+        messages[run.clone()].iter().all(|message| self.preserves(message))
     }
 
     /// Whether the message is kept for its role, or because it stands for everything before it.

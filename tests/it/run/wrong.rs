@@ -38,7 +38,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "",
         "3:8: `size` takes a whole number, found a text",
     ),
-    ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: expected 1 or more"),
+    ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: must be at least 1"),
     ("[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n", "", "1:1: this `limit` needs `max-tokens`"),
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = \"16 kilo\"\n",
