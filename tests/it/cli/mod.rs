@@ -8,6 +8,7 @@ mod files;
 mod filter;
 mod help;
 mod io;
+mod numbers;
 mod repair;
 mod split;
 mod stalls;

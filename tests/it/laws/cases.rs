@@ -69,6 +69,10 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
     }
 }
 
+fn roles(roles: &[Role]) -> Chain {
+    Chain::default().then(Strip { kinds: Vec::new(), roles: roles.to_vec() })
+}
+
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
     Keep { system, first, start_on_user }
 }
@@ -202,4 +206,6 @@ pub const CASES: &[LawCase] = &[
         chain: || Chain::default().then(limit(25, Overflow::KeepNewest)),
         writes: false,
     },
+    LawCase { name: "role user", chain: || roles(&[Role::User]), writes: false },
+    LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), writes: false },
 ];

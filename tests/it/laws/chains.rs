@@ -9,10 +9,11 @@ use curtail::processors::{MessageRange, Repair, RepairMode};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
-use super::check::reading;
+use super::check::{check_laws, reading};
 use super::fixtures::{dialect_of, files, pieces};
-use super::generated::{frame, framings, speller};
-use crate::spell::broken_script;
+use super::generated::{frame, framings, speller, with_rules};
+use crate::spell::metadata::{self, NOTED};
+use crate::spell::{anthropic, broken_script};
 
 /// A stage and its name.
 type NamedStage = (&'static str, fn() -> Chain);
@@ -37,6 +38,7 @@ const ALIKE: &[&str] = &[
     "supersede reads, dedupe results",
     "summarize 5",
     "limit 25 newest",
+    "role assistant, tool",
     "repair drop",
 ];
 
@@ -137,6 +139,33 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
     assert!(!thinks(piece.cut(first().then(then), text)));
 }
 
+/// A snapshot of the files belongs to the message that it was taken for, also where nothing is left before the two: there, it
+/// was read as a header.
+#[test]
+fn a_snapshot_is_dropped_with_its_message() {
+    let line = |parent: &str, own: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{own}"}}"#
+        )
+    };
+    let snapshot = r#"{"type":"file-history-snapshot","messageId":"u3","snapshot":{}}"#.to_owned();
+    let [asks, says] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
+    let [again, then] = [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
+    // Directly before its message, and one line earlier.
+    for lines in [[&asks, &says, &snapshot, &again, &then], [&asks, &snapshot, &says, &again, &then]] {
+        let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
+        let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
+        let range = |from| move || Chain::default().then(MessageRange { from, to: None });
+        let once = piece.cut(range(2)(), &text).expect("it can be cut");
+        assert!(once.starts_with(&snapshot), "{once}");
+        let mut chain = range(2)();
+        chain.stages.extend(range(1)().stages);
+        let out = piece.cut(chain, &text);
+        assert_eq!(out, piece.cut(range(1)(), &once));
+        assert!(!out.expect("it can be cut").contains("snapshot"));
+    }
+}
+
 /// What a later stage decides is said of the messages as they were read first.
 #[test]
 fn a_stage_after_notes_names_messages_as_they_were_read() {
@@ -174,6 +203,44 @@ proptest! {
     ) {
         let text = frame(&(speller.1)(&script), framing, seed);
         let piece = Piece { dialect: speller.0, framing, text: &text };
+        if let Some(once) = piece.cut_first(first.1(), &text) {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+    }
+
+    /// The same around metadata: what belongs to a message belongs to the same one after every stage.
+    #[test]
+    fn metadata_belongs_to_the_same_message_in_a_chain(
+        script in broken_script(),
+        noted in prop::sample::select(NOTED),
+        lines in prop::collection::vec(any::<[u8; 3]>(), 1..6),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let lines: Vec<[usize; 3]> = lines.into_iter().map(|line| line.map(usize::from)).collect();
+        let text: String = metadata::spell(&script, &noted, &lines).iter().map(|item| format!("{item}\n")).collect();
+        let (dialect, framing) = (noted.0.0, Framing::Lines);
+        let piece = Piece { dialect, framing, text: &text };
+        if let Some(once) = piece.cut_first(first.1(), &text) {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+        if let Some(case) = CASES.iter().find(|case| case.name == first.0) {
+            check_laws(case, Some(dialect), framing, &text)?;
+        }
+    }
+
+    /// The same where messages of the user contain instructions of the application.
+    #[test]
+    fn instructions_beside_other_blocks_are_read_alike_in_a_chain(
+        script in broken_script(),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let (items, _) = with_rules(&anthropic::spell(&script));
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text: &text };
         if let Some(once) = piece.cut_first(first.1(), &text) {
             let [chain, apart] = piece.both_ways([&first, &second], &once);
             prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);

@@ -147,6 +147,17 @@ fn what_is_left_of_a_round_in_flight_counts() {
     holds("anthropic", &items.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
+/// A message of the user that loses everything but instructions is one of the application.
+#[test]
+fn instructions_alone_are_not_said_by_the_user() {
+    let rule = r#"{"type":"mid_conv_system","content":[{"type":"text","text":"The pier closes at nine."}]}"#;
+    let asks = r#"{"role":"user","content":"Where is the ferry?"}"#;
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ferry","input":{}}]}"#;
+    let result =
+        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","content":"there"}},{rule}]}}"#);
+    holds("anthropic", &[asks, call, &result, r#"{"role":"assistant","content":"At the pier."}"#]);
+}
+
 /// The lines of a log of Claude Code, each with the line before it as its parent.
 fn claude_code(said: &[String]) -> String {
     let mut parent = "null".to_owned();

@@ -1,6 +1,7 @@
 //! Transcripts whose thoughts are signed over everything before them, as Claude signs them, in every dialect that carries
 //! them. A signature is a digest of what a model reads before it, and a link to the thought before.
 
+use curtail::dialects::Framing;
 use serde_json::{Value, json};
 
 use crate::spell::{Turn, ai_sdk, anthropic, bedrock, claude_code, droid, inspect, langchain, openai, openhands, pi};
@@ -30,6 +31,8 @@ pub struct Signed {
 enum Name {
     InReply(fn(&mut Value, &str)),
     InHeader(fn(&str) -> Value),
+    /// The record around the messages, under this key.
+    InRecord(&'static str),
 }
 
 pub const SIGNED: &[Signed] = &[
@@ -53,6 +56,13 @@ pub const SIGNED: &[Signed] = &[
         claim: |item| arrange(&mut item["content"], "reasoningContent"),
         units: |item| blocks(item, "", "content"),
         name: Name::InReply(|item, model| item["model"] = json!(model)),
+    },
+    Signed {
+        dialect: "bedrock",
+        spell: bedrock::spell,
+        claim: |item| arrange(&mut item["content"], "reasoningContent"),
+        units: |item| blocks(item, "", "content"),
+        name: Name::InRecord("modelId"),
     },
     Signed {
         dialect: "ai-sdk",
@@ -151,6 +161,19 @@ pub const SIGNED: &[Signed] = &[
             if let Some(thought) = item.get("reasoning_content").cloned() {
                 item["reasoning_details"] = json!([
                     {"type": "reasoning.text", "text": thought, "format": "anthropic-claude-v1", "signature": ""}
+                ]);
+            }
+        },
+        units: openai_units,
+        name: Name::InReply(|item, model| item["model"] = json!(model)),
+    },
+    Signed {
+        dialect: "openai",
+        spell: openai::spell,
+        claim: |item| {
+            if let Some(thought) = item.get("reasoning_content").cloned() {
+                item["reasoning_details"] = json!([
+                    {"type": "reasoning.text", "text": thought, "signature": ""}
                 ]);
             }
         },
@@ -352,7 +375,7 @@ impl Signed {
         let mut reader = Reader::NEW;
         let header = match &self.name {
             Name::InHeader(header) => model.map(|model| format!("{}\n", header(model))),
-            Name::InReply(_) => None,
+            Name::InReply(_) | Name::InRecord(_) => None,
         };
         let sign = |item: &String| {
             let mut item: Value = serde_json::from_str(item).expect("JSON");
@@ -373,9 +396,32 @@ impl Signed {
         header.into_iter().chain(items.iter().map(sign)).collect()
     }
 
+    /// How the text of [`Signed::text`] is framed.
+    pub const fn framing(&self) -> Framing {
+        if matches!(self.name, Name::InRecord(_)) { Framing::Document } else { Framing::Lines }
+    }
+
+    /// The text of the items with signed thoughts; `model` wrote the messages of the assistant.
+    pub fn text(&self, items: &[String], model: Option<&str>) -> String {
+        let lines = self.sign(items, model);
+        let Name::InRecord(key) = self.name else { return lines.concat() };
+        let named = model.map_or_else(String::new, |model| format!("\"{key}\":\"us.anthropic.{model}-v1:0\","));
+        let items: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        format!("{{{named}\"messages\":[{}]}}", items.join(","))
+    }
+
+    /// The items of such a text.
+    fn items(&self, text: &str) -> Vec<Value> {
+        let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        match self.name {
+            Name::InRecord(_) => read(text)["messages"].as_array().cloned().unwrap_or_default(),
+            _ => text.lines().map(read).collect(),
+        }
+    }
+
     /// How many thoughts of `text` a checking model accepts, and how many it rejects. The first thoughts may be missing.
     pub fn verify(&self, text: &str) -> (usize, usize) {
-        let mut items: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let mut items = self.items(text);
         let begin = items.iter().rposition(Self::begins).unwrap_or(0);
         let (mut reader, mut valid, mut invalid) = (Reader::NEW, 0, 0);
         for item in &mut items[begin..] {
@@ -391,7 +437,9 @@ impl Signed {
 
     /// How many thoughts `text` contains.
     pub fn count(&self, text: &str) -> usize {
-        let items = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        items.map(|item| (self.units)(&item).iter().filter(|unit| matches!(unit, Unit::Thought(_))).count()).sum()
+        self.items(text)
+            .into_iter()
+            .map(|item| (self.units)(&item).iter().filter(|unit| matches!(unit, Unit::Thought(_))).count())
+            .sum()
     }
 }

@@ -458,10 +458,13 @@ fn reports_are_the_same_for_any_number_of_threads() {
 fn what_cannot_be_replayed_is_an_error() {
     let place = Place::new();
     place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    place.write("runs.toml", b"[[history.processors]]\ntype = \"summarize\"\nsummarizer-cmd = \"touch ran\"\n");
     for (arguments, words) in [
         (&["-p", "windw -n 3"][..], "did you mean"),
         (&["-p", "limit"], "--policy `limit`"),
         (&["-p", "summarize --summarizer openai"], "sends nothing"),
+        (&["-p", "summarize --summarizer-cmd 'touch ran'"], "pass --allow-summarizer"),
+        (&["-c", "runs.toml"], "runs.toml:1: a replay sends nothing and runs no program"),
         (&["-p", "memory"], "there is no policy"),
         (&["--sweep", "limit -t {1k"], "not closed"),
         (&["--cache", "antropic"], "anthropic"),
@@ -471,4 +474,16 @@ fn what_cannot_be_replayed_is_an_error() {
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         assert!(text(&done.stderr).contains(words), "{arguments:?}: {}", text(&done.stderr));
     }
+    assert!(!place.list().contains(&String::from("ran")), "a refused summarizer has run");
+}
+
+/// A summarizer that runs a program is refused, until the user allows it.
+#[test]
+fn a_summarizer_that_is_allowed_is_replayed() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    let policy = "summarize -n 1 --summarizer-cmd 'sh -c \"touch ran; cat > /dev/null; echo short\"'";
+    let done = place.curtail(&["replay", "--allow-summarizer", "-p", policy, "chat.jsonl"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(place.list().contains(&String::from("ran")));
 }

@@ -18,6 +18,7 @@ pub mod grok;
 pub mod inspect;
 pub mod kimi;
 pub mod langchain;
+pub mod metadata;
 pub mod openai;
 pub mod openhands;
 pub mod otel;

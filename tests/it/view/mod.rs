@@ -86,12 +86,18 @@ fn errors_say_what_to_do() {
     place.write("chat.jsonl", CHAT.as_bytes());
     place.write("page.html", b"mine");
     place.write("sends.toml", b"[[history.processors]]\ntype = \"summarize\"\nsummarizer = \"openai\"\n");
+    place.write("runs.toml", b"[[history.processors]]\ntype = \"summarize\"\nsummarizer-cmd = \"wc\"\n");
     for (flags, words) in [
         (&["view", "--policy", "limt -t 8k", "chat.jsonl"][..], "did you mean `limit`"),
         (&["view", "--policy", "limit -t", "chat.jsonl"], "--policy `limit -t`"),
         (&["view", "chat.jsonl", "-o", "page.html"], "page.html: the output exists already; --force overwrites it"),
         (&["view", "none.jsonl"], "none.jsonl"),
         (&["view", "--policy", "summarize --summarizer openai", "chat.jsonl"], "a view sends nothing"),
+        (
+            &["view", "--policy", "summarize --summarizer-cmd wc", "chat.jsonl"],
+            "a view sends nothing and runs no program",
+        ),
+        (&["view", "-c", "runs.toml", "chat.jsonl"], "runs.toml:1: a view sends nothing and runs no program"),
         (&["view", "--policy", "filter -x a | memory", "chat.jsonl"], "there is no policy `memory`"),
         (&["view", "--policy", "limit -t 8k |", "chat.jsonl"], "a command is missing"),
         (&["view", "--policy", "limit -t '8k", "chat.jsonl"], "a quotation mark is not closed"),
