@@ -147,8 +147,7 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     Some(part.read_at(item.span().start + 1))
 }
 
-/// Whether a router's list of reasoning details contains signed reasoning of Claude. OpenRouter omits the format of a detail
-/// where it is Claude's.
+/// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a format is Claude's.
 fn is_claudes(list: Value<'_>) -> bool {
     let claude =
         |thought: &Value<'_>| thought.get_text("format").is_none_or(|format| format.decode().starts_with("anthropic"));

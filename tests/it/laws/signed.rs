@@ -29,10 +29,10 @@ pub struct Signed {
 
 #[derive(Debug, Clone, Copy)]
 enum Name {
-    InReply(fn(&mut Value, &str)),
-    InHeader(fn(&str) -> Value),
+    Reply(fn(&mut Value, &str)),
+    Header(fn(&str) -> Value),
     /// The record around the messages, under this key.
-    InRecord(&'static str),
+    Record(&'static str),
 }
 
 pub const SIGNED: &[Signed] = &[
@@ -41,28 +41,28 @@ pub const SIGNED: &[Signed] = &[
         spell: anthropic::spell,
         claim: |item| arrange(&mut item["content"], "thinking"),
         units: |item| blocks(item, "", "content"),
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "claude-code",
         spell: claude_code::spell,
         claim: |_| (),
         units: |item| blocks(item, "/message", "content"),
-        name: Name::InReply(|item, model| item["message"]["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["message"]["model"] = json!(model)),
     },
     Signed {
         dialect: "bedrock",
         spell: bedrock::spell,
         claim: |item| arrange(&mut item["content"], "reasoningContent"),
         units: |item| blocks(item, "", "content"),
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "bedrock",
         spell: bedrock::spell,
         claim: |item| arrange(&mut item["content"], "reasoningContent"),
         units: |item| blocks(item, "", "content"),
-        name: Name::InRecord("modelId"),
+        name: Name::Record("modelId"),
     },
     Signed {
         dialect: "ai-sdk",
@@ -73,7 +73,7 @@ pub const SIGNED: &[Signed] = &[
             });
         },
         units: |item| blocks(item, "", "content"),
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "ai-sdk",
@@ -84,7 +84,7 @@ pub const SIGNED: &[Signed] = &[
             });
         },
         units: |item| blocks(item, "", "parts"),
-        name: Name::InReply(|item, model| item["metadata"] = json!({ "model": model })),
+        name: Name::Reply(|item, model| item["metadata"] = json!({ "model": model })),
     },
     Signed {
         dialect: "langchain",
@@ -95,7 +95,7 @@ pub const SIGNED: &[Signed] = &[
             });
         },
         units: langchain_units,
-        name: Name::InReply(|item, model| item["kwargs"]["response_metadata"] = json!({ "model_name": model })),
+        name: Name::Reply(|item, model| item["kwargs"]["response_metadata"] = json!({ "model_name": model })),
     },
     Signed {
         dialect: "langchain",
@@ -116,7 +116,7 @@ pub const SIGNED: &[Signed] = &[
             }
         },
         units: langchain_units,
-        name: Name::InReply(|item, model| item["kwargs"]["response_metadata"] = json!({ "model": model })),
+        name: Name::Reply(|item, model| item["kwargs"]["response_metadata"] = json!({ "model": model })),
     },
     Signed {
         dialect: "pi",
@@ -131,14 +131,14 @@ pub const SIGNED: &[Signed] = &[
             units.extend(said(item, &["/message/toolCallId"]));
             units
         },
-        name: Name::InReply(|item, model| item["message"]["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["message"]["model"] = json!(model)),
     },
     Signed {
         dialect: "droid",
         spell: droid::spell,
         claim: |item| sign_blocks(&mut item["message"]["content"], "thinking", |block| block["signature"] = json!("")),
         units: |item| blocks(item, "/message", "content"),
-        name: Name::InHeader(|model| json!({"type": "system", "session_id": "s", "model": model})),
+        name: Name::Header(|model| json!({"type": "system", "session_id": "s", "model": model})),
     },
     Signed {
         dialect: "openai",
@@ -152,7 +152,7 @@ pub const SIGNED: &[Signed] = &[
             }
         },
         units: openai_units,
-        name: Name::InReply(|item, model| item["extra"] = json!({"response": {"model": model}})),
+        name: Name::Reply(|item, model| item["extra"] = json!({"response": {"model": model}})),
     },
     Signed {
         dialect: "openai",
@@ -165,7 +165,7 @@ pub const SIGNED: &[Signed] = &[
             }
         },
         units: openai_units,
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "openai",
@@ -178,7 +178,7 @@ pub const SIGNED: &[Signed] = &[
             }
         },
         units: openai_units,
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "openhands",
@@ -190,7 +190,7 @@ pub const SIGNED: &[Signed] = &[
             }
         },
         units: openhands_units,
-        name: Name::InHeader(|model| {
+        name: Name::Header(|model| {
             json!({
                 "kind": "ConversationStateUpdateEvent",
                 "source": "environment",
@@ -208,7 +208,7 @@ pub const SIGNED: &[Signed] = &[
             units.extend(said(item, &["/tool_calls", "/tool_call_id"]));
             units
         },
-        name: Name::InReply(|item, model| item["model"] = json!(model)),
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
 ];
 
@@ -374,8 +374,8 @@ impl Signed {
     pub fn sign(&self, items: &[String], model: Option<&str>) -> Vec<String> {
         let mut reader = Reader::NEW;
         let header = match &self.name {
-            Name::InHeader(header) => model.map(|model| format!("{}\n", header(model))),
-            Name::InReply(_) | Name::InRecord(_) => None,
+            Name::Header(header) => model.map(|model| format!("{}\n", header(model))),
+            Name::Reply(_) | Name::Record(_) => None,
         };
         let sign = |item: &String| {
             let mut item: Value = serde_json::from_str(item).expect("JSON");
@@ -388,7 +388,7 @@ impl Signed {
                 thinks = true;
                 *signature = Value::from(format!("{digest:016x} {:016x}", fnv(last.unwrap_or_default(), 7)));
             });
-            if let (Some(model), Name::InReply(name), true) = (model, &self.name, thinks || is_reply(&item)) {
+            if let (Some(model), Name::Reply(name), true) = (model, &self.name, thinks || is_reply(&item)) {
                 name(&mut item, model);
             }
             format!("{item}\n")
@@ -398,13 +398,13 @@ impl Signed {
 
     /// How the text of [`Signed::text`] is framed.
     pub const fn framing(&self) -> Framing {
-        if matches!(self.name, Name::InRecord(_)) { Framing::Document } else { Framing::Lines }
+        if matches!(self.name, Name::Record(_)) { Framing::Document } else { Framing::Lines }
     }
 
     /// The text of the items with signed thoughts; `model` wrote the messages of the assistant.
     pub fn text(&self, items: &[String], model: Option<&str>) -> String {
         let lines = self.sign(items, model);
-        let Name::InRecord(key) = self.name else { return lines.concat() };
+        let Name::Record(key) = self.name else { return lines.concat() };
         let named = model.map_or_else(String::new, |model| format!("\"{key}\":\"us.anthropic.{model}-v1:0\","));
         let items: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         format!("{{{named}\"messages\":[{}]}}", items.join(","))
@@ -414,7 +414,7 @@ impl Signed {
     fn items(&self, text: &str) -> Vec<Value> {
         let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
         match self.name {
-            Name::InRecord(_) => read(text)["messages"].as_array().cloned().unwrap_or_default(),
+            Name::Record(_) => read(text)["messages"].as_array().cloned().unwrap_or_default(),
             _ => text.lines().map(read).collect(),
         }
     }
