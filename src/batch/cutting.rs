@@ -76,7 +76,7 @@ pub struct CutOutput {
     pub bytes: u64,
     /// The windows of a split.
     pub windows: Vec<WindowPlace>,
-    /// Whether each window is a file of its own.
+    /// Whether there are several windows, each in a file of its own.
     pub parts: bool,
     /// The dialect of its first transcript.
     pub dialect: Option<&'static str>,
@@ -184,7 +184,7 @@ impl Work for Cutting {
                 out.add_rows(unit, row, std::mem::take(&mut cut.windows));
             }
             None => {
-                out.parts |= cut.parts;
+                out.parts |= cut.parts && cut.windows.len() > 1;
                 out.add_windows(unit, std::mem::take(&mut cut.windows));
             }
         }
@@ -245,7 +245,7 @@ impl Cutting {
         if !out.changed && self.targets.is_in_place() {
             return Ok(());
         }
-        if out.parts && (!self.targets.is_in_place() || out.windows.len() > 1) {
+        if out.parts {
             return self.write_parts(opened, out);
         }
         if let Some(mut sink) = self.begin(opened)? {

@@ -307,6 +307,11 @@ impl<'f> CutReporter<'f> {
             let files = if self.passed_over == 1 { "file shows" } else { "files show" };
             report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
+        if let Some(map) = self.map.take()
+            && let Err(error) = map.finish(self.failed)
+        {
+            self.fail(&error);
+        }
         self.report_unmatched_globs();
         self.cutting.targets.sync();
         self.print_sums(begun);

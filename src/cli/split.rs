@@ -14,8 +14,8 @@ use crate::pipeline::Chain;
 /// its context: system messages, the user message that begins its turn, and the overlap. Tool calls and their results are
 /// never separated.
 ///
-/// A record becomes several records, and a row of a Parquet file several rows. A log or a document becomes several files:
-/// NAME.part-001.jsonl, NAME.part-002.jsonl.
+/// A record becomes several records, and a row of a Parquet file several rows. A log or a document that does not fit becomes
+/// several files: NAME.part-001.jsonl, NAME.part-002.jsonl.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

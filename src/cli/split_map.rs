@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -14,8 +14,10 @@ use crate::io::Targets;
 
 /// The file of `--map`.
 pub(super) struct SplitMap {
-    name: String,
+    name: PathBuf,
     file: File,
+    /// Whether this run made the file.
+    is_new: bool,
     /// Where the lines of the current input begin, if the file can be shortened again.
     begun: Option<u64>,
     /// Lines, or rows of a table, of the current output that were written before the current block.
@@ -59,10 +61,11 @@ impl SplitMap {
         if there && !flags.output.force && !continues {
             return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
+        let is_new = !path.exists();
         let opened = File::options().write(true).create(true).truncate(!continues).open(path);
         let mut file = opened.map_err(|error| Error::system(&name, &error))?;
         let begun = file.seek(SeekFrom::End(0)).ok();
-        Ok(Self { name, file, begun, lines: 0 })
+        Ok(Self { name: path.to_owned(), file, is_new, begun, lines: 0 })
     }
 
     /// Begins an input.
@@ -112,13 +115,22 @@ impl SplitMap {
         }
     }
 
+    /// Ends the run. After a failure, a new map without lines is removed.
+    pub(super) fn finish(self, failed: bool) -> Result<(), Error> {
+        let is_empty = self.file.metadata().is_ok_and(|there| there.is_file() && there.len() == 0);
+        match failed && self.is_new && is_empty {
+            true => std::fs::remove_file(&self.name).map_err(|error| self.broken(&error)),
+            false => Ok(()),
+        }
+    }
+
     fn take_back(&mut self, begun: u64) -> io::Result<()> {
         self.file.set_len(begun)?;
         self.file.seek(SeekFrom::Start(begun)).map(drop)
     }
 
     fn broken(&self, error: &io::Error) -> Error {
-        Error::system(self.name.as_str(), error)
+        Error::system(self.name.to_string_lossy(), error)
     }
 }
 
@@ -131,10 +143,10 @@ fn pairs(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
 /// # Errors
 /// `output` has several parts.
 pub(super) fn refuse_parts(opened: &Opened, output: &CutOutput) -> Result<(), Error> {
-    let count = output.windows.len();
-    if !output.parts || count < 2 {
+    if !output.parts {
         return Ok(());
     }
+    let count = output.windows.len();
     let what = format!("becomes {count} transcripts, and standard output holds one; pass --output-dir or --output");
     Err(Error::new(ErrorKind::Usage, &opened.source.name, what))
 }

@@ -37,7 +37,12 @@ impl Source {
     #[must_use]
     pub fn stdin(name: Option<&str>) -> Self {
         let name = name.unwrap_or("stdin");
-        Self { path: None, name: name.to_owned(), relative: below(Path::new(name)), doubtful: false }
+        let mut relative = below(Path::new(name));
+        // A walk finds the output under this name.
+        if !is_transcript(&relative) {
+            relative.as_mut_os_string().push(".jsonl");
+        }
+        Self { path: None, name: name.to_owned(), relative, doubtful: false }
     }
 
     fn file(path: PathBuf, relative: PathBuf) -> Self {

@@ -108,7 +108,10 @@ impl Targets {
     #[must_use]
     pub fn path_of_part(&self, source: &Source, number: Option<usize>) -> Option<PathBuf> {
         let path = self.path(source)?;
-        Some(number.map_or_else(|| path.clone(), |number| part_of(&path, number)))
+        Some(match number {
+            Some(number) if !is_device(&path) => part_of(&path, number),
+            _ => path,
+        })
     }
 
     /// Whether all outputs go to standard output.
@@ -146,7 +149,11 @@ impl Targets {
     /// The part exists and may not be overwritten, or what the system says.
     pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, Error> {
         let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
-        if !self.overwrite && self.ours.is_none() && path.exists() {
+        if is_device(&path) && !keeps_nothing(&path) {
+            let what = "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
+            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        }
+        if !self.overwrite && self.ours.is_none() && path.exists() && !is_device(&path) {
             return Err(exists(&path.to_string_lossy()));
         }
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
@@ -242,6 +249,16 @@ impl Targets {
         }
         Ok(())
     }
+}
+
+/// Whether `path` is a pipe or a device, which holds no parts.
+fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Whether `path` is a device that keeps nothing, so that it takes any number of transcripts.
+fn keeps_nothing(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null"))
 }
 
 /// `chat.jsonl.gz` as `chat.part-002.jsonl.gz`.

@@ -14,8 +14,18 @@ fn number(value: &Value) -> usize {
 
 /// The status, and the words on standard error.
 fn split(place: &Place, arguments: &[&str]) -> (i32, String) {
-    let done = place.curtail(&["split", "-t", "40"]).args(arguments).output().unwrap();
+    split_to("40", place, arguments)
+}
+
+fn split_to(budget: &str, place: &Place, arguments: &[&str]) -> (i32, String) {
+    let done = place.curtail(&["split", "-t", budget]).args(arguments).output().unwrap();
     (done.status.code().unwrap(), text(&done.stderr))
+}
+
+/// The names in a folder that are not hidden.
+fn files_in(folder: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| !name.starts_with('.')).collect()
 }
 
 /// The messages of a chat as a log.
@@ -81,7 +91,63 @@ fn a_log_becomes_parts_that_are_written_together() {
     let (status, said) = split(&other, &["log.jsonl", "-O", "out", "--map", "map.jsonl"]);
     assert!(status == 2 && said.contains("log.part-002.jsonl: the output exists already"), "{said}");
     assert!(!other.path("out/log.part-001.jsonl").exists());
-    assert_eq!(other.read("map.jsonl"), b"", "the map has no lines of outputs that do not exist");
+    assert!(!other.path("map.jsonl").exists(), "a map without lines would only stand in the way of the next run");
+}
+
+#[test]
+fn an_output_that_is_whole_has_its_own_name() {
+    let place = Place::new();
+    place.write("log.jsonl", log(6).as_bytes());
+    for (arguments, whole, part) in [
+        (&["log.jsonl", "-o", "rows.jsonl"][..], "rows.jsonl", "rows.part-001.jsonl"),
+        (&["log.jsonl", "-O", "out"], "out/log.jsonl", "out/log.part-001.jsonl"),
+    ] {
+        let (status, said) = split_to("100k", &place, &[arguments, &["--map", "map.jsonl"]].concat());
+        assert_eq!((status, said.as_str()), (0, ""));
+        assert_eq!(text(&place.read(whole)), log(6));
+        assert!(!place.path(part).exists());
+        assert_eq!(lines(&place, "map.jsonl")[0]["output"], whole);
+        std::fs::remove_file(place.path("map.jsonl")).unwrap();
+    }
+    let again = split_to("100k", &place, &["log.jsonl", "-O", "out", "--resume"]);
+    assert!(again.0 == 0 && again.1.contains("nothing left to do"), "{again:?}");
+}
+
+#[test]
+fn a_failed_split_leaves_nothing_in_the_way_of_the_next() {
+    let place = Place::new();
+    place.write("log.jsonl", log(6).as_bytes());
+    let arguments = ["log.jsonl", "-o", "rows.jsonl", "--map", "map.jsonl"];
+    assert_eq!(split_to("5", &place, &arguments).0, 2);
+    assert_eq!(place.list(), ["log.jsonl"]);
+    assert_eq!(split(&place, &arguments), (0, String::new()));
+}
+
+#[test]
+fn parts_of_standard_input_are_found_by_a_walk() {
+    let place = Place::new();
+    for name in [&[][..], &["--stdin-filename", "chat"], &["--stdin-filename", "chat.jsonl"]] {
+        let mut command = place.curtail(&["split", "-t", "40", "-O", "out", "--force"]);
+        let done = command.args(name).write_stdin(log(6)).output().unwrap();
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+    }
+    let found = files_in(&place.path("out"));
+    assert!(found.iter().all(|name| name.ends_with(".jsonl")), "{found:?}");
+    assert!(found.contains(&"stdin.part-001.jsonl".to_owned()) && found.contains(&"chat.part-001.jsonl".to_owned()));
+    let done = place.curtail(&["check", "out"]).output().unwrap();
+    assert!(text(&done.stdout).contains(&format!("{} files", found.len())), "{}", text(&done.stdout));
+}
+
+#[cfg(unix)]
+#[test]
+fn parts_are_not_written_beside_a_device() {
+    let place = Place::new();
+    place.write("log.jsonl", log(6).as_bytes());
+    let (status, said) = split(&place, &["log.jsonl", "-o", "/dev/null", "--map", "map.jsonl"]);
+    assert_eq!((status, said.as_str()), (0, ""));
+    assert!(lines(&place, "map.jsonl").iter().all(|line| line["output"] == "/dev/null"));
+    let (status, said) = split(&place, &["log.jsonl", "-o", "/dev/stdout"]);
+    assert!(status == 2 && said.contains("/dev/stdout: is a pipe or a device"), "{said}");
 }
 
 #[test]
