@@ -50,6 +50,7 @@ pub mod dialects;
 pub mod digest;
 pub mod edit;
 pub mod error;
+mod globs;
 #[cfg(feature = "cli")]
 pub mod io;
 pub mod json;

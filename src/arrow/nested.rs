@@ -71,7 +71,7 @@ fn text(text: &str, out: &mut String) {
 }
 
 fn bytes(bytes: &[u8], out: &mut String) -> Result<(), String> {
-    text(std::str::from_utf8(bytes).map_err(|_| String::from("bytes that are no UTF-8"))?, out);
+    text(std::str::from_utf8(bytes).map_err(|_| String::from("invalid UTF-8"))?, out);
     Ok(())
 }
 

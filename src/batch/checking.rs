@@ -2,16 +2,18 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::value_hash::value_hash;
 use super::{Unit, Work};
 use crate::checks::{
-    DUPLICATE_TRANSCRIPT, Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts, Verdicts,
+    DUPLICATE_TRANSCRIPT, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts, Verdicts,
+    rule_named,
 };
-use crate::dialects::{Dialect, Framing, ReadError, Reading};
+use crate::dialects::{Dialect, Framing, ReadError, Reading, dialect_named};
 use crate::edit::hunks;
-use crate::json::{Document, Text};
-use crate::pipeline::{Cutter, calibrated};
-use crate::processors::{Counting, View};
-use crate::transcript::{Message, ProviderRules, Transcript};
+use crate::json::Document;
+use crate::pipeline::{Chain, Cutter, calibrated};
+use crate::processors::{Counting, Exempt, Repair, RepairFor, View};
+use crate::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
 
 /// How texts are checked.
 pub struct Checking {
@@ -29,8 +31,10 @@ pub struct Checking {
 
 /// How texts are repaired.
 pub struct TextRepair {
-    /// Applies the repair.
-    pub cutter: Cutter,
+    /// How to repair. Findings that are allowed are not repaired.
+    pub repair: Repair,
+    /// The rules of the provider that the transcript must satisfy, if they are not those of its own format.
+    pub profile: Option<PairingRules>,
     /// Whether to return the repaired texts and not only their differences.
     pub write: bool,
 }
@@ -52,6 +56,8 @@ pub struct Checked {
     pub changed: bool,
     /// The repaired texts, if they were requested.
     pub text: String,
+    /// Whether some of the texts is not UTF-8, so that they cannot be written.
+    pub is_garbled: bool,
     /// The differences, as the hunks of a unified diff.
     pub diff: String,
     /// By how many bytes the repair made the texts longer.
@@ -68,7 +74,7 @@ impl Work for Checking {
         let verdicts = self.verdicts(unit, out);
         let found = self.examine(reading, &verdicts, unit.text);
         let repaired = match (&self.repair, &found) {
-            (Some(repair), Ok(_)) => repaired_text(repair, unit),
+            (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit),
             _ => None,
         };
         let text = repaired.as_deref().unwrap_or(unit.text);
@@ -100,10 +106,11 @@ impl Work for Checking {
 
     fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
         let level = self.verdicts(unit, out).level_of(INVALID_JSON);
-        // A file that is not UTF-8 cannot be written back unchanged.
-        if level == Level::Allow || self.repair.as_ref().is_some_and(|repair| repair.write) {
+        if level == Level::Allow {
             return Err(read_error);
         }
+        // A text that is not UTF-8 cannot be written back unchanged.
+        out.is_garbled = true;
         let finding = broken(unit.text, level, &read_error);
         out.findings.push(match unit.row {
             Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
@@ -172,6 +179,10 @@ impl Checking {
         examined: &mut Examined,
     ) -> Result<(), ReadError> {
         let mut lines = None;
+        // White space contains no transcript.
+        if document.roots().len() == 0 {
+            return Ok(());
+        }
         for (dialect, mut transcript) in reading.transcripts(document)? {
             let named = (!transcript.messages.is_empty()).then(|| dialect.name());
             examined.dialect = examined.dialect.or(named);
@@ -197,8 +208,7 @@ impl Checking {
                 let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
                 examined.prints.push((fingerprint(dialect, &transcript), finding));
             }
-            examined.transcripts +=
-                usize::from(!transcript.messages.is_empty() || !transcript.layout.non_messages.is_empty());
+            examined.transcripts += 1;
         }
         Ok(())
     }
@@ -239,23 +249,62 @@ fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadErr
     if read_errors.is_empty() { (vec![read_error], None) } else { (read_errors, Some(rest)) }
 }
 
-/// A fingerprint of the messages of a transcript, without the white space between JSON tokens. Among a billion different
+/// A fingerprint of the messages of a transcript, as values. Among a billion different
 /// transcripts, two have the same fingerprint with a probability below 10^-20.
 fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, dialect.name()).hash(&mut hasher);
         for value in transcript.messages.iter().filter_map(Message::value) {
-            Text::Json(value.raw()).decode().hash(&mut hasher);
+            value_hash(value, salt).hash(&mut hasher);
         }
         hasher.finish()
     };
     u128::from(half(0)) << 64 | u128::from(half(1))
 }
 
-/// The repaired text; `None` if there is nothing to repair or the text cannot be read.
-fn repaired_text(repair: &TextRepair, unit: &Unit<'_>) -> Option<String> {
-    let mut text = String::new();
-    let cut = repair.cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
-    cut.changed.then_some(text)
+/// The rules whose findings a repair removes, each with the kind of its faults. Those of `missing-id` and `result-not-first`
+/// are of several kinds.
+const REPAIRED: [(&str, FaultKind); 8] = [
+    ("P001", FaultKind::OrphanResult),
+    ("P002", FaultKind::UnansweredCall),
+    ("P003", FaultKind::PendingCall),
+    ("P004", FaultKind::DuplicateCallId),
+    ("P005", FaultKind::DuplicateResult),
+    ("P006", FaultKind::ResultBeforeCall),
+    ("P007", FaultKind::DetachedResult),
+    ("P008", FaultKind::FamilyMismatch),
+];
+
+impl Checking {
+    /// The repaired text; `None` if nothing that was found can be repaired.
+    fn repaired(&self, repair: &TextRepair, verdicts: &Verdicts, found: &Examined, unit: &Unit<'_>) -> Option<String> {
+        let is_pair =
+            |finding: &Finding| finding.rule.group == Group::Pairing || ["S012", "S013"].contains(&finding.rule.code);
+        if !found.findings.iter().any(is_pair) {
+            return None;
+        }
+        let exempt = self.exempt(verdicts, found);
+        let stages = repair.repair.with_drop().into_iter();
+        let chain = stages.fold(Chain::default(), |chain, stage| {
+            chain.then(RepairFor { repair: stage, profile: repair.profile, exempt })
+        });
+        let mut text = String::new();
+        let cutter = Cutter { chain, ..Cutter::default() };
+        let cut = cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
+        cut.changed.then_some(text)
+    }
+
+    /// The faults that no finding is about: a repair leaves them.
+    fn exempt(&self, verdicts: &Verdicts, found: &Examined) -> Exempt {
+        let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
+        let kinds = REPAIRED.iter().filter(|(code, _)| allows(code)).map(|(_, kind)| *kind);
+        let profile = self.inspection.profile.map(|profile| profile.provider_rules);
+        let own = || found.dialect.and_then(dialect_named).map(Dialect::provider_rules);
+        let is_stored = self.inspection.stateful && profile.or_else(own).is_some_and(|rules| rules.server_state);
+        let kinds = kinds.chain(is_stored.then_some(FaultKind::OrphanResult));
+        let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
+        (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.live);
+        exempt
+    }
 }

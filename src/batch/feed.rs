@@ -359,9 +359,7 @@ pub(super) fn next_lines(
 fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
     let text = valid_prefix(head);
     let broken = match Document::parse_all(text) {
-        _ if text.len() + 4 <= head.len() => {
-            ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") }
-        }
+        _ if text.len() + 4 <= head.len() => ReadError { offset: text.len(), what: String::from("invalid UTF-8") },
         // A literal or an escape may be incomplete.
         Err(fault) if fault.offset + 16 < text.len() && fault.kind != ParseErrorKind::UnfinishedString => fault.into(),
         _ => return None,

@@ -49,6 +49,7 @@ mod cutting;
 mod engine;
 mod feed;
 mod table_rows;
+mod value_hash;
 mod worker;
 
 use std::sync::Arc;

@@ -230,7 +230,7 @@ impl<W: Work> Worker<'_, W> {
             self.work.unit(&unit(text), &mut done.out)
         } else {
             let text = super::feed::valid_prefix(record);
-            let read_error = ReadError { offset: text.len(), what: String::from("bytes that are no UTF-8") };
+            let read_error = ReadError { offset: text.len(), what: String::from("invalid UTF-8") };
             self.work.garbled(&unit(text), read_error, &mut done.out)
         };
         let Err(read_error) = tried else { return true };

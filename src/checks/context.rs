@@ -1,10 +1,11 @@
 //! What a rule reads: one transcript, its pairs, and the requirements of its format. It knows no bytes and no key names.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::{Match, TokenCounts};
 use crate::transcript::{
-    Family, Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
+    Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, Role, ToolCall,
     ToolResult,
 };
 
@@ -97,26 +98,26 @@ impl<'a> RuleContext<'_, 'a> {
     /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
     #[must_use]
     pub fn lacks_id(&self, at: PartRef) -> bool {
-        let content = &self.part(at).content;
-        let (id, family, hosted) = match (content.call(), content.result()) {
-            (Some(call), _) => (&call.id, call.family, call.hosted),
-            (_, Some(result)) => (&result.id, result.family, result.same_message),
-            _ => return false,
-        };
-        // Tool searches may lack an id; positional calls never have one.
-        let needs_id = self.pairing_rules.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
-        needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+        self.pairing_rules.lacks_id(&self.part(at).content)
     }
 
-    /// The message that answers the calls of message `at` with a different number of results, in a format where the numbers must
-    /// be equal. A round in flight may lack results.
+    /// The messages of the turn that ends with message `at`, and those that answer it, if the numbers of their calls and results
+    /// differ in a format where they must be equal. Messages of one role in a row are one turn, as for the place of a result.
+    /// A round in flight may lack results.
     #[must_use]
-    pub fn miscounted(&self, at: usize) -> Option<usize> {
-        let (calls, next) = (self.calls_of(at), at + 1);
-        let results = if next < self.messages.len() { self.results_of(next) } else { 0 };
-        let pending = results < calls && next + 1 == self.messages.len();
-        (self.provider_rules.results_together && calls > 0 && results > 0 && results != calls && !pending)
-            .then_some(next)
+    pub fn miscounted(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let is_turn = |at: usize| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+        if !self.provider_rules.results_together || !is_turn(at) || is_turn(at + 1) {
+            return None;
+        }
+        let start = (0..at).rev().find(|&before| !is_turn(before)).map_or(0, |before| before + 1);
+        let (turn, next) = (start..at + 1, at + 1);
+        let answers = (next..self.messages.len()).take_while(|&at| !is_turn(at) && self.results_of(at) > 0).count();
+        let answers = next..next + answers;
+        let calls: usize = turn.clone().map(|at| self.calls_of(at)).sum();
+        let results: usize = answers.clone().map(|at| self.results_of(at)).sum();
+        let pending = results < calls && answers.end == self.messages.len();
+        (calls > 0 && results > 0 && results != calls && !pending).then_some((turn, answers))
     }
 
     /// How many calls of a message another message must answer.
@@ -165,10 +166,8 @@ impl<'a> RuleContext<'_, 'a> {
     /// The messages of rounds with the wrong number of results, which is reported once.
     #[must_use]
     pub fn miscounted_messages(&self) -> HashSet<usize> {
-        if !self.provider_rules.results_together {
-            return HashSet::new();
-        }
-        (0..self.messages.len()).filter_map(|at| self.miscounted(at).map(|next| [at, next])).flatten().collect()
+        let rounds = (0..self.messages.len()).filter_map(|at| self.miscounted(at));
+        rounds.flat_map(|(turn, answers)| turn.chain(answers)).collect()
     }
 
     /// All messages except instructions.

@@ -1,11 +1,13 @@
 //! The level of a finding: set by rule, by group and by path, in flags and in the `[check]` table.
 
 use std::fmt;
+use std::path::{Component, Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
+use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
 use super::{ALL, Group, Rule, UnknownRule, rule_named};
+use crate::globs::{self, InvalidGlob, Stars};
 
 /// What happens to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -51,7 +53,7 @@ pub struct Table {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTable {
-    /// A glob that is matched against each path as it was given.
+    /// A glob of paths below the folder of [`Levels::below`].
     pub path: String,
     /// Whether these files are not checked at all.
     #[serde(default)]
@@ -73,13 +75,21 @@ pub struct Levels {
     table: Vec<Setting>,
     by_path: Vec<PathLevels>,
     flags: Vec<Setting>,
+    /// Whether warnings fail the check, by a flag and by the table or a flag.
+    strict_flag: bool,
     strict: bool,
+    /// The folder that globs are resolved against, as it was named and without symlinks.
+    folders: Vec<PathBuf>,
 }
 
 /// The settings for the files that a glob matches.
 #[derive(Debug, Clone)]
 struct PathLevels {
-    glob: GlobMatcher,
+    glob: GlobSet,
+    /// How many folders above that of the configuration the glob begins: its leading `../`.
+    up: usize,
+    /// Whether the glob may also match a whole path: it begins with `/` or `**/`.
+    is_rooted: bool,
     skip: bool,
     settings: Vec<Setting>,
 }
@@ -108,12 +118,7 @@ pub enum LevelsError {
     /// A name that is neither a rule nor a group.
     UnknownRule(UnknownRule),
     /// A glob that does not parse.
-    InvalidGlob {
-        /// The glob.
-        glob: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    InvalidGlob(InvalidGlob),
 }
 
 impl LevelsError {
@@ -122,7 +127,7 @@ impl LevelsError {
     pub fn culprit(&self) -> &str {
         match self {
             Self::UnknownRule(unknown) => &unknown.key,
-            Self::InvalidGlob { glob, .. } => glob,
+            Self::InvalidGlob(invalid) => &invalid.glob,
         }
     }
 }
@@ -131,7 +136,7 @@ impl fmt::Display for LevelsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownRule(unknown) => write!(f, "{unknown}"),
-            Self::InvalidGlob { glob, reason } => write!(f, "invalid glob `{glob}` in check.paths: {reason}"),
+            Self::InvalidGlob(invalid) => write!(f, "{invalid}"),
         }
     }
 }
@@ -163,48 +168,120 @@ impl Levels {
     /// # Errors
     /// A name that is neither a rule nor a group, or an invalid glob.
     pub fn new(table: &Table, flags: &Table) -> Result<Self, LevelsError> {
-        let by_path = table.paths.iter().map(|own| {
-            let glob = Glob::new(&own.path).map_err(|error| LevelsError::InvalidGlob {
-                glob: own.path.clone(),
-                reason: error.kind().to_string(),
-            })?;
-            let settings = settings(&own.deny, &own.warn, &own.allow)?;
-            Ok(PathLevels { glob: glob.compile_matcher(), skip: own.skip, settings })
-        });
         Ok(Self {
             table: settings(&table.deny, &table.warn, &table.allow)?,
-            by_path: by_path.collect::<Result<_, LevelsError>>()?,
+            by_path: table.paths.iter().map(PathLevels::new).collect::<Result<_, _>>()?,
             flags: settings(&flags.deny, &flags.warn, &flags.allow)?,
+            strict_flag: flags.strict,
             strict: table.strict || flags.strict,
+            folders: Vec::new(),
         })
+    }
+
+    /// The same levels, with globs resolved against `folder`: that of the file that contains them. Without it, they match
+    /// paths as they are given.
+    #[must_use]
+    pub fn below(mut self, folder: &Path) -> Self {
+        self.folders = if self.by_path.is_empty() { Vec::new() } else { forms(folder) };
+        self
     }
 
     /// Whether the file called `path` is not checked at all.
     #[must_use]
     pub fn skips(&self, path: &str) -> bool {
-        self.of_path(path).any(|own| own.skip)
+        self.of_path(path).iter().any(|own| own.skip)
     }
 
-    fn of_path<'l>(&'l self, path: &'l str) -> impl Iterator<Item = &'l PathLevels> {
-        let path = path.strip_prefix("./").unwrap_or(path);
-        self.by_path.iter().filter(move |own| own.glob.is_match(path))
+    /// The settings of the globs that match `path`.
+    fn of_path(&self, path: &str) -> Vec<&PathLevels> {
+        if self.by_path.is_empty() {
+            return Vec::new();
+        }
+        if self.folders.is_empty() {
+            let path = path.strip_prefix("./").unwrap_or(path);
+            return self.by_path.iter().filter(|own| own.glob.is_match(path)).collect();
+        }
+        let paths = forms(Path::new(path));
+        self.by_path.iter().filter(|own| own.matches(&paths, &self.folders)).collect()
     }
 
     /// The level of every rule for the file called `path`. Flags override the levels of a path, which override the rest of the
     /// table. Within each of these, a rule's own level overrides its group's, and a group's overrides `all`.
     #[must_use]
     pub fn for_path(&self, path: &str) -> Verdicts {
-        let mine = self.of_path(path).map(|own| &own.settings);
+        let mine = self.of_path(path).into_iter().map(|own| &own.settings);
         let layers: Vec<&Vec<Setting>> = std::iter::once(&self.table).chain(mine).chain([&self.flags]).collect();
-        let level = |rule: &Rule| {
-            let set = layers.iter().rev().find_map(|layer| level_in(layer, rule));
-            match set.unwrap_or(rule.level) {
-                Level::Warn if self.strict => Level::Deny,
-                level => level,
-            }
-        };
-        Verdicts(ALL.iter().map(|rule| level(rule)).collect())
+        verdicts(&layers, self.strict)
     }
+
+    /// Whether the table, and no flag, lowers the level of a rule for the file called `path`.
+    #[must_use]
+    pub fn lowers(&self, path: &str) -> bool {
+        let without = verdicts(&[&self.flags], self.strict_flag);
+        self.for_path(path).levels().zip(without.levels()).any(|(own, without)| own < without)
+    }
+}
+
+impl PathLevels {
+    fn new(own: &PathTable) -> Result<Self, LevelsError> {
+        let mut below = own.path.as_str();
+        let mut up = 0;
+        loop {
+            below = match (below.strip_prefix("./"), below.strip_prefix("../")) {
+                (Some(rest), _) => rest,
+                (_, Some(rest)) => {
+                    up += 1;
+                    rest
+                }
+                _ => break,
+            };
+        }
+        let named = |error| LevelsError::InvalidGlob(InvalidGlob { glob: own.path.clone(), ..error });
+        let glob = globs::compile([below], Stars::Anything).map_err(named)?;
+        let is_rooted = below.starts_with("**/") || Path::new(below).has_root();
+        Ok(Self { glob, up, is_rooted, skip: own.skip, settings: settings(&own.deny, &own.warn, &own.allow)? })
+    }
+
+    /// Whether the glob matches one of `paths`, the forms of a path, below one of `folders`.
+    fn matches(&self, paths: &[PathBuf], folders: &[PathBuf]) -> bool {
+        let bases = folders.iter().filter_map(|folder| folder.ancestors().nth(self.up));
+        let inside = bases.flat_map(|base| paths.iter().filter_map(move |path| path.strip_prefix(base).ok()));
+        inside.into_iter().any(|path| self.glob.is_match(path))
+            || self.is_rooted && paths.iter().any(|path| self.glob.is_match(path))
+    }
+}
+
+/// The forms of an absolute path: as it was named, and without symlinks. After a symlink, `..` is not what it seems, so a path
+/// that contains it has the first form only if there is no such file.
+fn forms(path: &Path) -> Vec<PathBuf> {
+    let real = path.canonicalize().ok();
+    let is_plain = real.is_none() || !path.components().any(|step| step == Component::ParentDir);
+    let named = std::path::absolute(path).ok().filter(|_| is_plain).map(|path| {
+        path.components().fold(PathBuf::new(), |mut path, step| {
+            match step {
+                Component::ParentDir => {
+                    path.pop();
+                }
+                step => path.push(step),
+            }
+            path
+        })
+    });
+    let mut forms: Vec<PathBuf> = named.into_iter().chain(real).collect();
+    forms.dedup();
+    forms
+}
+
+/// The level of every rule, by layers of which a later one overrides those before.
+fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
+    let level = |rule: &Rule| {
+        let set = layers.iter().rev().find_map(|layer| level_in(layer, rule));
+        match set.unwrap_or(rule.level) {
+            Level::Warn if strict => Level::Deny,
+            level => level,
+        }
+    };
+    Verdicts(ALL.iter().map(|rule| level(rule)).collect())
 }
 
 /// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.
@@ -277,6 +354,6 @@ mod tests {
         let table = toml::from_str::<Table>("[[paths]]\npath = 'raw/[a'\nallow = ['all']").unwrap();
         let error = Levels::new(&table, &Table::default()).unwrap_err();
         assert_eq!(error.culprit(), "raw/[a");
-        assert!(error.to_string().starts_with("invalid glob `raw/[a` in check.paths: "), "{error}");
+        assert!(error.to_string().starts_with("invalid glob `raw/[a`: "), "{error}");
     }
 }

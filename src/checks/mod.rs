@@ -126,10 +126,22 @@ impl std::error::Error for UnknownRule {}
 ///
 /// assert_eq!(rule_named("P001").unwrap().name, "orphan-result");
 /// assert_eq!(rule_named("orphan-reslt").unwrap_err().suggestion, Some("orphan-result"));
+/// assert_eq!(rule_named("P1").unwrap_err().suggestion, Some("P001"));
 /// ```
 pub fn rule_named(key: &str) -> Result<&'static Rule, UnknownRule> {
     let found = ALL.iter().copied().find(|rule| rule.name == key || rule.code.eq_ignore_ascii_case(key));
-    found.ok_or_else(|| UnknownRule { key: key.to_owned(), suggestion: closest(key, ALL.iter().map(|rule| rule.name)) })
+    found.ok_or_else(|| {
+        let suggestion = short_code(key).or_else(|| closest(key, ALL.iter().map(|rule| rule.name)));
+        UnknownRule { key: key.to_owned(), suggestion }
+    })
+}
+
+/// The code that `key` abbreviates, such as `P1` for `P001`.
+fn short_code(key: &str) -> Option<&'static str> {
+    let digits = key.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u16 = digits.parse().ok()?;
+    let code = format!("{}{number:03}", &key[..key.len() - digits.len()]);
+    ALL.iter().map(|rule| rule.code).find(|known| known.eq_ignore_ascii_case(&code))
 }
 
 impl Rule {

@@ -7,19 +7,19 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::check_reporter::CheckReporter;
+use super::config::Config;
 use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
 use super::report;
 use crate::batch::{Batch, Checking, OnError, TextRepair};
 use crate::checks::{Inspection, Levels, Profile, Table};
-use crate::cli::options::{CountingOptions, REPAIR_MODES, TemplateOptions, Tokens, one_of, profile_named, repairs};
+use crate::cli::options::{CountingOptions, REPAIR_MODES, TemplateOptions, Tokens, one_of, profile_named};
 use crate::console;
 use crate::dialects::Dialect;
 use crate::io::{Progress, Source};
-use crate::pipeline::{Chain, Cutter};
-use crate::processors::RepairMode;
-use crate::reports::{self, FORMATS, Format, Outcome};
+use crate::processors::{Repair, RepairMode};
+use crate::reports::{self, FORMATS, Format, Outcome, Silenced};
 use crate::transcript::PairingRules;
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
@@ -56,8 +56,8 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFlags,
 
-    /// Repair broken pairs in place (default: drop), and report what remains
-    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "drop", help_heading = "Repair")]
+    /// Repair broken pairs that were found, in place (default: move), and report what remains
+    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "move", help_heading = "Repair")]
     fix: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
@@ -111,17 +111,25 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     if args.writes() && sources.iter().any(|source| source.path.is_none()) {
         bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
     }
-    let checking = args.checking()?;
+    let (levels, config) = args.levels()?;
+    let checking = args.checking(levels)?;
+    let named = sources.len();
     sources.retain(|source| !skips(&checking.levels, source, global));
+    let silenced = config.map(|config| Silenced {
+        config,
+        lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
+        skipped: named - sources.len(),
+    });
     let interrupt = Interrupt::watch(args.writes())?;
     // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
     let progress = Arc::new(Progress::new(global.progress_display(args.diff), &sources));
     let colors = console::out_has_colors();
     let mut outcome = Outcome::default();
+    outcome.silenced = silenced.filter(Silenced::is_something);
     (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
     let mut findings =
         CheckReporter::new(global, args.output_format, outcome, (args.writes(), args.diff), Arc::clone(&progress));
-    missing.iter().for_each(|error| findings.fail(error));
+    missing.iter().for_each(|error| findings.miss(error));
     let batch = Batch {
         jobs: global.jobs,
         at_once: None,
@@ -150,7 +158,7 @@ impl Args {
         self.fix.is_some() && !self.diff
     }
 
-    fn checking(&self) -> anyhow::Result<Checking> {
+    fn checking(&self, levels: Levels) -> anyhow::Result<Checking> {
         let profile = self.profile.as_deref().map(profile_named).transpose()?;
         let repair = self.repair(profile.map(Dialect::pairing_rules));
         let profile = profile.map(|dialect| Profile {
@@ -160,15 +168,18 @@ impl Args {
         let counting = self.max_tokens.map(|_| self.template.counting(&self.counting)).transpose()?;
         let inspection =
             Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
-        Ok(Checking { inspection, live: self.input.live, levels: self.levels()?, counting, repair })
+        Ok(Checking { inspection, live: self.input.live, levels, counting, repair })
     }
 
-    fn levels(&self) -> anyhow::Result<Levels> {
+    /// The levels, and the name of the configuration that some of them are from.
+    fn levels(&self) -> anyhow::Result<(Levels, Option<String>)> {
         let config = self.config.load()?;
         let table = config.as_ref().map_or_else(|| Ok(Table::default()), |config| config.section("check"))?;
         if let Some(config) = &config {
+            config.refuse_many_paths(table.paths.len())?;
             Levels::new(&table, &Table::default()).map_err(|error| config.error_at(error.culprit(), &error))?;
         }
+        let folder = config.as_ref().map(Config::folder);
         let flags = Table {
             deny: self.deny.clone(),
             warn: self.warn.clone(),
@@ -176,12 +187,14 @@ impl Args {
             strict: self.strict,
             ..Table::default()
         };
-        Ok(Levels::new(&table, &flags)?)
+        let levels = Levels::new(&table, &flags)?;
+        let levels = folder.map_or(levels.clone(), |folder| levels.below(folder));
+        Ok((levels, config.map(|config| config.file)))
     }
 
     fn repair(&self, profile: Option<PairingRules>) -> Option<TextRepair> {
-        let mode = self.fix.or(self.diff.then_some(RepairMode::Drop))?;
-        let chain = Chain::default().at("", repairs(mode, self.repair_pending, profile));
-        Some(TextRepair { cutter: Cutter { chain, ..Cutter::default() }, write: self.writes() })
+        let mode = self.fix.or(self.diff.then(RepairMode::default))?;
+        let repair = Repair { mode, pending: self.repair_pending };
+        Some(TextRepair { repair, profile, write: self.writes() })
     }
 }

@@ -12,7 +12,7 @@ use crate::checks::Finding;
 use crate::console;
 use crate::error::{Error, ErrorKind};
 use crate::io::{FileSink, Progress, Replace, Scratch};
-use crate::reports::{Format, Outcome};
+use crate::reports::{FORMATS, Format, Outcome};
 use crate::visible::one_line;
 
 /// Collects the results of a batch of checks.
@@ -34,6 +34,8 @@ pub(super) struct CheckReporter<'g> {
     /// By how many bytes repair has made the current file longer, before the current block.
     grown: isize,
     changed: bool,
+    /// Whether some of the current file is not UTF-8, so that it is not written.
+    garbled: bool,
     /// The current repaired file.
     sink: Option<FileSink>,
     scratch: Scratch,
@@ -41,6 +43,8 @@ pub(super) struct CheckReporter<'g> {
     differs: bool,
     /// Whether it was reported how the current file is read.
     described: bool,
+    /// Whether the current file had an error; `None` between files.
+    failed: Option<bool>,
 }
 
 impl<'g> CheckReporter<'g> {
@@ -64,11 +68,13 @@ impl<'g> CheckReporter<'g> {
             seen: HashMap::new(),
             grown: 0,
             changed: false,
+            garbled: false,
             sink: None,
             scratch: Scratch::default(),
             hunks: false,
             differs: false,
             described: false,
+            failed: None,
         }
     }
 
@@ -78,12 +84,16 @@ impl<'g> CheckReporter<'g> {
             Event::Opened(opened) => {
                 self.outcome.files.push(opened.source.name.clone());
                 (self.grown, self.changed, self.hunks, self.sink) = (0, false, false, None);
-                self.described = !self.global.verbose;
+                self.garbled = false;
+                (self.described, self.failed) = (!self.global.verbose, Some(false));
                 Flow::Continue
             }
             Event::Done { opened, out, .. } => self.done(opened, out),
             Event::Failed(failure) => {
-                self.fail(&failure.error);
+                match self.failed {
+                    Some(_) => self.fail(&failure.error),
+                    None => self.miss(&failure.error),
+                }
                 // A record that cannot be read cannot be written either.
                 if failure.record.is_some() && !self.write { Flow::Continue } else { self.drop_sink() }
             }
@@ -92,11 +102,13 @@ impl<'g> CheckReporter<'g> {
                 Flow::Continue
             }
             Event::Closed { opened, complete } => {
-                if let Some(sink) = self.sink.take().filter(|_| complete && self.changed)
-                    && let Err(error) = sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch)
-                {
-                    self.fail(&error);
+                if let Some(sink) = self.sink.take().filter(|_| complete && self.changed && !self.garbled) {
+                    match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
+                        Ok(_) => self.outcome.changed.push(opened.source.name.clone()),
+                        Err(error) => self.fail(&error),
+                    }
                 }
+                self.failed = None;
                 Flow::Continue
             }
         }
@@ -110,6 +122,7 @@ impl<'g> CheckReporter<'g> {
             self.progress.aside(|| report::note(&report::reading(opened, checked.dialect)));
         }
         self.changed |= checked.changed;
+        self.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
         for finding in checked.findings.drain(..) {
@@ -185,9 +198,20 @@ impl<'g> CheckReporter<'g> {
         Flow::Leave
     }
 
+    /// Reports an input that could not be found or opened; the check continues.
+    pub(super) fn miss(&mut self, error: &Error) {
+        self.outcome.missing += 1;
+        self.outcome.failed += 1;
+        self.fail(error);
+    }
+
     /// Reports an error; the check continues.
-    pub(super) fn fail(&mut self, error: &Error) {
+    fn fail(&mut self, error: &Error) {
         self.outcome.errors += 1;
+        if self.failed == Some(false) {
+            self.failed = Some(true);
+            self.outcome.failed += 1;
+        }
         self.progress.aside(|| report::error(error));
     }
 
@@ -205,6 +229,15 @@ impl<'g> CheckReporter<'g> {
         }
     }
 
+    /// Notes what was changed and silenced, where the report does not say it.
+    fn note_rest(&self) {
+        let changed = self.outcome.changed.iter().map(|file| format!("changed: {file}"));
+        let silenced = self.outcome.silenced.iter().map(ToString::to_string);
+        if !self.global.quiet {
+            changed.chain(silenced).for_each(|line| report::note(&line));
+        }
+    }
+
     /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
     pub(super) fn finish(mut self, allow_empty: bool, exit_zero: bool) -> ExitCode {
         self.progress.finish();
@@ -214,6 +247,9 @@ impl<'g> CheckReporter<'g> {
             if let Err(error) = wrote {
                 self.broken(&error);
             }
+        }
+        if self.diff || self.format.name != FORMATS[0].name {
+            self.note_rest();
         }
         let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0;
         let failed = self.outcome.errors > 0;

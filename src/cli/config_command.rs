@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::PROCESSOR_SPECS;
 use crate::checks::{ALL, Group};
-use crate::cli::config::{Config, Origin, Step, Value, Variables, schema};
+use crate::cli::config::{Choice, Config, Origin, Step, Value, Variables, schema};
 use crate::console;
 use crate::summarizers::shown_endpoint;
 use crate::visible::one_line;
@@ -31,32 +31,27 @@ pub(super) struct ConfigFlags {
 impl ConfigFlags {
     /// The configuration, if there is one.
     pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
-        Ok(self.located()?.map(|located| located.0))
-    }
-
-    /// The configuration, and whether it is the user's: named, or in the user's folder of configurations. An error if there
-    /// is none.
-    pub(super) fn required(&self) -> anyhow::Result<(Config, bool)> {
-        if self.no_config {
-            bail!("--no-config leaves no chain to run: the configuration file contains it");
-        }
-        self.located()?.context(
-            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
-        )
-    }
-
-    fn located(&self) -> anyhow::Result<Option<(Config, bool)>> {
         let variables = Variables::of_process();
         let found = match &self.config {
             _ if self.no_config => None,
-            Some(path) => Some((path.clone(), true)),
+            Some(path) => Some((path.clone(), Choice::Named)),
             None => match closest()? {
-                Some(path) => Some((path, false)),
-                None => Config::of_user(&variables).map(|path| (path, true)),
+                Some(path) => Some((path, Choice::Found)),
+                None => Config::of_user(&variables).map(|path| (path, Choice::OfUser)),
             },
         };
-        let Some((path, trusted)) = found else { return Ok(None) };
-        Ok(Some((Config::load(&path, PROCESSOR_SPECS, &variables)?, trusted)))
+        let Some((path, choice)) = found else { return Ok(None) };
+        Ok(Some(Config::load(&path, choice, PROCESSOR_SPECS, &variables)?))
+    }
+
+    /// The configuration; an error if there is none.
+    pub(super) fn required(&self) -> anyhow::Result<Config> {
+        if self.no_config {
+            bail!("--no-config leaves no chain to run: the configuration file contains it");
+        }
+        self.load()?.context(
+            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
+        )
     }
 }
 

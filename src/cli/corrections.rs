@@ -36,6 +36,12 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 const BUDGET: &str = "`limit` and `split` take a budget of tokens: --max-tokens N";
 
+/// How `check` chooses rules, for those who look for the flags of other linters.
+const RULE_FLAGS: [&str; 8] =
+    ["--select", "--ignore", "--rule", "--rules", "--enable", "--disable", "--only", "--extend-select"];
+const RULES: &str =
+    "-D, -W and -A RULE choose what is denied, warned of and allowed; `-A all -D pairing` checks one group";
+
 /// `error` with a suggestion, if a known name is close to the wrong one. `command` is the one that was `given`.
 pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
     let known = flags_of(command);
@@ -44,10 +50,9 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
         ErrorKind::UnknownArgument => {
             let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
             let name = flag.split('=').next().unwrap_or_default();
-            let elsewhere = ELSEWHERE.iter().find(|(other, _)| name == *other);
-            if let Some((_, advice)) = elsewhere.filter(|_| synonym(name, &known).is_none()) {
+            if let Some(advice) = advice(name, &known) {
                 error.remove(ContextKind::SuggestedArg);
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
                 return error;
             }
             if flag.starts_with('-') && flag[1..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -71,6 +76,15 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
         _ => {}
     }
     error
+}
+
+/// What to do instead of `flag`, where no other flag takes its place.
+fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
+    if RULE_FLAGS.contains(&flag) && known.iter().any(|known| known == "--deny") {
+        return Some(RULES);
+    }
+    let elsewhere = ELSEWHERE.iter().find(|(other, _)| flag == *other && synonym(flag, known).is_none());
+    elsewhere.map(|(_, advice)| *advice)
 }
 
 /// What is wrong with a number that is out of bounds, by the flag that was `given`.

@@ -73,9 +73,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     reporter.map = map.map(|map| SplitMap::open(&map, flags)).transpose()?;
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
-    if sources.is_empty() && missing.is_empty() && finished_before == 0 && !global.quiet {
-        report::warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
-    }
+    report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
     let on_error = flags.output.on_error;
     let at_once = cutting.cutter.chain.at_once();
     let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };

@@ -134,7 +134,7 @@ fn root() -> clap::Command {
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
 #[must_use]
 pub fn reads_configuration(path: &std::path::Path) -> bool {
-    let config = config::Config::load(path, PROCESSOR_SPECS, &config::Variables::default());
+    let config = config::Config::load(path, config::Choice::Named, PROCESSOR_SPECS, &config::Variables::default());
     config.is_ok_and(|config| config.chain(&config.everywhere(), false).is_ok())
 }
 

@@ -23,6 +23,13 @@ pub(super) fn note(what: &impl Display) {
     console::message(Style::new(), what);
 }
 
+/// Warns that there is nothing to read: a directory without transcripts is no error, but seldom what was meant.
+pub(super) fn warn_empty(is_empty: bool, global: &Global) {
+    if is_empty && !global.quiet {
+        warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
+    }
+}
+
 /// How an input was read: its framing and dialect.
 pub(super) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
     format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))

@@ -44,7 +44,7 @@ pub(super) struct Args {
 
 /// Runs the chain, or writes it.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
-    let (config, trusted) = args.config.required()?;
+    let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
         console::out(&printed(&config, &steps))?;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
             config.file
         ));
     }
-    if !(trusted || args.trust) {
+    if !(config.choice.is_trusted() || args.trust) {
         config.refuse_untrusted(&steps)?;
     }
     let chain = config.chain(&steps, args.cutting.dry_run)?;

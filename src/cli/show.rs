@@ -94,11 +94,11 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         return message::run(&args.message, &args.input, global);
     }
     let (sources, missing) = args.input.sources(None)?;
+    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let mut wrote = Ok(());
     // Whether anything was reported about the current file.
-    let mut seen = false;
+    let (mut wrote, mut seen) = (Ok(()), false);
     let input_options = args.input.input_options()?;
     let batch = Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() };
     batch.run(sources, &Outliner { live: args.input.live }, |event| match event {

@@ -7,10 +7,8 @@ mod spool;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
-
 use self::pages::Pages;
-use super::config::{Config, Variables};
+use super::config::{Choice, Config, Variables};
 use super::input::{Global, Input, is_standard};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
@@ -187,7 +185,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     });
     written?;
     if pages.is_empty() {
-        bail!("no transcripts to show");
+        report::warn_empty(status == ExitCode::SUCCESS, global);
+        return Ok(status);
     }
     if args.text {
         pager::print(&pages.into_text()?)?;
@@ -215,7 +214,7 @@ impl Args {
         match (&self.policy, &self.config) {
             (Some(text), _) => Ok(Some(Policy { chain: policy::chain(text, &RULES)?, label: text.clone() })),
             (None, Some(path)) => {
-                let config = Config::load(path, PROCESSOR_SPECS, &Variables::of_process())?;
+                let config = Config::load(path, Choice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
                 RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();

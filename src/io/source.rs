@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use ignore::WalkBuilder;
 
 use super::folders::event_folders;
 use crate::error::{Error, ErrorKind, system_message};
+use crate::globs::{self, InvalidGlob, Stars};
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "parquet")]
@@ -125,15 +126,15 @@ impl Found {
     }
 
     fn glob(&mut self, path: &Path, base: &Path, pattern: &str) {
-        match GlobBuilder::new(pattern).literal_separator(true).build() {
+        match globs::compile([pattern], Stars::OneComponent) {
             Ok(glob) => {
                 let before = self.sources.len() + self.errors.len();
-                self.directory(base, Some(&glob.compile_matcher()));
+                self.directory(base, Some(&glob));
                 if before == self.sources.len() + self.errors.len() {
                     self.fail(path, "no file matches");
                 }
             }
-            Err(error) => self.fail(path, &error.kind().to_string()),
+            Err(error) => self.fail(path, &error.to_string()),
         }
     }
 
@@ -142,7 +143,7 @@ impl Found {
     }
 
     /// Walks `root`: all transcripts below it, or the files that match a glob. Symlink loops are errors.
-    fn directory(&mut self, root: &Path, glob: Option<&globset::GlobMatcher>) {
+    fn directory(&mut self, root: &Path, glob: Option<&GlobSet>) {
         // The walk of an empty root starts at `.`.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
@@ -162,7 +163,7 @@ impl Found {
         }
     }
 
-    fn entry(&mut self, root: &Path, path: &Path, glob: Option<&globset::GlobMatcher>) {
+    fn entry(&mut self, root: &Path, path: &Path, glob: Option<&GlobSet>) {
         // The walk of an empty root starts at `.`, and an empty prefix would not remove it.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let inside = path.strip_prefix(walked).unwrap_or(path);
@@ -243,14 +244,17 @@ fn ending(path: &Path) -> Option<&'static str> {
 
 /// Globs of paths below a walked directory. One without a slash matches a name at any depth.
 fn glob_set(globs: &[String]) -> Result<GlobSet, Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
+    let anywhere = |glob: &String| {
         let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
-        let anywhere = if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") };
-        let built = GlobBuilder::new(&anywhere).literal_separator(true).build();
-        set.add(built.map_err(|error| Error::new(ErrorKind::Usage, glob, error.kind().to_string()))?);
-    }
-    set.build().map_err(|error| Error::new(ErrorKind::Usage, "", error.to_string()))
+        if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") }
+    };
+    let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
+    globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
+        // The error names the glob as it was written.
+        let nth = anywhere.iter().position(|glob| *glob == error.glob);
+        let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
+        Error::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
+    })
 }
 
 /// Whether `path` is not a file and looks like the suffix of a backup: `.bak`, `~`, `orig`, or empty.

@@ -25,7 +25,7 @@ pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), &'static
         Field::Double(value) => write!(out, "{}", serde_json::json!(value)),
         Field::Str(text) => write!(out, "{}", serde_json::json!(text)),
         Field::Bytes(bytes) => {
-            let text = std::str::from_utf8(bytes.data()).map_err(|_| "bytes that are no UTF-8")?;
+            let text = std::str::from_utf8(bytes.data()).map_err(|_| "invalid UTF-8")?;
             write!(out, "{}", serde_json::json!(text))
         }
         Field::Group(row) => return write_struct(row, out),

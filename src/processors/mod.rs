@@ -19,6 +19,7 @@ mod thoughts;
 mod token_limit;
 mod tool_filter;
 
+pub use crate::globs::InvalidGlob;
 pub use clear_results::{ClearResults, StaleResults};
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
@@ -30,7 +31,7 @@ pub use planning::{
     Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark,
     View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
-pub use repair::{Repair, RepairFor, RepairMode};
+pub use repair::{Exempt, Repair, RepairFor, RepairMode};
 pub use sliding_window::SlidingWindow;
 pub use split::{Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
+
+use crate::globs::{self, InvalidGlob, Stars};
 
 /// Globs that are matched against tool names: `*`, `?`, `[…]`, `{a,b}`.
 ///
@@ -13,7 +15,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 /// let globs = ToolGlobs::compile(&["debug_*", "serach"])?;
 /// assert!(globs.is_match("debug_print") && !globs.is_match("search"));
 /// assert_eq!(globs.unmatched().collect::<Vec<_>>(), ["serach"]);
-/// # Ok::<(), globset::Error>(())
+/// # Ok::<(), curtail::processors::InvalidGlob>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct NameGlobs {
@@ -27,13 +29,10 @@ impl NameGlobs {
     ///
     /// # Errors
     /// One of them is not a valid glob.
-    pub fn compile<S: AsRef<str>>(globs: &[S]) -> Result<Self, globset::Error> {
-        let mut set = GlobSetBuilder::new();
-        for glob in globs {
-            set.add(Glob::new(glob.as_ref())?);
-        }
+    pub fn compile<S: AsRef<str>>(globs: &[S]) -> Result<Self, InvalidGlob> {
+        let set = globs::compile(globs.iter().map(AsRef::as_ref), Stars::Anything)?;
         let written = globs.iter().map(|glob| (glob.as_ref().to_owned(), AtomicBool::new(false)));
-        Ok(Self { set: set.build()?, written: written.collect() })
+        Ok(Self { set, written: written.collect() })
     }
 
     /// The same globs, none of which is missed if it matches nothing: the user did not write them.

@@ -7,7 +7,7 @@ use super::planning::DropSet;
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, View};
 use crate::json::Value;
 use crate::transcript::{
-    DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, ResultPlace, Role,
+    DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Role,
 };
 
 /// How to repair a broken pair.
@@ -15,11 +15,11 @@ use crate::transcript::{
 #[non_exhaustive]
 pub enum RepairMode {
     /// Drop it with its other half; keep the first of duplicates.
-    #[default]
     Drop,
     /// Answer an unanswered call with a result that says it was interrupted; drop other faults.
     Stub,
-    /// Move a detached result to its call; drop other faults.
+    /// Move a detached result, or one that comes before its call, to its call; drop other faults.
+    #[default]
     Move,
 }
 
@@ -87,25 +87,28 @@ impl Processor for Repair {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(self.plan(view, view.pairing_rules))
+        Ok(self.plan(view, view.pairing_rules, Exempt::default()))
     }
 }
 
 impl Repair {
-    /// Repairs the faults that `view` has under `rules`; results are placed as its own format writes them.
-    fn plan(self, view: &View<'_, '_>, rules: PairingRules) -> Plan {
+    /// Repairs the faults that `view` has under `rules`, except those that are exempt; results are placed as its own format
+    /// writes them.
+    fn plan(self, view: &View<'_, '_>, rules: PairingRules, exempt: Exempt) -> Plan {
         let pairs = Pairs::from_messages(view.messages);
-        let faults: Vec<Fault> = Fault::find_all(view.messages, &pairs, rules)
-            .into_iter()
-            .filter(|fault| self.pending || fault.kind != FaultKind::PendingCall)
-            .collect();
+        let mut faults = Fault::find_all(view.messages, &pairs, rules);
+        faults.retain(|fault| self.pending || fault.kind != FaultKind::PendingCall);
+        exempt.remove(&mut faults, view, rules);
         // A duplicate id changes which result pairs with which call; without it the other pairs may be intact.
         let duplicate = |fault: &&Fault| fault.kind == FaultKind::DuplicateCallId;
         if faults.iter().any(|fault| duplicate(&fault)) {
             // No pair cascades here: the results may belong to the call that is kept.
             return dropped(view, &Pairs::default(), faults.iter().filter(duplicate));
         }
-        let placer = AnswerPlacer::new(view, rules, &pairs);
+        let early = if self.mode == RepairMode::Move { early_results(&faults, &pairs) } else { HashMap::new() };
+        let answered: HashSet<PartRef> = early.values().copied().collect();
+        faults.retain(|fault| !(is_unanswered(fault) && answered.contains(&fault.at)));
+        let placer = AnswerPlacer::new(view, rules, &pairs, &early);
         let is_repairable = |fault: &Fault| match self.mode {
             RepairMode::Drop => false,
             RepairMode::Stub => placer.can_answer(fault),
@@ -116,13 +119,71 @@ impl Repair {
     }
 }
 
-/// Repairs what a provider would reject, in transcripts of any format.
+/// Repairs some faults, or what another provider would reject, in transcripts of any format.
 #[derive(Debug, Clone, Copy)]
 pub struct RepairFor {
     /// How to repair it.
     pub repair: Repair,
-    /// The rules of the provider.
-    pub profile: PairingRules,
+    /// The rules of the provider, if they are not those of the transcript's own format.
+    pub profile: Option<PairingRules>,
+    /// The faults that stay.
+    pub exempt: Exempt,
+}
+
+/// Faults that a repair leaves as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exempt {
+    kinds: u16,
+    /// Calls and results without the id that their format requires.
+    pub missing_ids: bool,
+    /// Results after other content of the right message.
+    pub not_first: bool,
+    /// Messages that the model no longer reads.
+    pub unread: bool,
+}
+
+impl Exempt {
+    /// The same faults, and those of a kind.
+    #[must_use]
+    pub const fn and(self, kind: FaultKind) -> Self {
+        Self { kinds: self.kinds | 1 << kind as u16, ..self }
+    }
+
+    const fn contains(self, kind: FaultKind) -> bool {
+        self.kinds & 1 << kind as u16 != 0
+    }
+
+    fn remove(self, faults: &mut Vec<Fault>, view: &View<'_, '_>, rules: PairingRules) {
+        if self == Self::default() || faults.is_empty() {
+            return;
+        }
+        let part = |at: PartRef| &view.messages[at.message].parts[at.part].content;
+        let lenient = PairingRules { results: ResultPlace::NextMessage, ..rules };
+        let placement =
+            (rules.results == ResultPlace::NextMessageFirst).then(|| Placement::new(view.messages, lenient));
+        let is_inside = |fault: &Fault| {
+            let call = fault.other.filter(|_| fault.kind == FaultKind::DetachedResult);
+            placement.as_ref().zip(call).is_some_and(|(placement, call)| placement.is_attached(call, fault.at))
+        };
+        let stays = |fault: &Fault| match fault {
+            _ if self.unread && !view.messages[fault.at.message].standing.is_read() => true,
+            _ if rules.lacks_id(part(fault.at)) => self.missing_ids,
+            _ if is_inside(fault) => self.not_first,
+            _ => self.contains(fault.kind),
+        };
+        // A call has no result because its result is exempt: one finding explains both.
+        let explained: HashSet<PartRef> = faults
+            .iter()
+            .filter(|fault| stays(fault))
+            .flat_map(|fault| match fault.kind {
+                FaultKind::ResultBeforeCall | FaultKind::FamilyMismatch => [None, fault.other],
+                FaultKind::DuplicateCallId => [Some(fault.at), fault.other],
+                _ => [None, None],
+            })
+            .flatten()
+            .collect();
+        faults.retain(|fault| !(stays(fault) || is_unanswered(fault) && explained.contains(&fault.at)));
+    }
 }
 
 impl Processor for RepairFor {
@@ -143,7 +204,8 @@ impl Processor for RepairFor {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(self.repair.plan(view, self.profile.over(view.pairing_rules)))
+        let rules = self.profile.map_or(view.pairing_rules, |profile| profile.over(view.pairing_rules));
+        Ok(self.repair.plan(view, rules, self.exempt))
     }
 }
 
@@ -155,6 +217,18 @@ fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = 
     drops.into_plan()
 }
 
+const fn is_unanswered(fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall)
+}
+
+/// The results that come before their call and are its only result, each with the call.
+fn early_results(faults: &[Fault], pairs: &Pairs) -> HashMap<PartRef, PartRef> {
+    let mut calls = HashSet::new();
+    let early = faults.iter().filter(|fault| fault.kind == FaultKind::ResultBeforeCall);
+    let early = early.filter_map(|fault| Some((fault.at, fault.other?)));
+    early.filter(|(_, call)| pairs.other_half(*call).is_none() && calls.insert(*call)).collect()
+}
+
 /// Places results next to their calls.
 struct AnswerPlacer<'v, 'a> {
     view: &'v View<'v, 'a>,
@@ -162,6 +236,8 @@ struct AnswerPlacer<'v, 'a> {
     answered: HashSet<(usize, Cow<'v, str>)>,
     /// Messages that contain only results of calls of one message.
     single: HashSet<usize>,
+    /// The results that come before their call and can be moved behind it.
+    early: &'v HashMap<PartRef, PartRef>,
     /// Results that are written inside a call.
     in_call: HashSet<PartRef>,
     /// For each message: where results for its calls are inserted, and the next message of its thread after that place.
@@ -169,20 +245,25 @@ struct AnswerPlacer<'v, 'a> {
 }
 
 impl<'v, 'a> AnswerPlacer<'v, 'a> {
-    /// A placer for `rules`.
-    fn new(view: &'v View<'v, 'a>, rules: PairingRules, pairs: &'v Pairs) -> Self {
+    /// A placer for `rules`; `early` are the results that come before their call.
+    fn new(
+        view: &'v View<'v, 'a>,
+        rules: PairingRules,
+        pairs: &'v Pairs,
+        early: &'v HashMap<PartRef, PartRef>,
+    ) -> Self {
         let call_of = |at: PartRef| view.messages[at.message].parts[at.part].content.call();
         let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
         let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
         let answers_one = |at: &usize| {
-            let others =
-                (0..view.messages[*at].parts.len()).map(|part| pairs.other_half(PartRef { message: *at, part }));
+            let call = |half: PartRef| pairs.other_half(half).or_else(|| early.get(&half).copied());
+            let others = (0..view.messages[*at].parts.len()).map(|part| call(PartRef { message: *at, part }));
             let mut others = others.map(|other| other.map(|other| other.message));
             let first = others.next().flatten();
             first.is_some() && others.all(|other| other == first)
         };
         let single = (0..view.messages.len()).filter(answers_one).collect();
-        Self { view, answered, single, in_call: in_call(view), behind: behind(view, rules) }
+        Self { view, answered, single, early, in_call: in_call(view), behind: behind(view, rules) }
     }
 
     fn message(&self, part: PartRef) -> &'v Message<'a> {
@@ -197,9 +278,10 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     /// have accepted it. So is a call without an id in a format with ids, because no result can name it. In formats without
     /// ids, results pair by name and order, so a stub next to a result of the same tool could pair with the wrong call.
     fn can_answer(&self, fault: &Fault) -> bool {
-        let wanted = matches!(fault.kind, FaultKind::UnansweredCall | FaultKind::PendingCall);
         let call = self.message(fault.at).parts[fault.at.part].content.call();
-        let Some(call) = call.filter(|call| wanted && call.argument_fault().is_none()) else { return false };
+        let Some(call) = call.filter(|call| is_unanswered(fault) && call.argument_fault().is_none()) else {
+            return false;
+        };
         match &call.id {
             Some(id) => id.len_bound() > 0,
             None => {
@@ -215,7 +297,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
     fn can_move(&self, fault: &Fault) -> bool {
         let message = self.message(fault.at);
         let hosted = message.parts[fault.at.part].content.result().is_none_or(|result| result.same_message);
-        fault.kind == FaultKind::DetachedResult
+        (fault.kind == FaultKind::DetachedResult || self.early.contains_key(&fault.at))
             && !hosted
             && !self.in_call.contains(&fault.at)
             && (self.is_inside() || self.single.contains(&fault.at.message))
@@ -231,14 +313,14 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             change(fault.at.message, answer, Reason::Borrowed(fault.kind.name()), &mut plan);
         }
         for fault in beside {
-            let (call, answer) = match fault.other.filter(|_| fault.kind == FaultKind::DetachedResult) {
+            let (call, answer) = match fault.other.filter(|_| !is_unanswered(fault)) {
                 Some(call) => (call, Some(Prepend::Moved(fault.at))),
                 None => (fault.at, self.stub(fault.at).map(Prepend::Draft)),
             };
             by_call.entry(call.message).or_default().extend(answer.map(|answer| (call, answer)));
         }
         let moved: BTreeSet<PartRef> =
-            faults.iter().filter(|fault| fault.kind == FaultKind::DetachedResult).map(|fault| fault.at).collect();
+            faults.iter().filter(|fault| !is_unanswered(fault)).map(|fault| fault.at).collect();
         self.cut_moved(&moved, &mut plan);
         for (call, mut answers) in by_call {
             answers.sort_by_key(|(call, _)| *call);

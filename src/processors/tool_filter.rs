@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::HashSet;
 
 use super::planning::DropSet;
-use super::{Decision, Insert, Insertion, NameGlobs, Plan, Processor, ProcessorError, Reason, View};
+use super::{Decision, Insert, Insertion, InvalidGlob, NameGlobs, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
 
 /// The tools whose calls and results are dropped.
@@ -34,9 +34,9 @@ impl ToolGlobs {
     /// let debug_tools = ToolGlobs::Exclude(ToolGlobs::compile(&["debug_*"])?);
     /// let filter = ToolFilter { tools: debug_tools, ..ToolFilter::default() };
     /// # assert!(!filter.persist_results);
-    /// # Ok::<(), globset::Error>(())
+    /// # Ok::<(), curtail::processors::InvalidGlob>(())
     /// ```
-    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<NameGlobs, globset::Error> {
+    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<NameGlobs, InvalidGlob> {
         NameGlobs::compile(patterns)
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Format, Outcome};
+use super::{Format, Outcome, Silenced};
 use crate::checks::{FindingPlace, Level};
 use crate::visible::JsonWriter;
 
@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 struct Document<'o> {
     version: u32,
     findings: Vec<One<'o>>,
-    summary: Summary,
+    summary: Summary<'o>,
 }
 
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ struct One<'o> {
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct Summary<'o> {
     files: usize,
     transcripts: usize,
     denied: usize,
@@ -43,7 +43,17 @@ struct Summary {
     errors: usize,
     #[serde(rename = "not_told")]
     hidden: usize,
+    changed: &'o [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silenced: Option<BySilenced<'o>>,
     rules: Vec<ByRule>,
+}
+
+#[derive(Serialize)]
+struct BySilenced<'o> {
+    config: &'o str,
+    lowered: bool,
+    skipped: usize,
 }
 
 #[derive(Serialize)]
@@ -75,6 +85,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         denied: count.denied,
         warned: count.warned,
     });
+    let silenced = outcome.silenced.as_ref();
     let summary = Summary {
         files: outcome.files.len(),
         transcripts: outcome.transcripts,
@@ -83,6 +94,12 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         repaired: outcome.repaired,
         errors: outcome.errors,
         hidden: outcome.hidden(),
+        changed: &outcome.changed,
+        silenced: silenced.map(|Silenced { config, lowered, skipped }| BySilenced {
+            config,
+            lowered: *lowered,
+            skipped: *skipped,
+        }),
         rules: rules.collect(),
     };
     let document = Document { version: VERSION, findings: findings.collect(), summary };

@@ -10,6 +10,7 @@ mod sarif;
 mod text;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 
 use crate::checks::{ALL, Finding, Level, Rule};
@@ -25,6 +26,14 @@ pub struct Outcome {
     pub repaired: usize,
     /// Number of errors: what could not be read or written was not checked.
     pub errors: usize,
+    /// Number of files that had an error.
+    pub failed: usize,
+    /// Number of files that could not be found. They are not in [`Outcome::files`].
+    pub missing: usize,
+    /// The files that a repair changed.
+    pub changed: Vec<String>,
+    /// What a configuration silenced, if anything.
+    pub silenced: Option<Silenced>,
     /// How many findings are shown at most; all by default.
     pub limit: Option<usize>,
     /// Whether findings are counted and not shown.
@@ -37,6 +46,36 @@ pub struct Outcome {
     written: usize,
     /// The number of findings of each rule, by its code.
     counts: BTreeMap<&'static str, Count>,
+}
+
+/// What a configuration keeps out of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silenced {
+    /// The name of the file.
+    pub config: String,
+    /// Whether it lowers the level of a rule for a file that was checked.
+    pub lowered: bool,
+    /// The number of files that it skips.
+    pub skipped: usize,
+}
+
+impl Silenced {
+    /// Whether it keeps anything out.
+    #[must_use]
+    pub const fn is_something(&self) -> bool {
+        self.lowered || self.skipped > 0
+    }
+}
+
+impl fmt::Display for Silenced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = if self.skipped == 1 { "file" } else { "files" };
+        match (self.lowered, self.skipped) {
+            (true, 0) => write!(f, "levels lowered by {}", self.config),
+            (true, skipped) => write!(f, "levels lowered and {skipped} {files} skipped by {}", self.config),
+            (false, skipped) => write!(f, "{skipped} {files} skipped by {}", self.config),
+        }
+    }
 }
 
 /// The number of findings of a rule.

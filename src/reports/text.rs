@@ -36,6 +36,9 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     if outcome.only_counts || outcome.found() > 0 {
         write_counts(&outcome.by_rule(), out)?;
     }
+    for file in &outcome.changed {
+        writeln!(out, "changed: {}", one_line(file))?;
+    }
     writeln!(out, "{}", summary(outcome))
 }
 
@@ -81,27 +84,31 @@ fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The result if there was no transcript.
-const NOTHING: &str = "nothing was checked";
-
 /// The result of the check in one line.
 fn summary(outcome: &Outcome) -> String {
-    let (denied, warned) = (outcome.denied(), outcome.warned());
     let many = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let found = match (denied, warned) {
-        (0, 0) if outcome.transcripts == 0 => String::from(NOTHING),
-        (0, 0) if outcome.errors > 0 => String::from("nothing found"),
+    let found = match (outcome.denied(), outcome.warned()) {
         (0, 0) => String::from("no findings"),
         (denied, 0) => many(denied, "error"),
         (0, warned) => many(warned, "warning"),
         (denied, warned) => format!("{}, {}", many(denied, "error"), many(warned, "warning")),
     };
-    let repaired = if outcome.repaired > 0 { format!("; {} repaired", outcome.repaired) } else { String::new() };
-    let (files, transcripts) = (many(outcome.files.len(), "file"), many(outcome.transcripts, "transcript"));
-    let unchecked = match outcome.errors {
-        0 => String::new(),
-        errors => format!("; not all was checked: {}", many(errors, "error")),
+    let total = outcome.files.len() + outcome.missing;
+    let (files, transcripts) = (many(total, "file"), many(outcome.transcripts, "transcript"));
+    let checked = format!("checked {} of {files}: {}", total - outcome.failed, many(outcome.errors, "error"));
+    let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
+        (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
+        (0, 0, _) => checked,
+        (0, _, 0) => format!("{found} in {files}"),
+        (0, _, _) => format!("{found}; {checked}"),
+        (_, _, 0) => format!("{found} in {transcripts} of {files}"),
+        (_, _, _) => format!("{found} in {transcripts}; {checked}"),
     };
-    let separator = if found == NOTHING { ":" } else { " in" };
-    format!("{found}{separator} {transcripts} of {files}{repaired}{unchecked}")
+    if outcome.repaired > 0 {
+        line += &format!("; {} repaired", outcome.repaired);
+    }
+    if let Some(silenced) = &outcome.silenced {
+        line += &format!("; {}", one_line(&silenced.to_string()));
+    }
+    line
 }

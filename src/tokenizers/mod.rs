@@ -112,6 +112,12 @@ impl UnknownTokenizer {
     }
 }
 
+/// Whether the tokenizer called `name` is read from a file.
+#[must_use]
+pub fn names_tokenizer_file(name: &str) -> bool {
+    name.split(':').any(is_file_name)
+}
+
 /// Whether a name is the path of a file.
 fn is_file_name(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "json")

@@ -215,6 +215,19 @@ impl PairingRules {
         // Whether there are ids depends on the transcript, whoever reads it.
         Self { results, ids: own.ids, ..self }
     }
+
+    /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
+    #[must_use]
+    pub fn lacks_id(self, content: &Content<'_>) -> bool {
+        let (id, family, hosted) = match (content.call(), content.result()) {
+            (Some(call), _) => (&call.id, call.family, call.hosted),
+            (_, Some(result)) => (&result.id, result.family, result.same_message),
+            _ => return false,
+        };
+        // Tool searches may lack an id; positional calls never have one.
+        let needs_id = self.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
+        needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+    }
 }
 
 /// Where a wire format requires the result of a call.

@@ -13,8 +13,11 @@ pub(super) static RULE: Rule = Rule {
           other role; Anthropic and Bedrock require them in the next user message. A result after another message has \
           the right id, and the provider still rejects it.\n\n\
           Records that are parts of one reply, and results in several consecutive user messages, are treated as one \
-          message.",
-    help: "move the result to its call: `--fix=move` does this",
+          message.\n\n\
+          Some formats pair by id alone, wherever the result is, and the rule never has a finding in them unless \
+          `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, `kimi`, \
+          `openhands`, `qwen`, `responses` and `simple`.",
+    help: "move the result to its call: `--fix` does this",
     answers: &[
         (
             "openai",

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
           ids that are unique in the whole transcript: there, an id must not be reused even after its call was \
           answered.\n\n\
           In all other formats an id may be reused for a new call once the earlier call was answered.",
-    help: "give each call its own id, or drop the duplicate",
+    help: "give each call its own id, or drop the duplicate: `--fix` drops it",
     answers: &[
         ("anthropic", "messages.N.content.M: `tool_use` ids must be unique"),
         ("openai", "Duplicate value for 'tool_call_id' of call_… in message[N]."),

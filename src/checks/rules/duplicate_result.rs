@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     why: "A second result for an answered call comes from a retry, or from a resumed session that wrote its last \
           messages again. Providers reject it. Repair keeps the first result, because the rest of the conversation \
           builds on it.",
-    help: "drop the second result",
+    help: "drop the second result: `--fix` does this",
     answers: &[
         ("anthropic", "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…"),
         (

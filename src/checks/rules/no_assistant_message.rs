@@ -25,9 +25,12 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let replies = context.of_role(Role::Assistant).next().is_some()
         || context.calls().next().is_some()
         || context.messages.iter().any(|message| message.exchange);
-    if replies || context.messages.is_empty() {
-        Vec::new()
-    } else {
-        vec![context.match_all("the transcript has no assistant message")]
+    // Of items that no format defines, `nothing-read` has a finding.
+    let is_unknown = || context.non_messages.iter().any(|item| item.unknown.is_some());
+    match (replies, context.messages.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, false) => vec![context.match_all("the transcript has no assistant message")],
+        (false, true) if is_unknown() => Vec::new(),
+        (false, true) => vec![context.match_all("the transcript has no message")],
     }
 }

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
           The result of a tool that the provider runs needs its call too, in the same message. With \
           `--stateful`, a result may answer a call that the provider stores, and the rule does not apply to formats \
           that allow this.",
-    help: "drop the result, or put its call back before it",
+    help: "put its call back before the result, or drop the result: `--fix` drops it",
     answers: &[
         (
             "openai",

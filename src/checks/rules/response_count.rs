@@ -24,23 +24,16 @@ pub(super) static RULE: Rule = Rule {
     detector: Detector::Transcript(detect),
 };
 
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
-}
-
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let wrong = (0..context.messages.len()).filter_map(|at| context.miscounted(at).map(|next| (at, next)));
+    let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let wrong = (0..context.messages.len()).filter_map(|at| Some((at, context.miscounted(at)?)));
     wrong
-        .map(|(at, next)| {
-            let (calls, results) = (context.calls_of(at), context.results_of(next));
-            let found = context.match_message(
-                next,
-                format!(
-                    "the message has {results} {}, and the message before it {calls} {}",
-                    plural(results, "result"),
-                    plural(calls, "call")
-                ),
-            );
+        .map(|(at, (turn, answers))| {
+            let calls: usize = turn.map(|at| context.calls_of(at)).sum();
+            let results: usize = answers.clone().map(|at| context.results_of(at)).sum();
+            let (calls, results) = (plural(calls, "call"), plural(results, "result"));
+            let found = context
+                .match_message(answers.start, format!("the message has {results}, and the message before it {calls}"));
             Match { other: Some((at, context.messages[at].value())), ..found }
         })
         .collect()

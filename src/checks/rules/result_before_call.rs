@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "A tool result comes before the call that it answers.",
     why: "Messages were sorted by a clock that was set back, or merged from two logs in the wrong order. Calls and \
           results are paired forward only: the result answers nothing, and the call has no result.",
-    help: "put the call before its result",
+    help: "put the call before its result: `--fix` moves the result behind its call",
     answers: &[
         (
             "openai",

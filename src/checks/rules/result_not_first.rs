@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "A tool result comes after other content of its message.",
     why: "The message after a call must begin with the results of all its calls; the user's own content follows them. \
           A single text block before a result makes the request fail.",
-    help: "put the results before the rest of the message: `--fix=move` does this",
+    help: "put the results before the rest of the message: `--fix` does this",
     answers: &[(
         "anthropic",
         "Did not find 1 tool_result block(s) at the beginning of this message. Messages following tool_use blocks must begin with a matching number of tool_result blocks.",

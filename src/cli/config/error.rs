@@ -1,5 +1,6 @@
 //! Errors in a configuration: where, what is wrong, and what to write instead.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -36,14 +37,15 @@ pub(super) struct Page<'t> {
     pub(super) text: &'t str,
 }
 
-/// The context for reading a table: its file, the folder that its paths are resolved against, the known processors and the
-/// environment.
+/// The context for reading a table: its file, the folder that its paths are resolved against, the known processors, the
+/// environment, and how many processors the file may still contain.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'r> {
     pub(super) page: Page<'r>,
     pub(super) folder: &'r Path,
     pub(super) specs: &'static [ProcessorSpec],
     pub(super) variables: &'r Variables,
+    pub(super) room: &'r Cell<usize>,
 }
 
 impl Page<'_> {

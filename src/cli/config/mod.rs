@@ -3,6 +3,7 @@
 //! It knows no processor by name; other commands read their own tables.
 
 mod error;
+mod owner;
 mod read;
 mod schema;
 mod shown;
@@ -10,6 +11,8 @@ mod table;
 mod value;
 mod variables;
 
+use std::cell::Cell;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -31,11 +34,40 @@ pub(crate) type Step<'c> = crate::pipeline::Step<'c, ProcessorEntry>;
 /// The names of a configuration in a folder; the first that exists is used.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
 
+/// The most bytes, processors and `check.paths` tables of a file that was found: whoever wrote it cannot keep the program
+/// busy.
+const MAX_FOUND_BYTES: u64 = 1 << 20;
+const MAX_FOUND_PROCESSORS: usize = 256;
+const MAX_FOUND_PATHS: usize = 1000;
+
+/// What to do with a file that was found and is refused.
+const NAME_IT: &str = "name it with -c to use it";
+
+/// How a configuration was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The user named it.
+    Named,
+    /// It is in the user's folder of configurations.
+    OfUser,
+    /// It is in the working directory or above it; other people may have written it.
+    Found,
+}
+
+impl Choice {
+    /// Whether the file may run programs, name servers, keys and files, and be of any size.
+    pub(crate) fn is_trusted(self) -> bool {
+        self != Self::Found
+    }
+}
+
 /// The content of a configuration file.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     /// The name of the file in messages.
     pub(crate) file: String,
+    /// How it was chosen.
+    pub(crate) choice: Choice,
     text: String,
     levels: Levels<ProcessorEntry>,
 }
@@ -47,18 +79,42 @@ impl Config {
     /// The file cannot be read, or something in it is not understood.
     pub(crate) fn load(
         path: &Path,
+        choice: Choice,
         specs: &'static [ProcessorSpec],
         variables: &Variables,
     ) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
-            file: file.clone(),
-            place: None,
-            what: system_message(&error),
-        })?;
+        let unusable = |what| ConfigError { file: file.clone(), place: None, what };
+        let text = if choice.is_trusted() {
+            std::fs::read_to_string(path).map_err(|error| unusable(system_message(&error)))?
+        } else {
+            found_text(path, variables).map_err(unusable)?
+        };
         let folder = path.parent().unwrap_or(Path::new(""));
-        let levels = read::levels(Reader { page: Page { file: &file, text: &text }, folder, specs, variables })?;
-        Ok(Self { file, text, levels })
+        let room = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
+        let page = Page { file: &file, text: &text };
+        let levels = read::levels(Reader { page, folder, specs, variables, room: &room })?;
+        Ok(Self { file, choice, text, levels })
+    }
+
+    /// The folder that globs of paths are resolved against: that of the file, or the working directory for the user's own
+    /// file, which belongs to no project.
+    #[must_use]
+    pub(crate) fn folder(&self) -> &Path {
+        let folder = Path::new(&self.file).parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.filter(|_| self.choice != Choice::OfUser).unwrap_or(Path::new("."))
+    }
+
+    /// Refuses more `check.paths` tables than a file that was found may have.
+    ///
+    /// # Errors
+    /// There are more.
+    pub(crate) fn refuse_many_paths(&self, paths: usize) -> Result<(), ConfigError> {
+        if self.choice.is_trusted() || paths <= MAX_FOUND_PATHS {
+            return Ok(());
+        }
+        let what = format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAME_IT}");
+        Err(ConfigError { file: self.file.clone(), place: None, what })
     }
 
     /// The file that applies to `folder`: the closest one in it or above it, up to the root of the repository. Other people
@@ -116,8 +172,8 @@ impl Config {
     pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), ConfigError> {
         let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.need_trust).next() else { return Ok(()) };
         let what = format!(
-            "`{key}` is not allowed in a file that was found, because it can run a program or send your data; read the file, \
-             then name it with -c or pass --trust"
+            "`{key}` is not allowed in a file that was found, because it can run a program, open a file or your store, or send \
+             your data; read the file, then name it with -c or pass --trust"
         );
         Err(ConfigError { file: self.file.clone(), place: Some(*place), what })
     }
@@ -158,6 +214,23 @@ pub(in crate::cli) fn described(steps: &[Step<'_>]) -> String {
         format!("{level}: {}{}", entry.spec.name, values.collect::<String>())
     });
     stages.collect::<Vec<_>>().join("; ")
+}
+
+/// The text of a file that was found.
+fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
+    let system = |error| system_message(&error);
+    if let Some(owner) = owner::stranger(path, variables).map_err(system)? {
+        return Err(format!(
+            "belongs to another user (uid {owner}) and was found, not named; {NAME_IT}, or pass --no-config"
+        ));
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(system)?;
+    file.take(MAX_FOUND_BYTES + 1).read_to_string(&mut text).map_err(system)?;
+    if text.len() as u64 > MAX_FOUND_BYTES {
+        return Err(format!("a file that was found may have at most 1 MiB; {NAME_IT}, or pass --no-config"));
+    }
+    Ok(text)
 }
 
 fn beside(folder: &Path) -> Option<PathBuf> {

@@ -14,8 +14,10 @@ use super::error::Reader;
 use super::error::{ConfigError, Page};
 use super::shown::{found, shown, whole};
 use super::value::{Given, Value, is_overridden, value};
+use super::{MAX_FOUND_PROCESSORS, NAME_IT};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use crate::suggest::unknown;
+use crate::tokenizers::names_tokenizer_file;
 
 /// A processor with its configuration.
 #[derive(Debug, Clone)]
@@ -34,7 +36,12 @@ pub(crate) struct ProcessorEntry {
 
 /// Reads the table of a processor.
 pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
-    let Reader { page, folder, specs, variables } = reader;
+    let Reader { page, folder, specs, variables, room } = reader;
+    let Some(left) = room.get().checked_sub(1) else {
+        let what = format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAME_IT}");
+        return Err(page.fault(table.span(), what));
+    };
+    room.set(left);
     let DeValue::Table(members) = table.get_ref() else {
         return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
@@ -48,7 +55,8 @@ pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -
         let values = texts(page, name.get_ref(), key, said)?;
         if !is_overridden(key, variables) {
             flags.extend(values.iter().filter_map(|value| flag(key, value, folder)));
-            need_trust.extend(key.needs_trust.then(|| (name.get_ref().to_string(), page.place(name.span().start))));
+            let trusted = key.needs_trust || values.iter().any(|value| names_file(key, value, folder));
+            need_trust.extend(trusted.then(|| (name.get_ref().to_string(), page.place(name.span().start))));
         }
         let (line, _) = page.place(name.span().start);
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
@@ -147,6 +155,11 @@ fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>
         }
     }
     Ok(word)
+}
+
+/// Whether `word`, which may be a name or a path, is the path of a file.
+fn names_file(key: &OptionKey, word: &str, folder: &Path) -> bool {
+    key.path == options::Path::Perhaps && (names_tokenizer_file(word) || folder.join(word).exists())
 }
 
 /// The flag for the value `word`; for a switch that is off, its opposite if it has one.

@@ -88,6 +88,10 @@ impl Work for Counter {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Sums) -> Result<(), ReadError> {
         let document = unit.parse()?;
+        // White space contains no transcript.
+        if document.roots().len() == 0 {
+            return Ok(());
+        }
         let mut lines = unit.line_counter();
         let sums = unit.transcripts(&document)?.into_iter().map(|(dialect, mut transcript)| {
             let counted = self.counted(dialect, &transcript)?;
@@ -157,6 +161,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     // A reserve is room of a budget and no token of a transcript.
     let counting = Counting { reserve: 0, ..counting };
     let (sources, missing) = args.input.sources(None)?;
+    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let batch = Batch {

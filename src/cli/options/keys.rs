@@ -37,13 +37,13 @@ pub(crate) struct OptionKey {
     pub(crate) conflicts: Vec<String>,
     /// The variables of equivalent flags.
     pub(crate) rivals: Vec<String>,
-    /// Whether only a trusted file may set it: its value runs a program, or names a server, a key or a file.
+    /// Whether only a trusted file may set it: its value runs a program, reads the store, or names a server, a key or a file.
     pub(crate) needs_trust: bool,
 }
 
 /// The keys that need trust although their values name no file. `extra-body` can replace the instructions of a request and
-/// give the model tools that reach other servers.
-const NEED_TRUST: [&str; 4] = ["summarizer-cmd", "endpoint", "extra-body", "allow-http"];
+/// give the model tools that reach other servers; `thread`, `resource` and `scope` read the user's store.
+const NEED_TRUST: [&str; 7] = ["summarizer-cmd", "endpoint", "extra-body", "allow-http", "thread", "resource", "scope"];
 
 /// The kind of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

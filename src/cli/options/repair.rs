@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::{Choice, Options, Processors, one_of};
 use crate::dialects::{self, Dialect};
-use crate::processors::{Processor, Repair, RepairFor, RepairMode};
+use crate::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
 use crate::suggest::unknown;
 use crate::transcript::PairingRules;
 
@@ -13,14 +13,14 @@ use crate::transcript::PairingRules;
 pub(in crate::cli) const REPAIR_MODES: &[Choice<RepairMode>] = &[
     Choice::new("drop", RepairMode::Drop, "Drop broken calls and results"),
     Choice::new("stub", RepairMode::Stub, "Answer unanswered calls with a stub result; drop the rest"),
-    Choice::new("move", RepairMode::Move, "Move detached results to their calls; drop the rest"),
+    Choice::new("move", RepairMode::Move, "Move results to their calls; drop the rest"),
 ];
 
 /// Repair broken pairs of tool calls and results
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RepairOptions {
     /// How to repair broken pairs
-    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", default_value = "drop")]
+    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", default_value = "move")]
     mode: RepairMode,
 
     /// Also repair calls that are pending at the end
@@ -36,13 +36,8 @@ pub(crate) struct RepairOptions {
 /// the rules of that provider.
 pub(in crate::cli) fn repairs(mode: RepairMode, pending: bool, profile: Option<PairingRules>) -> Processors {
     let stages = Repair { mode, pending }.with_drop().into_iter();
-    let boxed = |repair| -> Box<dyn Processor> {
-        match profile {
-            Some(profile) => Box::new(RepairFor { repair, profile }),
-            None => Box::new(repair),
-        }
-    };
-    stages.map(boxed).collect()
+    let exempt = Exempt::default();
+    stages.map(|repair| Box::new(RepairFor { repair, profile, exempt }) as Box<dyn Processor>).collect()
 }
 
 /// The dialect whose provider `--profile` names.

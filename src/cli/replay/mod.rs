@@ -140,6 +140,7 @@ impl Work for Replaying {
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let replay = args.replay()?;
     let (sources, missing) = args.input.sources(None)?;
+    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let interrupt = Interrupt::watch(false)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 
 use crate::cli::PROCESSOR_SPECS;
-use crate::cli::config::{Config, Variables};
+use crate::cli::config::{Choice, Config, Variables};
 use crate::cli::policy::{self, Command, Rules, Summarizers};
 use crate::cli::replay::PolicyFlags;
 use crate::counting::Tokenizer;
@@ -112,7 +112,7 @@ fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, S
 }
 
 fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
-    let config = Config::load(path, PROCESSOR_SPECS, &Variables::of_process())?;
+    let config = Config::load(path, Choice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
     context.rules(&[]).check_steps(&config, &steps)?;
     let chain = remembering(config.chain(&steps, false)?, context.counting);

@@ -1,6 +1,8 @@
 //! `curtail check` from outside: its report in every format, the places of findings, and its exit status.
 
+mod config;
 mod faults;
+mod fix;
 mod peers;
 mod rules;
 
@@ -80,7 +82,7 @@ fn the_text_shows_the_line_and_what_to_do() {
 2 | {"role":"tool","tool_call_id":"call_1","content":"rain"}
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = the provider answers: Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.
-  = help: drop the result, or put its call back before it
+  = help: put its call back before the result, or drop the result: `--fix` drops it
 
 P001 orphan-result      1 denied
 1 error in 1 transcript of 1 file

@@ -92,3 +92,15 @@ fn the_command_prints_a_page_or_the_list() {
     let message = String::from_utf8(wrong.stderr).unwrap();
     assert!(message.contains("did you mean `orphan-result`?"), "{message}");
 }
+
+/// A rule that can never have a finding in a dialect says so.
+#[test]
+fn the_page_of_detached_results_names_the_dialects_without_them() {
+    use curtail::transcript::ResultPlace;
+    let page = curtail::checks::rule_named("P007").unwrap().page();
+    let listed = page.split("the rule never has a finding").nth(1).unwrap().split("\n\n").next().unwrap();
+    for dialect in curtail::dialects::ALL {
+        let anywhere = dialect.pairing_rules().results == ResultPlace::Anywhere;
+        assert_eq!(listed.contains(&format!("`{}`", dialect.name())), anywhere, "{}", dialect.name());
+    }
+}

@@ -30,10 +30,10 @@ const CASES: &[IoCase] = &[
         2,
     ),
     (
-        "no UTF-8",
+        "invalid UTF-8",
         b"{\"messages\":[]}\n{\"x\":\"\xc3\xa9\xff\"}\n",
         b"{\"messages\":[]}\n",
-        "stdin:2:8: bytes that are no UTF-8",
+        "stdin:2:8: invalid UTF-8",
         2,
     ),
     ("no messages", b"{\"messages\":[]}\n{\"x\":1}\n", b"{\"messages\":[]}\n", "stdin:2:1: no list of messages", 2),
@@ -268,11 +268,11 @@ fn bad_records_fail_are_left_out_or_kept() {
         let done = place.curtail(&arguments).output().unwrap();
         assert_eq!(text(&done.stdout), text(&output), "{policy}");
         assert_eq!(done.status.code(), Some(status), "{policy}");
-        let words = format!("a.jsonl:2:29: bytes that are no UTF-8{}{said}", if said.is_empty() { "" } else { " " });
+        let words = format!("a.jsonl:2:29: invalid UTF-8{}{said}", if said.is_empty() { "" } else { " " });
         assert!(text(&done.stderr).contains(&words), "{policy}: {}", text(&done.stderr));
         let reject: serde_json::Value = serde_json::from_slice(&place.read("rejects")).unwrap();
         assert_eq!((&reject["file"], &reject["line"], &reject["column"]), (&"a.jsonl".into(), &2.into(), &29.into()));
-        assert_eq!(reject["reason"], "bytes that are no UTF-8");
+        assert_eq!(reject["reason"], "invalid UTF-8");
         assert_eq!(reject["record"], String::from_utf8_lossy(bad).as_ref());
     }
     place.curtail(&["window", "a.jsonl", "-o", "out"]).assert().code(2);

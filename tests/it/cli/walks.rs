@@ -60,7 +60,7 @@ fn a_directory_of_other_files_alone_is_said() {
     let place = Place::new();
     place.write("p/package.json", br#"{"name":"x"}"#);
     let (status, out, said) = run(&place, &["check", "p"]);
-    assert_eq!((status, out.as_str()), (2, "nothing was checked: 0 transcripts of 0 files\n"));
+    assert_eq!((status, out.as_str()), (2, "nothing was checked: no transcript in 0 files\n"));
     assert!(said.contains("nothing to check"), "{said}");
     let (status, _, said) = run(&place, &["window", "p"]);
     assert!(status == 0 && said.contains("no transcripts found: 1 .json file shows no messages"), "{said}");
@@ -85,7 +85,7 @@ fn an_error_is_in_the_last_line() {
     let place = Place::new();
     place.write("good.jsonl", chat("a", 1).as_bytes());
     let (status, out, _) = run(&place, &["check", "good.jsonl", "missing.jsonl"]);
-    assert_eq!((status, out.as_str()), (2, "nothing found in 1 transcript of 1 file; not all was checked: 1 error\n"));
+    assert_eq!((status, out.as_str()), (2, "no findings in 1 transcript; checked 1 of 2 files: 1 error\n"));
     let (_, out, _) = run(&place, &["check", "good.jsonl", "missing.jsonl", "--output-format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["summary"]["errors"], 1);
@@ -136,7 +136,7 @@ fn the_configuration_skips_paths() {
     place.write("curtail.toml", b"[[check.paths]]\npath = \"raw/**\"\nskip = true\n");
     assert_eq!(run(&place, &["check", "."]).0, 0);
     let (status, out, said) = run(&place, &["check", "-v", "good.jsonl", "raw/bad.jsonl"]);
-    assert_eq!((status, out.as_str()), (0, "no findings in 1 transcript of 1 file\n"));
+    assert_eq!((status, out.as_str()), (0, "no findings in 1 transcript of 1 file; 1 file skipped by curtail.toml\n"));
     assert!(said.contains("raw/bad.jsonl: skipped by check.paths"), "{said}");
     assert_eq!(run(&place, &["check", "raw/bad.jsonl"]).0, 2, "nothing is left to check");
     assert_eq!(run(&place, &["check", "raw/bad.jsonl", "--allow-empty"]).0, 0);

@@ -32,6 +32,9 @@ fn a_found_file_may_not_run_programs_or_name_servers_keys_and_files() {
         "prompt = \"chat.jsonl\"",
         "cache = \"cache\"",
         "extra-body = \"{}\"",
+        "tokenizer = \"/dev/zero\"",
+        "tokenizer = \"chat.jsonl\"",
+        "tokenizer = \"missing/tokenizer.json\"",
     ] {
         let folder = repository(key);
         let below = folder.path().join("deep/er");
@@ -48,6 +51,32 @@ fn a_found_file_may_not_run_programs_or_name_servers_keys_and_files() {
         // It can be looked at without trust.
         assert_eq!(status(folder.path(), &["run", "--print"]).0, Some(0));
         assert_eq!(status(folder.path(), &["config", "show"]).0, Some(0));
+    }
+}
+
+/// A stored memory is the user's own, and a model would be sent what it says.
+#[test]
+fn a_found_file_reads_no_store_and_names_no_tokenizer() {
+    for processor in [
+        "type = \"memory\"\nresource = \"me\"",
+        "type = \"memory\"\nthread = \"me\"",
+        "type = \"memory\"\nscope = \"resource\"\nresource = \"me\"",
+        "type = \"memory\"\ntokenizer = \"./chat.jsonl\"",
+        "type = \"limit\"\nmax-tokens = 10\ntokenizer = \"usage:tokenizer.json\"",
+        "type = \"limit\"\nmax-tokens = 10\ntokenizer = \"/dev/zero\"",
+    ] {
+        let folder = folder(&format!("[[history.processors]]\n{processor}\n"));
+        fs::write(folder.path().join("chat.jsonl"), CHAT).expect("a file");
+        let (code, said) = status(folder.path(), &["run", "chat.jsonl"]);
+        assert!(code == Some(2) && said.contains("curtail.toml:") && said.contains("--trust"), "{processor}: {said}");
+        assert!(!folder.path().join("state").exists(), "{processor}");
+    }
+    // A name is no file.
+    for name in ["cl100k_base", "approx", "approx:cl100k_base"] {
+        let keys = format!("type = \"limit\"\nmax-tokens = 1000\ntokenizer = \"{name}\"");
+        let folder = folder(&format!("[[history.processors]]\n{keys}\n"));
+        fs::write(folder.path().join("chat.jsonl"), CHAT).expect("a file");
+        assert_eq!(status(folder.path(), &["run", "chat.jsonl"]).0, Some(0), "{name}");
     }
 }
 
