@@ -8,6 +8,7 @@ use crate::checks::{
     DUPLICATE_TRANSCRIPT, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts, Verdicts,
     rule_named,
 };
+use crate::counting::REFUSED;
 use crate::dialects::{Dialect, Framing, ReadError, Reading, dialect_named};
 use crate::edit::hunks;
 use crate::json::Document;
@@ -218,7 +219,7 @@ fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<Toke
     let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
     let messages = view.messages.iter().map(|message| counting.message(message)).collect();
     let offset = transcript.layout.span.start as usize;
-    let total = counting.total(&view).map_err(|error| ReadError { offset, what: error.to_string() })?;
+    let total = counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?;
     Ok(TokenCounts { outside: counting.outside(&view), messages, total })
 }
 

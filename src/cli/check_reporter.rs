@@ -212,7 +212,7 @@ impl<'g> CheckReporter<'g> {
             self.failed = Some(true);
             self.outcome.failed += 1;
         }
-        self.progress.aside(|| report::error(error));
+        self.progress.aside(|| report::record_error(error, self.global));
     }
 
     /// Prints lines of JSON to standard output; a closed pipe is not an error.

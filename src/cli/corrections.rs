@@ -42,18 +42,75 @@ const RULE_FLAGS: [&str; 8] =
 const RULES: &str =
     "-D, -W and -A RULE choose what is denied, warned of and allowed; `-A all -D pairing` checks one group";
 
+/// Names that other programs have for commands, each with the command here.
+const COMMANDS: &[(&str, &str)] = &[
+    ("compact", "summarize"),
+    ("compress", "summarize"),
+    ("fix", "repair"),
+    ("lint", "check"),
+    ("stats", "count"),
+    ("tokens", "count"),
+    ("validate", "check"),
+    ("verify", "check"),
+];
+
+/// Names of commands that there is none for, each with what to do.
+const ADVICE: &[(&[&str], &str)] = &[
+    (
+        &["convert", "export", "import", "translate", "transform"],
+        "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
+         read",
+    ),
+    (&["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
+    (&["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
+];
+
+/// Required flags, each with an example.
+const EXAMPLES: &[(&str, &str)] =
+    &[("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"), ("--to", SPAWN)];
+
+const SPAWN: &str = "`curtail memory spawn --resource SHARED --to THREAD` copies a shared state to a new thread";
+
+/// What to do about a command that does not exist, or about a flag or value that `usage` needs in another place.
+fn command_advice(error: &clap::Error) -> Option<String> {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = text(error, ContextKind::InvalidSubcommand)?;
+            let found = ADVICE.iter().find(|(names, _)| names.contains(&name.as_str()));
+            let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(&name).exists();
+            let first = || is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"));
+            found.map(|(_, advice)| (*advice).to_owned()).or_else(first)
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
+            let (name, example) =
+                EXAMPLES.iter().find(|(flag, _)| missing.iter().any(|name| name.starts_with(flag)))?;
+            (*name != "--to" || usage.contains("memory spawn")).then(|| (*example).to_owned())
+        }
+        ErrorKind::UnknownArgument if usage.contains("memory spawn") => {
+            text(error, ContextKind::InvalidArg).filter(|word| !word.starts_with('-')).map(|_| SPAWN.to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// `error` with a suggestion, if a known name is close to the wrong one. `command` is the one that was `given`.
 pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
     let known = flags_of(command);
+    if let Some(advice) = command_advice(&error) {
+        return with_tip(error, advice);
+    }
+    if let Some(ours) = ours(&error) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![ours.to_owned()]));
+    }
     match error.kind() {
         ErrorKind::ValueValidation => return bounded(&error, command, given).unwrap_or(error),
         ErrorKind::UnknownArgument => {
             let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
             let name = flag.split('=').next().unwrap_or_default();
             if let Some(advice) = advice(name, &known) {
-                error.remove(ContextKind::SuggestedArg);
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
-                return error;
+                return with_tip(error, advice.to_owned());
             }
             if flag.starts_with('-') && flag[1..].starts_with(|c: char| c.is_ascii_digit()) {
                 error.remove(ContextKind::Suggested);
@@ -85,6 +142,20 @@ fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
     }
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| flag == *other && synonym(flag, known).is_none());
     elsewhere.map(|(_, advice)| *advice)
+}
+
+/// Our name for a command that other programs have.
+fn ours(error: &clap::Error) -> Option<&'static str> {
+    let name = text(error, ContextKind::InvalidSubcommand)?;
+    COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours)
+}
+
+/// `error` with this advice and no other.
+fn with_tip(mut error: clap::Error, advice: String) -> clap::Error {
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    error
 }
 
 /// What is wrong with a number that is out of bounds, by the flag that was `given`.

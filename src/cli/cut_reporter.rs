@@ -282,7 +282,7 @@ impl<'f> CutReporter<'f> {
                 return;
             }
         }
-        self.progress.aside(|| report::error(error));
+        self.progress.aside(|| report::record_error(error, self.global));
     }
 
     /// Ends the batch: prints totals and returns the status. `interrupted` is the status after Ctrl-C.

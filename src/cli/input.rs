@@ -300,7 +300,11 @@ impl Input {
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
     pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<Error>), Error> {
-        let (sources, missing) = io::find_sources(&self.wanted(except))?;
+        let (sources, mut missing) = io::find_sources(&self.wanted(except))?;
+        let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
+        for error in missing.iter_mut().filter(|error| is_number(&error.name)) {
+            error.what.push_str(&format!("; a number belongs to a flag, such as -n {}", error.name));
+        }
         if sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
             let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
             return Err(Error::new(ErrorKind::Usage, "", what));

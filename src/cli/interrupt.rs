@@ -8,6 +8,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::flag;
 
+use crate::summarizers::stop_flag;
+
 /// Ctrl-C, `kill`, and the end of the terminal.
 #[cfg(unix)]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
@@ -43,6 +45,7 @@ impl Interrupt {
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.came))?;
         flag::register_usize(signal, Arc::clone(&self.signal), usize::try_from(signal).unwrap_or_default())?;
         flag::register(signal, Arc::clone(&self.came))?;
+        flag::register(signal, Arc::clone(stop_flag()))?;
         Ok(())
     }
 

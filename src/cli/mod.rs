@@ -25,6 +25,7 @@ mod memory;
 pub(crate) mod options;
 mod policy;
 mod processor_specs;
+mod render;
 mod repair;
 mod replay;
 mod report;
@@ -42,9 +43,11 @@ mod view;
 mod window;
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
 use crate::console;
+use crate::tokenizers::tokenizer_panic;
 use crate::visible::one_line;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -66,6 +69,33 @@ struct Cli {
 impl Cli {
     fn of(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
+    }
+
+    /// Runs the command.
+    fn dispatch(&self) -> anyhow::Result<ExitCode> {
+        match &self.command {
+            Command::Window(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Filter(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Limit(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Split(args) => args.run(&self.global),
+            Command::Repair(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Check(args) => check::run(args, &self.global),
+            Command::Rule(args) => rule::run(args),
+            Command::Run(args) => run::run(args, &self.global),
+            Command::Init(args) => init::run(args),
+            Command::Config(args) => config_command::run(args),
+            Command::Count(args) => count::run(args, &self.global),
+            Command::Replay(args) => replay::run(args, &self.global),
+            Command::Tokenizers(args) => tokenizers::run(args),
+            Command::Summarize(args) => args.run(&self.global),
+            Command::Show(args) => show::run(args, &self.global),
+            Command::View(args) => view::run(args, &self.global),
+            Command::Dialects(args) => dialects::run(args),
+            Command::Memory(args) => args.run(&self.global),
+            Command::Store(args) => args.run(),
+            Command::Completions(args) => completions::run(args),
+            Command::Man(args) => man::run(args),
+        }
     }
 }
 
@@ -142,35 +172,21 @@ pub fn reads_configuration(path: &std::path::Path) -> bool {
 #[must_use]
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
+    if given.get(1).is_some_and(|first| first == render::COMMAND) {
+        return render::serve();
+    }
     let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
         Err(error) => return refused(error, &given),
     };
     cli.global.environment = environment::Environment::of_process();
     cli.global.apply();
-    let done = match &cli.command {
-        Command::Window(args) => cut::with(&args.cutting, &cli.global, &args.options),
-        Command::Filter(args) => cut::with(&args.cutting, &cli.global, &args.options),
-        Command::Limit(args) => cut::with(&args.cutting, &cli.global, &args.options),
-        Command::Split(args) => args.run(&cli.global),
-        Command::Repair(args) => cut::with(&args.cutting, &cli.global, &args.options),
-        Command::Check(args) => check::run(args, &cli.global),
-        Command::Rule(args) => rule::run(args),
-        Command::Run(args) => run::run(args, &cli.global),
-        Command::Init(args) => init::run(args),
-        Command::Config(args) => config_command::run(args),
-        Command::Count(args) => count::run(args, &cli.global),
-        Command::Replay(args) => replay::run(args, &cli.global),
-        Command::Tokenizers(args) => tokenizers::run(args),
-        Command::Summarize(args) => args.run(&cli.global),
-        Command::Show(args) => show::run(args, &cli.global),
-        Command::View(args) => view::run(args, &cli.global),
-        Command::Dialects(args) => dialects::run(args),
-        Command::Memory(args) => args.run(&cli.global),
-        Command::Store(args) => args.run(),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
-    };
+    // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
+    let done = catch_unwind(AssertUnwindSafe(|| cli.dispatch())).unwrap_or_else(|panic| match tokenizer_panic() {
+        Some(why) => Err(anyhow::anyhow!(why)),
+        None => resume_unwind(panic),
+    });
+    report::finish();
     done.unwrap_or_else(|error| failed(&error))
 }
 

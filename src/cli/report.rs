@@ -1,16 +1,47 @@
 //! Messages on standard error: errors, warnings and notes.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 
 use super::input::Global;
 use crate::batch::Opened;
 use crate::console;
+use crate::error::Error;
+use crate::templates::REFUSED;
 
 /// Prints an error.
 pub(super) fn error(what: &impl Display) {
     console::message(AnsiColor::Red.on_default().bold(), what);
+}
+
+/// The errors of chat templates that were printed, each with how often it came again.
+static OF_TEMPLATES: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+/// Prints the error of a record. What a chat template refuses for the same reason is printed once, unless `--verbose`
+/// asks for all: usually it is the template that is wrong, and then every record has the error.
+pub(super) fn record_error(error: &Error, global: &Global) {
+    if error.what.starts_with(REFUSED) && !global.verbose {
+        let mut known = OF_TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(repeated) = known.get_mut(&error.what) {
+            *repeated += 1;
+            return;
+        }
+        known.insert(error.what.clone(), 0);
+    }
+    self::error(error);
+}
+
+/// Prints how many errors were not printed because they repeated another one.
+pub(super) fn finish() {
+    let known = std::mem::take(&mut *OF_TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner));
+    for (what, repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
+        let more =
+            if repeated == 1 { String::from("1 more transcript") } else { format!("{repeated} more transcripts") };
+        error(&format!("{more}: {what} (--verbose lists them)"));
+    }
 }
 
 /// Prints a warning.

@@ -64,6 +64,9 @@ pub trait Prepared {
     fn text(&self, kept: &mut dyn Iterator<Item = usize>) -> Result<String, TemplateError>;
 }
 
+/// How the error of a transcript that a template cannot render begins.
+pub(crate) const REFUSED: &str = "the chat template refuses the transcript";
+
 /// A template that cannot be read, or a transcript that it cannot render.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError(String);

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::counting::TemplateError;
+use crate::counting::{REFUSED, TemplateError};
 
 /// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl fmt::Display for ProcessorError {
             Self::WindowTooSmall { what } => {
                 write!(f, "{what}; raise --max-tokens or choose another --on-overflow")
             }
-            Self::Template(error) => write!(f, "the chat template refuses the transcript: {error}"),
+            Self::Template(error) => write!(f, "{REFUSED}: {error}"),
             Self::Other(error) => error.fmt(f),
         }
     }

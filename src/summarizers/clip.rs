@@ -7,18 +7,29 @@ use super::Budget;
 /// Marks where the rest was dropped.
 const MARK: &str = " …";
 
+/// More bytes than the longest token of a public vocabulary has.
+const LONGEST_TOKEN: usize = 512;
+
 /// `text` if it is within the budget; else as many of its first lines as fit, then as many words of the next line.
 /// If a fenced block does not fit, the text ends before it.
 #[must_use]
 pub fn clip(text: &str, budget: &Budget<'_>) -> String {
-    let text = text.trim();
-    if budget.holds(text) {
+    let whole = text.trim();
+    let text = within_bytes(whole, budget);
+    if text.len() == whole.len() && budget.holds(text) {
         return text.to_owned();
     }
     let (whole, next) = leading_blocks(text, budget);
     let rest = text.get(whole..next).unwrap_or_default();
     let cut = if is_fence(rest) { whole } else { whole + leading_words(text, whole, rest, budget) };
     marked(text.get(..cut).unwrap_or_default(), budget)
+}
+
+/// The beginning of `text` that is looked at: a server can answer with megabytes, and counting them takes many times longer
+/// than the wait for them. No text within the budget is that long, unless its tokenizer takes any word for a token.
+fn within_bytes<'t>(text: &'t str, budget: &Budget<'_>) -> &'t str {
+    let most = budget.tokens.saturating_mul(LONGEST_TOKEN).saturating_add(LONGEST_TOKEN);
+    text.get(..text.floor_char_boundary(most)).unwrap_or(text)
 }
 
 /// `text`, which a server cut short, with the mark and within the budget.
@@ -109,6 +120,23 @@ mod tests {
             ("", 0, ""),
         ] {
             assert_eq!(clipped(text, tokens), expected, "{text:?} to {tokens}");
+        }
+    }
+
+    /// The work on an answer of any length is that on the part of it that could fit.
+    #[test]
+    fn a_long_answer_is_counted_only_as_far_as_it_could_fit() {
+        let counted = std::sync::atomic::AtomicUsize::new(0);
+        let count = |text: &str| {
+            counted.fetch_add(text.len(), std::sync::atomic::Ordering::Relaxed);
+            text.len().div_ceil(4)
+        };
+        for text in ["a".repeat(4 << 20), "a b ".repeat(1 << 20), "a\n".repeat(2 << 20), "é".repeat(2 << 20)] {
+            counted.store(0, std::sync::atomic::Ordering::Relaxed);
+            let clipped = clip(&text, &Budget { tokens: 20, count: &count });
+            assert!(clipped.ends_with(" …") && clipped.len() <= 80, "{clipped}");
+            let bytes = counted.load(std::sync::atomic::Ordering::Relaxed);
+            assert!(bytes < 500_000, "{bytes} bytes were counted of {}", text.len());
         }
     }
 

@@ -4,7 +4,9 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,14 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// How long pipes may stay open after a program has ended or was stopped: its own child processes may hold them.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Set this flag to stop all programs that make summaries, as after a signal that ends this process: they run in groups of
+/// their own, so a terminal does not send it to them.
+#[must_use]
+pub fn stop_flag() -> &'static Arc<AtomicBool> {
+    static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+    &STOP
+}
 
 /// Runs a program for each summary.
 ///
@@ -55,7 +65,11 @@ impl Command {
     }
 
     fn start(&self, tokens: usize) -> Result<Child, Failure> {
-        std::process::Command::new(&self.program)
+        let mut command = std::process::Command::new(&self.program);
+        // A group of its own, so that the programs that it starts can be ended with it. Windows has no such groups.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
             .args(&self.arguments)
             .env(BUDGET_VARIABLE, tokens.to_string())
             .stdin(Stdio::piped())
@@ -76,6 +90,9 @@ impl Command {
         let errors = drain(child.stderr.take());
         let status = self.wait(&mut child, deadline)?;
         let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+        if status.is_none() && stop_flag().load(Ordering::Relaxed) {
+            return Err(self.failed("was stopped by a signal"));
+        }
         let Some(status) = status else {
             let seconds = self.timeout.as_secs_f64();
             return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
@@ -97,9 +114,8 @@ impl Command {
             if let Some(status) = child.try_wait().map_err(lost)? {
                 return Ok(Some(status));
             }
-            if Instant::now() >= deadline {
-                // Stopping fails if the program has just ended by itself.
-                let _ = child.kill();
+            if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
+                stop(child);
                 child.wait().map_err(lost)?;
                 return Ok(None);
             }
@@ -165,6 +181,15 @@ fn message(utterance: &Utterance<'_>) -> Value {
 /// Writes the input. An error is ignored: a program may close the pipe early, and its exit status says whether it failed.
 fn feed(mut pipe: impl Write, input: &str) {
     let _ = pipe.write_all(input.as_bytes());
+}
+
+/// Ends a program and, on Unix, those that it started in its group. This fails if it has just ended by itself.
+fn stop(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
 }
 
 /// Reads a pipe to its end in a thread of its own, so that no pipe fills up while another is read.

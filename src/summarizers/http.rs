@@ -307,16 +307,16 @@ fn http_date(value: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, date) = value.split_once(", ")?;
     let mut fields = date.split([' ', ':']);
-    let day: u64 = fields.next()?.parse().ok()?;
+    let day: u64 = fields.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
     let month = MONTHS.find(fields.next()?)? as u64 / 3;
     let year: u64 = fields.next()?.parse().ok()?;
     let mut clock = 0;
-    for _ in 0..3 {
-        clock = clock * 60 + fields.next()?.parse::<u64>().ok()?;
+    for most in [23, 59, 60] {
+        clock = clock * 60 + fields.next()?.parse().ok().filter(|field: &u64| *field <= most)?;
     }
     (fields.next()? == "GMT" && (1970..10_000).contains(&year)).then_some(())?;
     let seconds = days_since_epoch(year, month, day) * 86_400 + clock;
-    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// Days from 1970-01-01 to a day of a month (0 to 11) of a year of the Gregorian calendar.
@@ -364,6 +364,12 @@ mod tests {
             ("-1", None),
             ("soon", None),
             ("Sun, 06 Foo 1994 08:49:37 GMT", None),
+            ("Sun, 200000000000000 Jan 1970 00:00:00 GMT", None),
+            ("Sun, 18446744073709551615 Jan 1970 00:00:00 GMT", None),
+            ("Sun, 06 Nov 1994 18446744073709551615:00:00 GMT", None),
+            ("Sun, 06 Nov 1994 00:307445734561825861:00 GMT", None),
+            ("Fri, 31 Dec 9999 23:59:60 GMT", Some(252_618_189_030)),
+            ("1e300", None),
         ] {
             let wait = asked_wait(value, now);
             assert_eq!(wait, seconds.map(Duration::from_secs), "{value}");

@@ -39,7 +39,7 @@ pub use anthropic::Anthropic;
 pub use bounded::Bounded;
 pub use cache::Cached;
 pub use clip::clip;
-pub use command::{Command, SplitError, split_words};
+pub use command::{Command, SplitError, split_words, stop_flag};
 #[cfg(feature = "http")]
 pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;

@@ -3,7 +3,10 @@
 
 mod message;
 mod python;
+mod renderer;
 
+use std::ffi::OsString;
+use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,10 +18,28 @@ use crate::counting::{Prepared, Template};
 use crate::json::Text;
 use crate::transcript::Message;
 
+pub(crate) use crate::counting::REFUSED;
 pub use crate::counting::TemplateError;
 pub use message::{ChatMessage, ToolList};
+use renderer::Renderers;
+#[doc(hidden)]
+pub use renderer::serve;
+
+/// The most bytes of a file with a template or tools. The longest template of a known model has 20,000.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// The steps that every rendering may take, and what each message adds to them. Templates of known models take a few hundred
+/// for a message.
+const STEPS: u64 = 2_000_000;
+const STEPS_OF_A_MESSAGE: u64 = 20_000;
+
+/// The most bytes of a rendered text.
+const LONGEST_TEXT: usize = 256 << 20;
 
 /// A chat template and the special tokens of its model.
+///
+/// A template is a program that somebody else wrote. Its steps and the length of its text are bounded, but in this process it
+/// can still use any memory, and abort it by values that contain themselves. [`isolate`](Self::isolate) renders elsewhere.
 ///
 /// ```
 /// use curtail::dialects::{Framing, Reading};
@@ -35,6 +56,12 @@ pub use message::{ChatMessage, ToolList};
 /// ```
 pub struct ChatTemplate {
     environment: Environment<'static>,
+    /// The file, as messages name it.
+    origin: String,
+    /// The templates by name.
+    sources: Vec<(String, String)>,
+    /// The processes that render, unless this one does.
+    renderers: Option<Renderers>,
     /// `bos_token` and the like.
     special: Vec<(String, Value)>,
     /// Tools for transcripts that contain none.
@@ -44,7 +71,11 @@ pub struct ChatTemplate {
 }
 
 fn refused(error: &Error) -> TemplateError {
-    TemplateError::new(error.detail().map_or_else(|| error.to_string(), str::to_owned))
+    if error.kind() == ErrorKind::OutOfFuel {
+        return TemplateError::new(String::from("it takes more steps than rendering may take; it may never end"));
+    }
+    let detail = error.detail().map(str::to_owned);
+    TemplateError::new(detail.unwrap_or_else(|| Error::from(error.kind()).to_string()))
 }
 
 const DEFAULT: &str = "default";
@@ -78,10 +109,16 @@ impl ChatTemplate {
         } else {
             vec![(DEFAULT.to_owned(), read_text(path)?)]
         };
-        let place = |error: TemplateError| TemplateError::new(format!("{}: {error}", path.display()));
-        let mut template = Self::of_sources(sources).map_err(place)?;
+        let origin = if !is_config && jinja.exists() { jinja } else { config_or(path, config_path, is_config) };
+        let mut template = Self::of_sources(sources, origin.display().to_string())?;
         template.special = special_tokens(&config);
         Ok(template)
+    }
+
+    /// Renders in processes of `command`, a program and its arguments, which calls [`serve`] with its standard streams. What a
+    /// template does there ends at most that process, and is an error here.
+    pub fn isolate(&mut self, command: Vec<OsString>) {
+        self.renderers = Some(Renderers::new(command, self));
     }
 
     /// Compiles one template, without special tokens.
@@ -89,15 +126,34 @@ impl ChatTemplate {
     /// # Errors
     /// The template is not valid.
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
-        Self::of_sources(vec![(DEFAULT.to_owned(), source.to_owned())])
+        Self::of_sources(vec![(DEFAULT.to_owned(), source.to_owned())], String::from("template"))
     }
 
-    fn of_sources(sources: Vec<(String, String)>) -> Result<Self, TemplateError> {
-        let mut environment = environment()?;
-        for (name, source) in sources {
-            environment.add_template_owned(name, without_generation_tags(&source)).map_err(|error| refused(&error))?;
+    fn of_sources(sources: Vec<(String, String)>, origin: String) -> Result<Self, TemplateError> {
+        let mut template = Self {
+            environment: environment()?,
+            origin,
+            sources,
+            renderers: None,
+            special: Vec::new(),
+            tools: None,
+            add_generation_prompt: false,
+        };
+        for (name, source) in &template.sources {
+            let added = template.environment.add_template_owned(name.clone(), without_generation_tags(source));
+            added.map_err(|error| template.placed(&error))?;
         }
-        Ok(Self { environment, special: Vec::new(), tools: None, add_generation_prompt: false })
+        Ok(template)
+    }
+
+    /// An error with the file and the line that it is about.
+    fn placed(&self, error: &Error) -> TemplateError {
+        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
+        let name = match (error.name(), self.sources.len()) {
+            (Some(name), 2..) => format!(" (template {name:?})"),
+            _ => String::new(),
+        };
+        TemplateError::new(format!("{}{line}:{name} {}", self.origin, refused(error)))
     }
 
     /// The text that the model reads.
@@ -106,19 +162,37 @@ impl ChatTemplate {
     /// The template refuses the messages, such as roles that do not alternate.
     pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
         let tools = tools.or(self.tools.as_ref());
-        let name = if tools.is_some() { TOOL_USE } else { DEFAULT };
-        let template = self.environment.get_template(name).or_else(|_| self.environment.get_template(DEFAULT));
-        let template = template.map_err(|error| refused(&error))?;
         let messages: Vec<Value> = messages.iter().map(|message| message.0.clone()).collect();
-        let own = [
+        let request = Value::from_pairs([
             ("messages", Value::from(messages)),
             ("tools", tools.map_or(Value::from(()), |tools| tools.0.clone())),
             ("documents", Value::from(())),
             ("add_generation_prompt", Value::from(self.add_generation_prompt)),
-        ];
-        let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let context = Value::from_pairs(own.chain(self.special.iter().cloned()));
-        template.render(context).map_err(|error| refused(&error))
+        ]);
+        match &self.renderers {
+            Some(renderers) => renderers.render(&request),
+            None => self.render_request(&request),
+        }
+    }
+
+    /// Renders in this process.
+    fn render_request(&self, request: &Value) -> Result<String, TemplateError> {
+        let part = |name: &str| request.get_attr(name).unwrap_or_default();
+        let name = if part("tools").is_none() { DEFAULT } else { TOOL_USE };
+        let messages = part("messages").len().unwrap_or(0) as u64;
+        let mut environment = self.environment.clone();
+        environment.set_fuel(Some(STEPS.saturating_add(STEPS_OF_A_MESSAGE.saturating_mul(messages))));
+        let found = environment.get_template(name).or_else(|_| environment.get_template(DEFAULT));
+        let template = found.map_err(|error| self.placed(&error))?;
+        let own = ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
+        let context = Value::from_pairs(own.into_iter().chain(self.special.iter().cloned()));
+        let mut text = BoundedText(Vec::new());
+        let done = template.render_captured_to(context, &mut text).map(|_| ());
+        if text.0.len() >= LONGEST_TEXT {
+            return Err(TemplateError::new(format!("{}: its text is longer than {LONGEST_TEXT} bytes", self.origin)));
+        }
+        done.map_err(|error| self.placed(&error))?;
+        String::from_utf8(text.0).map_err(|_| TemplateError::new(format!("{}: its text is not UTF-8", self.origin)))
     }
 }
 
@@ -152,6 +226,26 @@ impl Prepared for PreparedChat<'_> {
     }
 }
 
+/// A text that takes at most [`LONGEST_TEXT`] bytes.
+struct BoundedText(Vec<u8>);
+
+impl Write for BoundedText {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let room = LONGEST_TEXT - self.0.len();
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() > room { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The file that the templates come from, if it is no `chat_template.jinja` of a folder.
+fn config_or(path: &Path, config: PathBuf, is_config: bool) -> PathBuf {
+    if is_config || path.is_dir() { config } else { path.to_owned() }
+}
+
 /// Jinja as `transformers` sets it up.
 fn environment() -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
@@ -159,8 +253,9 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     environment.set_syntax(syntax.map_err(|error| refused(&error))?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_debug(true);
     environment.set_formatter(|out, _: &mut State, value| {
-        out.write_str(&python::text(value)).map_err(|_| Error::new(ErrorKind::BadSerialization, "cannot write"))
+        out.write_str(&python::text(value)?).map_err(|_| Error::new(ErrorKind::WriteFailure, "cannot write"))
     });
     environment.add_filter("tojson", |value: &Value, options: Kwargs| python::to_json(value, &options));
     environment.add_filter("string", |value: &Value| python::text(value));
@@ -196,7 +291,12 @@ fn read_text(path: &Path) -> Result<String, TemplateError> {
     let wrong = |error: std::io::Error| {
         TemplateError::new(format!("{}: {}", path.display(), crate::error::system_message(&error)))
     };
-    std::fs::read_to_string(path).map_err(wrong)
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
+    if read.map_err(wrong)? as u64 > LARGEST_FILE {
+        return Err(TemplateError::new(format!("{}: larger than {} MB", path.display(), LARGEST_FILE >> 20)));
+    }
+    Ok(text)
 }
 
 /// The JSON value of a file.

@@ -1,35 +1,50 @@
 //! Values as Python spells them: `str(value)`, `json.dumps(value)` and `strftime`.
 
 use minijinja::value::{Kwargs, ValueKind};
-use minijinja::{Error, Value};
+use minijinja::{Error, ErrorKind, Value};
+
+/// The most levels of lists and mappings in a value. A namespace can contain itself.
+const DEEPEST: usize = 200;
+
+/// The widest indentation of a level that `tojson` makes.
+const WIDEST: usize = 64;
 
 /// `str(value)`.
-pub(super) fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> Result<String, Error> {
     match value.kind() {
-        ValueKind::Undefined => String::new(),
-        ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
-        _ => repr(value),
+        ValueKind::Undefined => Ok(String::new()),
+        ValueKind::String => Ok(value.as_str().unwrap_or_default().to_owned()),
+        _ => repr(value, 0),
+    }
+}
+
+/// The error of a value that is nested deeper than [`DEEPEST`].
+fn bounded(depth: usize) -> Result<(), Error> {
+    match depth <= DEEPEST {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::InvalidOperation, format!("a value is nested more than {DEEPEST} deep"))),
     }
 }
 
 /// `repr(value)`.
-fn repr(value: &Value) -> String {
-    match value.kind() {
+fn repr(value: &Value, depth: usize) -> Result<String, Error> {
+    bounded(depth)?;
+    Ok(match value.kind() {
         ValueKind::None | ValueKind::Undefined => String::from("None"),
         ValueKind::Bool => String::from(if value.is_true() { "True" } else { "False" }),
         ValueKind::Number => number(value),
         ValueKind::String => quoted(value.as_str().unwrap_or_default()),
-        ValueKind::Seq | ValueKind::Iterable => format!("[{}]", joined(value, repr)),
-        ValueKind::Map => format!(
-            "{{{}}}",
-            pairs(value).map(|(k, v)| format!("{}: {}", repr(&k), repr(&v))).collect::<Vec<_>>().join(", ")
-        ),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let all: Vec<String> = items(value).map(|item| repr(&item, depth + 1)).collect::<Result<_, _>>()?;
+            format!("[{}]", all.join(", "))
+        }
+        ValueKind::Map => {
+            let pair = |(k, v): (Value, Value)| Ok(format!("{}: {}", repr(&k, depth + 1)?, repr(&v, depth + 1)?));
+            let all: Vec<String> = pairs(value).map(pair).collect::<Result<_, Error>>()?;
+            format!("{{{}}}", all.join(", "))
+        }
         _ => value.to_string(),
-    }
-}
-
-fn joined(value: &Value, spelt: fn(&Value) -> String) -> String {
-    items(value).map(|item| spelt(&item)).collect::<Vec<_>>().join(", ")
+    })
 }
 
 fn items(value: &Value) -> impl Iterator<Item = Value> {
@@ -80,6 +95,10 @@ fn quoted(text: &str) -> String {
 /// The filter `tojson`, with the options of `json.dumps`.
 pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get::<Option<usize>>("indent")?;
+    if let Some(wide) = indent.filter(|indent| *indent > WIDEST) {
+        let what = format!("tojson cannot indent by {wide}; {WIDEST} is the most");
+        return Err(Error::new(ErrorKind::InvalidOperation, what));
+    }
     let separators: Option<Vec<String>> = options.get("separators")?;
     let [item, key] = match separators.as_deref() {
         Some([item, key]) => [item.clone(), key.clone()],
@@ -89,7 +108,7 @@ pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> 
     let (ascii, sorted) = (flag("ensure_ascii")?, flag("sort_keys")?);
     options.assert_all_used()?;
     let mut out = String::new();
-    Dump { indent, item, key, ascii, sorted }.value(value, 0, &mut out);
+    Dump { indent, item, key, ascii, sorted }.value(value, 0, &mut out)?;
     Ok(out)
 }
 
@@ -103,14 +122,15 @@ struct Dump {
 }
 
 impl Dump {
-    fn value(&self, value: &Value, depth: usize, out: &mut String) {
+    fn value(&self, value: &Value, depth: usize, out: &mut String) -> Result<(), Error> {
+        bounded(depth)?;
         match value.kind() {
             ValueKind::None | ValueKind::Undefined => out.push_str("null"),
             ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
             ValueKind::Number => out.push_str(&number(value)),
             ValueKind::Seq | ValueKind::Iterable => {
-                let spelt: Vec<String> = items(value).map(|item| self.spelt(&item, depth)).collect();
-                self.row(['[', ']'], &spelt, depth, out);
+                let all: Vec<String> = items(value).map(|item| self.nested(&item, depth)).collect::<Result<_, _>>()?;
+                self.row(['[', ']'], &all, depth, out);
             }
             ValueKind::Map => {
                 let mut members: Vec<(Value, Value)> = pairs(value).collect();
@@ -118,18 +138,20 @@ impl Dump {
                     members.sort_by(|one, other| one.0.cmp(&other.0));
                 }
                 let member = |(key, value): &(Value, Value)| {
-                    format!("{}{}{}", self.string(&text(key)), self.key, self.spelt(value, depth))
+                    Ok(format!("{}{}{}", self.string(&text(key)?), self.key, self.nested(value, depth)?))
                 };
-                self.row(['{', '}'], &members.iter().map(member).collect::<Vec<_>>(), depth, out);
+                let all: Vec<String> = members.iter().map(member).collect::<Result<_, Error>>()?;
+                self.row(['{', '}'], &all, depth, out);
             }
-            _ => out.push_str(&self.string(&text(value))),
+            _ => out.push_str(&self.string(&text(value)?)),
         }
+        Ok(())
     }
 
-    fn spelt(&self, value: &Value, depth: usize) -> String {
+    fn nested(&self, value: &Value, depth: usize) -> Result<String, Error> {
         let mut out = String::new();
-        self.value(value, depth + 1, &mut out);
-        out
+        self.value(value, depth + 1, &mut out)?;
+        Ok(out)
     }
 
     fn row(&self, [open, close]: [char; 2], items: &[String], depth: usize, out: &mut String) {
@@ -229,7 +251,7 @@ mod tests {
     #[test]
     fn values_are_spelt_as_python_spells_them() {
         let value = from_json(serde_json::json!({"b": [1, 2.0, 1e-7, 1e16, true, null], "a": "it's é\n"}));
-        assert_eq!(text(&value), "{'b': [1, 2.0, 1e-07, 1e+16, True, None], 'a': \"it's é\\n\"}");
+        assert_eq!(text(&value).unwrap(), "{'b': [1, 2.0, 1e-07, 1e+16, True, None], 'a': \"it's é\\n\"}");
         let json = |options: &[(&str, Value)]| to_json(&value, &options.iter().cloned().collect()).unwrap();
         assert_eq!(json(&[]), "{\"b\": [1, 2.0, 1e-07, 1e+16, true, null], \"a\": \"it's é\\n\"}");
         let compact = Value::from(vec![",", ":"]);

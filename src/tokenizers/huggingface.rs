@@ -1,12 +1,14 @@
 //! Counts with a `tokenizer.json` of Hugging Face. Adds no special tokens, and counts those in a text as text.
 
 use std::{
+    io::Read as _,
+    panic::resume_unwind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
-use crate::error::system_message;
+use super::{Family, Listed, Tokenizer, UnknownTokenizer, huggingface_bounds, is_file_name};
+use crate::error::{catch_panic, system_message};
 
 /// A tokenizer from a file. Its name is the file's path.
 pub struct HuggingFace {
@@ -15,6 +17,9 @@ pub struct HuggingFace {
     /// The same, but special tokens in a text are tokens; made when a template is first counted.
     special: OnceLock<tokenizers::Tokenizer>,
 }
+
+/// A text with letters, digits, marks, white space and what no vocabulary contains.
+const PROBE: &str = "Hello, world! 12 the\n\tüber naïve 中文 🙂 aaaa \u{0}\u{e000}";
 
 /// Tokenizers from files.
 pub(super) static FAMILY: Family = Family {
@@ -48,17 +53,41 @@ impl HuggingFace {
         let refused = |error: &dyn std::fmt::Display| {
             UnknownTokenizer::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
         };
-        let bytes = std::fs::read(path).map_err(|error| refused(&system_message(&error)))?;
-        let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes).map_err(|error| refused(&error))?;
-        tokenizer.with_truncation(None).map_err(|error| refused(&error))?;
-        tokenizer.with_padding(None).set_encode_special_tokens(true);
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(|error| refused(&system_message(&error)))?;
+        let read = file.take(huggingface_bounds::LARGEST_FILE + 1).read_to_end(&mut bytes);
+        if read.map_err(|error| refused(&system_message(&error)))? as u64 > huggingface_bounds::LARGEST_FILE {
+            return Err(refused(&format!("it is larger than {} MB", huggingface_bounds::LARGEST_FILE >> 20)));
+        }
+        huggingface_bounds::check(&bytes).map_err(|why| refused(&why))?;
+        let loaded = catch_panic(|| {
+            let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes)?;
+            tokenizer.with_truncation(None)?;
+            tokenizer.with_padding(None).set_encode_special_tokens(true);
+            // What is wrong with a model often shows when it is first used.
+            let _ = tokenizer.encode(PROBE, false);
+            Ok::<_, tokenizers::Error>(tokenizer)
+        });
+        let damaged = |_| refused(&"its numbers contradict each other");
+        let tokenizer = loaded.map_err(damaged)?.map_err(|error| refused(&error))?;
         Ok(Self { path: path.display().to_string(), tokenizer, special: OnceLock::new() })
+    }
+
+    /// Runs `count`. A panic of the library, which trusts the numbers in the file, ends the program with an error and not with
+    /// a trace: [`tokenizer_panic`](super::tokenizer_panic) then tells which file it was.
+    fn guarded<T>(&self, count: impl FnOnce() -> T) -> T {
+        catch_panic(count).unwrap_or_else(|panic| {
+            let what = "cannot be used as a tokenizer.json: its numbers contradict each other";
+            // The first file that fails is named.
+            let _ = super::PANIC.set(format!("{}: {what}", self.path));
+            resume_unwind(panic)
+        })
     }
 
     /// The start and end of each token, in bytes of the text. If the tokenizer cannot encode the text (its vocabulary of
     /// words has no token for unknown words), each character is a token.
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
-        match self.tokenizer.encode(text, false) {
+        match self.guarded(|| self.tokenizer.encode(text, false)) {
             Ok(encoding) => encoding.get_offsets().to_vec(),
             Err(_) => text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect(),
         }
@@ -75,7 +104,8 @@ impl Tokenizer for HuggingFace {
     }
 
     fn count(&self, text: &str) -> usize {
-        self.tokenizer.encode_fast(text, false).map_or_else(|_| text.chars().count(), |encoding| encoding.len())
+        let encoding = self.guarded(|| self.tokenizer.encode_fast(text, false));
+        encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 
     fn count_rendered(&self, text: &str) -> usize {
@@ -84,7 +114,8 @@ impl Tokenizer for HuggingFace {
             special.set_encode_special_tokens(false);
             special
         });
-        special.encode_fast(text, false).map_or_else(|_| text.chars().count(), |encoding| encoding.len())
+        let encoding = self.guarded(|| special.encode_fast(text, false));
+        encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {

@@ -6,10 +6,16 @@ mod huggingface;
 #[cfg(not(feature = "hf"))]
 #[path = "huggingface_absent.rs"]
 mod huggingface;
+#[cfg(feature = "hf")]
+mod huggingface_bounds;
 mod models;
 mod tiktoken;
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use crate::suggest::closest;
 
@@ -25,6 +31,15 @@ pub const DEFAULT: &str = "o200k_base";
 
 /// The name of the estimate for models without a public tokenizer.
 const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
+
+/// What is wrong with the file whose tokenizer panicked first. A global, because counting returns no error.
+static PANIC: OnceLock<String> = OnceLock::new();
+
+/// Why counting panicked, if it did because of the file of a tokenizer.
+#[must_use]
+pub fn tokenizer_panic() -> Option<&'static str> {
+    PANIC.get().map(String::as_str)
+}
 
 /// A tokenizer as `curtail tokenizers` lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
 use crate::dialects::{Dialect, ReadError};
 use crate::processors::Counting;
-use crate::templates::TemplateError;
+use crate::templates::{REFUSED, TemplateError};
 use crate::transcript::Transcript;
 use counts::{Counts, Sum, Sums};
 
@@ -147,7 +147,7 @@ impl Counter {
 }
 
 fn refused(offset: usize, error: &TemplateError) -> ReadError {
-    ReadError { offset, what: format!("the chat template refuses the transcript: {error}") }
+    ReadError { offset, what: format!("{REFUSED}: {error}") }
 }
 
 /// Counts the input and writes the counts.
@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
                 counts.add(&opened.source.name, out);
             }
             Event::Failed(failure) => {
-                report::error(&failure.error);
+                report::record_error(&failure.error, global);
                 status = ExitCode::from(2);
             }
             Event::PassedOver(opened) => report::passed_over(opened, global),

@@ -22,7 +22,7 @@ const PLACES: &[Choice<Place>] =
 
 /// The values of `--targets`.
 const TARGETS: &[Choice<TargetRule>] = &[
-    Choice::new("all", TargetRule::All, "All assistant messages of a window's own"),
+    Choice::new("all", TargetRule::All, "Every assistant message that the window owns"),
     Choice::new("last-turn", TargetRule::LastTurn, "Those of its last turn; each turn gets a window of its own"),
 ];
 

@@ -44,6 +44,7 @@ impl TemplateOptions {
         let mut template = ChatTemplate::open(path)?;
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;
         template.add_generation_prompt = self.add_generation_prompt;
+        crate::cli::render::isolate(&mut template)?;
         let own = path.join("tokenizer.json");
         let tokenizer = match !options.is_named() && own.is_file() {
             true => tokenizers::tokenizer_by_name(&own.to_string_lossy())?,

@@ -101,3 +101,74 @@ fn a_template_for_another_command_is_an_error_with_advice() {
         assert_eq!(said.matches("tip: ").count(), 1, "{said}");
     }
 }
+
+/// A template is somebody else's program: whatever it does is an error of the transcript, with the template's name.
+#[test]
+fn a_hostile_template_is_an_error() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(1).as_bytes());
+    let cycle = "{% set x = namespace() %}{% set x.y = x %}";
+    for (source, part) in [
+        ("{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}", "more steps"),
+        ("{% set ns = namespace(x=\"a\") %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}", "memory"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion limit"),
+        ("{{ \"x\" * 1000000000 }}", "repeated string is too large"),
+        (&format!("{cycle}{{{{ x }}}}"), "deep"),
+        (&format!("{cycle}{{{{ x | tojson }}}}"), "deep"),
+        (&format!("{cycle}{{{{ x | upper }}}}"), "memory"),
+        ("{{ messages | tojson(indent=9223372036854775807) }}", "cannot indent by 9223372036854775807"),
+        ("{{ messages | tojson(indent=-1) }}", "t.jinja:1: "),
+    ] {
+        // Only Linux limits the memory of every process.
+        if part == "memory" && !cfg!(target_os = "linux") {
+            continue;
+        }
+        place.write("t.jinja", source.as_bytes());
+        let done = place.curtail(&["count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{source}: {said}");
+        assert!(said.contains("in.jsonl:1:") && said.contains(part), "{source}: {said}");
+    }
+}
+
+/// What is wrong with the template is said once: the name of what is undefined, the file and the line.
+#[test]
+fn an_undefined_name_of_a_template_is_named_once() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(40).as_bytes());
+    place.write("t.jinja", b"{% for m in messages %}\n{{ m.extra.name }}\n{% endfor %}");
+    for command in [&["count"][..], &["check", "-t", "9"]] {
+        let done = place.curtail(command).args(["in.jsonl", "--template", "t.jinja"]).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert_eq!(said.matches("t.jinja:2: `m.extra` is undefined").count(), 2, "{said}");
+        assert!(said.contains("39 more transcripts: "), "{said}");
+    }
+    let all = place.curtail(&["-v", "count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
+    assert_eq!(text(&all.stderr).matches("is undefined").count(), 40);
+}
+
+/// The tip about a command that does not exist says what does.
+#[test]
+fn a_command_of_other_programs_is_answered() {
+    let place = Place::new();
+    place.write("chat.jsonl", chats(1).as_bytes());
+    for (arguments, part) in [
+        (&["convert", "chat.jsonl"][..], "tip: curtail converts no formats: what it cuts keeps its format"),
+        (&["trim", "chat.jsonl"], "tip: `window` cuts by messages, `limit` by tokens"),
+        (&["truncate", "chat.jsonl"], "tip: `window` cuts by messages, `limit` by tokens"),
+        (&["validate", "chat.jsonl"], "tip: a similar subcommand exists: 'check'"),
+        (&["compact", "chat.jsonl"], "tip: a similar subcommand exists: 'summarize'"),
+        (&["chat.jsonl"], "tip: a command comes first, as in `curtail window -n 20 chat.jsonl`"),
+        (&["limit", "8k", "chat.jsonl"], "tip: a budget is `-t N`, as in `curtail limit -t 8k FILE`"),
+        (&["memory", "spawn"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
+        (&["memory", "spawn", "child"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
+        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number belongs to a flag, such as -n 5"),
+    ] {
+        let done = place.curtail(arguments).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+        assert!(said.matches("tip: ").count() <= 1, "{arguments:?}: {said}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use curtail::summarizers::{Budget, Cached, Command, Extractive, Failure, Fallback, Speaker, Summarizer, Utterance};
 
@@ -69,6 +69,31 @@ fn a_program_that_hangs_is_stopped() {
         assert!(why.contains("stopped after 0.2 s"), "{why}");
     }
     assert!(!end.exists(), "its end was waited for");
+}
+
+/// What a program started ends with it.
+#[cfg(unix)]
+#[test]
+fn the_children_of_a_program_that_hangs_are_stopped() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let line = format!("sh -c 'sleep 600 & echo $! > {}; wait'", file.path().display());
+    // It may have started nothing yet when its time is over.
+    let child = (1..8).find_map(|power| {
+        let why = run(&line, Duration::from_millis(50 << power)).expect_err("it hangs").to_string();
+        assert!(why.contains("stopped after"), "{why}");
+        fs::read_to_string(file.path()).ok()?.trim().parse::<i32>().ok()
+    });
+    let child = rustix::process::Pid::from_raw(child.expect("it started")).expect("a number");
+    // A process that was ended remains until its new parent has asked for its status.
+    let is_gone = || {
+        let status = fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();
+        rustix::process::test_kill_process(child).is_err() || status.contains(") Z ")
+    };
+    let deadline = Instant::now() + LONG;
+    while !is_gone() {
+        assert!(Instant::now() < deadline, "it still runs");
+        std::thread::yield_now();
+    }
 }
 
 /// Neither pipe may fill up while the other is served, and a program need not read what it is given.

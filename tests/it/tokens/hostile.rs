@@ -106,3 +106,65 @@ fn a_megabyte_is_the_sum_of_its_parts() {
 fn cut(text: &str, at: usize) -> usize {
     (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
+
+/// Files, and what is wrong with each.
+#[cfg(feature = "hf")]
+fn hostile_tokenizers() -> Vec<(String, &'static str)> {
+    let bpe = r#""model":{"type":"BPE","vocab":{"a":0},"merges":[]}"#;
+    let doubles = vec![r#"{"type":"Replace","pattern":{"String":"a"},"content":"aa"}"#; 40].join(",");
+    let many = vec![r#"{"type":"Lowercase"}"#; 5000].join(",");
+    // A trie of no bytes, and a replacement of 60,000 `A`s, in base64.
+    let map = format!("AAAAAEFB{}", "QUFB".repeat(20_000));
+    vec![
+        (
+            r#"{"version":"1.0","model":{"type":"BPE","vocab":{"a":4294967295},"merges":["a a"]}}"#.to_owned(),
+            "id 4294967295",
+        ),
+        (
+            r#"{"version":"1.0","model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":["b b"]}}"#.to_owned(),
+            "contradict each other",
+        ),
+        (
+            r#"{"version":"1.0","model":{"type":"WordPiece","vocab":{"a":0},"unk_token":"a","continuing_subword_prefix":"","max_input_chars_per_word":99999999999}}"#.to_owned(),
+            "max_input_chars_per_word",
+        ),
+        (
+            format!(
+                r#"{{"version":"1.0","added_tokens":[{{"id":4294967295,"content":"x","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}}],{bpe}}}"#
+            ),
+            "id 4294967295",
+        ),
+        (
+            format!(r#"{{"version":"1.0","normalizer":{{"type":"Sequence","normalizers":[{doubles}]}},{bpe}}}"#),
+            "times longer",
+        ),
+        (
+            format!(r#"{{"version":"1.0","normalizer":{{"type":"Sequence","normalizers":[{many}]}},{bpe}}}"#),
+            "5001 normalizers",
+        ),
+        (
+            format!(
+                r#"{{"version":"1.0","normalizer":{{"type":"Precompiled","precompiled_charsmap":"{map}"}},{bpe}}}"#
+            ),
+            "times longer",
+        ),
+        ("[]".to_owned(), "tokenizer.json"),
+        (String::new(), "tokenizer.json"),
+    ]
+}
+
+/// A `tokenizer.json` is usually downloaded: what is wrong with its numbers is an error that names it.
+#[cfg(feature = "hf")]
+#[test]
+fn a_hostile_tokenizer_is_an_error() {
+    let place = crate::program::Place::new();
+    place.write("in.jsonl", b"{\"role\":\"user\",\"content\":\"a banana\"}\n");
+    for (file, part) in hostile_tokenizers() {
+        place.write("tokenizer.json", file.as_bytes());
+        let done = place.curtail(&["count", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
+        let said = crate::program::text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{part}: {said}");
+        assert!(said.contains("./tokenizer.json: ") && said.contains(part), "{part}: {said}");
+        assert!(!said.contains("panicked"), "{part}: {said}");
+    }
+}

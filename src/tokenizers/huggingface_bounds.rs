@@ -1,0 +1,171 @@
+//! What a `tokenizer.json` may ask for. The file is usually downloaded, and the library that reads it trusts its numbers.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// The most bytes of a file; the largest of a known model has 35 million.
+pub(super) const LARGEST_FILE: u64 = 256 << 20;
+
+/// The highest id of a token; known vocabularies end below 300,000.
+const HIGHEST_ID: u64 = 1 << 24;
+
+/// The most normalizers and pre-tokenizers, those in sequences included.
+const MOST_STEPS: usize = 64;
+
+/// How many times longer normalizers may make a text. Replacing a space by `▁` triples it.
+const LARGEST_GROWTH: usize = 256;
+
+/// The longest prefix or suffix that the model puts around each piece, in bytes.
+const LONGEST_AFFIX: usize = 64;
+
+/// The longest word that `WordPiece` may split; it tries each part of a word.
+const LONGEST_WORD: u64 = 1000;
+
+#[derive(Deserialize)]
+struct Outline {
+    model: Model,
+    #[serde(default)]
+    added_tokens: Vec<AddedToken>,
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    #[serde(default)]
+    vocab: Vocabulary,
+    #[serde(default)]
+    continuing_subword_prefix: Option<String>,
+    #[serde(default)]
+    end_of_word_suffix: Option<String>,
+    #[serde(default)]
+    max_input_chars_per_word: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct AddedToken {
+    #[serde(default)]
+    id: u64,
+}
+
+/// The highest id of a vocabulary: that of an object's values, or the length of a list.
+#[derive(Default)]
+struct Vocabulary(u64);
+
+impl<'de> Deserialize<'de> for Vocabulary {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(VocabularyVisitor)
+    }
+}
+
+struct VocabularyVisitor;
+
+impl<'de> Visitor<'de> for VocabularyVisitor {
+    type Value = Vocabulary;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a vocabulary")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary, A::Error> {
+        let mut highest = 0;
+        while let Some((_, id)) = map.next_entry::<IgnoredAny, u64>()? {
+            highest = highest.max(id);
+        }
+        Ok(Vocabulary(highest))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vocabulary, A::Error> {
+        let mut length = 0;
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            length += 1;
+        }
+        Ok(Vocabulary(length))
+    }
+}
+
+/// Whether the file stays within the bounds.
+///
+/// # Errors
+/// What exceeds them.
+pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
+    let outline: Outline = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let added = outline.added_tokens.iter().map(|token| token.id).max().unwrap_or(0);
+    let highest = outline.model.vocab.0.max(added);
+    if highest > HIGHEST_ID {
+        return Err(format!("a token has the id {highest}; {HIGHEST_ID} is the highest allowed"));
+    }
+    let affixes = [&outline.model.continuing_subword_prefix, &outline.model.end_of_word_suffix];
+    if affixes.into_iter().flatten().any(|affix| affix.len() > LONGEST_AFFIX) {
+        return Err(format!("the model's prefix or suffix is longer than {LONGEST_AFFIX} bytes"));
+    }
+    if outline.model.max_input_chars_per_word.is_some_and(|most| most > LONGEST_WORD) {
+        return Err(format!("max_input_chars_per_word is above {LONGEST_WORD}"));
+    }
+    let steps = steps(&outline.normalizer).count() + steps(&outline.pre_tokenizer).count();
+    if steps > MOST_STEPS {
+        return Err(format!("it has {steps} normalizers and pre-tokenizers; {MOST_STEPS} are allowed"));
+    }
+    let each = self::steps(&outline.normalizer).chain(self::steps(&outline.pre_tokenizer));
+    match each.map(growth).fold(1, usize::saturating_mul) <= LARGEST_GROWTH {
+        true => Ok(()),
+        false => Err(format!("its normalizers can make a text more than {LARGEST_GROWTH} times longer")),
+    }
+}
+
+/// A step, and those of the sequence that it is.
+fn steps(step: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+    let inner = ["normalizers", "pretokenizers"].into_iter().filter_map(|name| step[name].as_array()).flatten();
+    Box::new(step.is_object().then_some(step).into_iter().chain(inner.flat_map(steps)))
+}
+
+/// How many times longer a step can make a text, except for what Unicode defines.
+fn growth(step: &Value) -> usize {
+    let content = step["content"].as_str().map_or(0, str::len);
+    match step["type"].as_str() {
+        Some("Replace") => match step["pattern"]["String"].as_str().map(str::len) {
+            Some(length) => content.div_ceil(length.max(1)).max(1),
+            // It may match between all characters.
+            None => content + 1,
+        },
+        Some("Prepend") => step["prepend"].as_str().map_or(1, |text| text.len().div_ceil(LONGEST_AFFIX)).max(1),
+        Some("Precompiled") => step["precompiled_charsmap"].as_str().map_or(1, longest_replacement),
+        _ => 1,
+    }
+}
+
+/// The longest text that a character map of `SentencePiece` puts in place of a character, as a multiple of what Unicode's
+/// longest takes. The map is base64 of the length of a trie (four bytes), the trie, and texts that end with a zero.
+fn longest_replacement(map: &str) -> usize {
+    const USUAL: usize = 64;
+    let bytes = base64(map);
+    let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+    let texts = bytes.get(length.saturating_add(4)..).unwrap_or_default();
+    texts.split(|byte| *byte == 0).map(<[u8]>::len).max().unwrap_or(0).div_ceil(USUAL).max(1)
+}
+
+/// The bytes of a text in base64, up to the first other character.
+fn base64(text: &str) -> Vec<u8> {
+    let (mut bytes, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
+    for letter in text.bytes() {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        (bits, count) = (bits << 6 | u32::from(value), count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    bytes
+}
