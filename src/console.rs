@@ -20,10 +20,26 @@ const SHORTEST_KEY: usize = 8;
 /// Whether standard output was closed when the program started. What stands in its place since would swallow all output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Notes whether standard output was closed before the program started: then all that is written to it is an error.
+/// Whether standard input was closed when the program started. What stands in its place since would be an empty input.
+static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether standard input and output were closed before the program started: then reading the one, or writing to the other,
+/// is an error.
 #[doc(hidden)]
-pub fn note_closed_output(closed: bool) {
-    CLOSED.store(closed, Ordering::Relaxed);
+pub fn note_closed_streams(input: bool, output: bool) {
+    INPUT_CLOSED.store(input, Ordering::Relaxed);
+    CLOSED.store(output, Ordering::Relaxed);
+}
+
+/// Standard input.
+///
+/// # Errors
+/// It was closed before the program started.
+pub(crate) fn input() -> io::Result<io::Stdin> {
+    match INPUT_CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("closed before the program started")),
+        false => Ok(io::stdin()),
+    }
 }
 
 fn out_is_open() -> io::Result<()> {

@@ -88,7 +88,7 @@ pub mod visible;
 pub use cli::{main as run_program, reads_configuration};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-pub use console::note_closed_output;
+pub use console::note_closed_streams;
 #[cfg(debug_assertions)]
 #[doc(hidden)]
 pub use steps::{count_steps, steps};

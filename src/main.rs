@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
-    curtail::note_closed_output(start::CLOSED.load(std::sync::atomic::Ordering::Relaxed));
+    {
+        use std::sync::atomic::Ordering::Relaxed;
+        curtail::note_closed_streams(start::INPUT_CLOSED.load(Relaxed), start::CLOSED.load(Relaxed));
+    }
     #[cfg(debug_assertions)]
     return work::counted(curtail::run_program);
     #[cfg(not(debug_assertions))]
@@ -19,11 +22,16 @@ mod start {
     /// Whether standard output was closed.
     pub(crate) static CLOSED: AtomicBool = AtomicBool::new(false);
 
+    /// Whether standard input was closed.
+    pub(crate) static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
     // It is called before `main`, so it asks the system alone and nothing of the standard library.
     #[ctor::ctor(unsafe)]
     fn look() {
         let closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
         CLOSED.store(closed, Ordering::Relaxed);
+        let closed = rustix::io::fcntl_getfd(rustix::stdio::stdin()).is_err();
+        INPUT_CLOSED.store(closed, Ordering::Relaxed);
     }
 }
 

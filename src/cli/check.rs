@@ -68,6 +68,10 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["output_format", "statistics"], help_heading = "Repair")]
     diff: bool,
 
+    /// With --fix, also repair files that symbolic links in directories lead to
+    #[arg(long, requires = "fix", hide_short_help = true, help_heading = "Repair")]
+    follow_links: bool,
+
     /// Format of the report
     #[arg(long, value_parser = report_format(), value_name = "FORMAT", default_value = FORMATS[0].name, help_heading = "Report")]
     output_format: &'static Format,
@@ -107,7 +111,10 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
 /// Checks the input and reports the findings.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let input_options = args.input.input_options()?;
-    let (mut sources, missing) = args.input.sources(None)?;
+    let (mut sources, missing) = match args.fix.is_some() && !args.follow_links {
+        true => args.input.sources_in_place(global)?,
+        false => args.input.sources(None)?,
+    };
     if args.writes() && sources.iter().any(|source| source.path.is_none()) {
         bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
     }

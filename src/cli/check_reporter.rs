@@ -241,6 +241,9 @@ impl<'g> CheckReporter<'g> {
     /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
     pub(super) fn finish(mut self, allow_empty: bool, exit_zero: bool) -> ExitCode {
         self.progress.finish();
+        for error in self.scratch.settle() {
+            self.fail(&error);
+        }
         if !self.diff {
             let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
             let wrote = (self.format.write)(&self.outcome, &mut out).and_then(|()| out.flush());

@@ -14,6 +14,7 @@ use super::split_map::SplitMap;
 use crate::batch::{self, Batch, ExplainFormat, OnError};
 use crate::cli::options::Options;
 use crate::dialects::Framing;
+use crate::digest::fnv1a_128;
 use crate::error::{Error, ErrorKind};
 use crate::io::{self, Destination, Existing, FileUses, MANIFEST, Manifest, Progress, Scratch, Source, Targets};
 use crate::pipeline::{Chain, Cutter};
@@ -30,34 +31,38 @@ pub(super) struct Job {
     pub(super) options: String,
     /// Where to write where the windows of a split come from.
     pub(super) map: Option<PathBuf>,
+    /// Files that the options name. What they contain decides what is written as well.
+    pub(super) reads: Vec<PathBuf>,
+    /// The configuration file, whose values are among the options.
+    pub(super) config: Option<PathBuf>,
 }
 
 /// Runs a command that has one processor.
 pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));
-    run(flags, global, Job { chain, counting: options.counting()?, options: format!("{options:?}"), map: None })
+    let reads = options.files();
+    let job =
+        Job { chain, counting: options.counting()?, options: format!("{options:?}"), map: None, reads, config: None };
+    run(flags, global, job)
 }
 
 /// Reads the inputs, cuts them and writes the result.
 pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map } = job;
+    let Job { chain, counting, options, map, reads, config } = job;
     let begun = Instant::now();
     let input_options = flags.input.input_options()?;
     flags.refuse_detached_suffix()?;
     flags.refuse_reports_in_files()?;
-    let (mut sources, missing) = flags.input.sources(flags.output.output_dir.as_deref())?;
-    let manifest = flags.manifest(&options)?;
-    let targets = match flags.targets(manifest.as_ref(), &sources, map.as_deref()) {
+    let (mut sources, missing) = flags.sources(global)?;
+    let mut manifest = flags.manifest(&options, &reads)?;
+    let uses = Arc::new(FileUses::new(&sources, reads.iter().chain(&config)));
+    let targets = match flags.targets(manifest.as_ref(), &sources, (&uses, map.as_deref())) {
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
     };
     let finished_before = leave_out_finished(&targets, flags, manifest.as_ref(), &mut sources);
-    let counting = match (flags.stats, counting) {
-        (None, _) => None,
-        // A reserve is room of the budget and no token of the transcript.
-        (Some(_), Some(counting)) => Some(Counting { reserve: 0, ..counting }),
-        (Some(_), None) => Some(default_counting()?),
-    };
+    announce_backups(&targets, manifest.as_mut(), &sources)?;
+    let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let mut cutting = batch::Cutting {
         cutter: Cutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
         explain: flags.explain_format(),
@@ -90,8 +95,13 @@ fn refuse(errors: &[Error]) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn default_counting() -> anyhow::Result<Counting> {
-    Ok(Counting::new(tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?))
+/// How totals are counted, by the counting of the processors if they have one.
+fn counting_of_totals(counting: Option<Counting>) -> anyhow::Result<Counting> {
+    match counting {
+        // A reserve is room of the budget and no token of the transcript.
+        Some(counting) => Ok(Counting { reserve: 0, ..counting }),
+        None => Ok(Counting::new(tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?)),
+    }
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.
@@ -113,7 +123,28 @@ fn leave_out_finished(
     before - sources.len()
 }
 
+/// Records the backups that are still to be made.
+fn announce_backups(targets: &Targets, manifest: Option<&mut Manifest>, sources: &[Source]) -> Result<(), Error> {
+    let Some(manifest) = manifest else { return Ok(()) };
+    for (backup, input) in targets.backups(sources) {
+        if manifest.is_backup(&backup) {
+            continue;
+        }
+        let announced = manifest.announce_backup(&backup, input);
+        announced.map_err(|error| Error::system("the record for --resume", &error))?;
+    }
+    Ok(())
+}
+
 impl Cutting {
+    /// The inputs, and the errors of those that cannot be found.
+    fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<Error>), Error> {
+        match self.output.in_place.is_some() && !self.output.follow_links {
+            true => self.input.sources_in_place(global),
+            false => self.input.sources(self.output.output_dir.as_deref()),
+        }
+    }
+
     fn destination(&self) -> Destination {
         let output = &self.output;
         match (&output.output, &output.output_dir, &output.in_place) {
@@ -136,7 +167,7 @@ impl Cutting {
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.
-    fn manifest(&self, options: &str) -> Result<Option<Manifest>, Error> {
+    fn manifest(&self, options: &str, reads: &[PathBuf]) -> Result<Option<Manifest>, Error> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
@@ -145,11 +176,14 @@ impl Cutting {
                 return Err(Error::new(ErrorKind::Usage, "", "--resume needs --output-dir or --in-place"));
             }
             (Some(path), ..) => path,
-            (None, Some(directory), _) => directory.join(MANIFEST),
+            (None, Some(directory), _) => {
+                io::refuse_file_as_directory(directory)?;
+                directory.join(MANIFEST)
+            }
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
             (None, None, None) => return Ok(None),
         };
-        Manifest::load(&path, &identity(self, options)).map(Some)
+        Manifest::load(&path, &identity(self, options, reads)).map(Some)
     }
 
     /// Plans the outputs. No file that a flag names is an input or another output.
@@ -157,7 +191,7 @@ impl Cutting {
         &self,
         manifest: Option<&Manifest>,
         sources: &[Source],
-        map: Option<&Path>,
+        (uses, map): (&Arc<FileUses>, Option<&Path>),
     ) -> Result<Targets, Vec<Error>> {
         let output = &self.output;
         let existing = match manifest {
@@ -165,9 +199,8 @@ impl Cutting {
             Some(manifest) if output.resume.is_some() => Existing::Resume(manifest),
             _ => Existing::Refuse,
         };
-        let mut uses = FileUses::from_inputs(sources);
         let scratch = Scratch::new(!output.no_sync);
-        let targets = Targets::plan(self.destination(), existing, sources, &mut uses, scratch)?;
+        let targets = Targets::plan(self.destination(), existing, sources, uses, scratch)?;
         let rejects = output.rejects.iter().map(|path| (path.as_path(), "--rejects"));
         let record = manifest.iter().map(|manifest| (manifest.path(), "--resume"));
         let errors: Vec<Error> = rejects
@@ -213,8 +246,8 @@ impl Cutting {
 }
 
 /// The version and a digest of the options that decide what is written: two runs with the same line make the same cuts. The
-/// chain's own options are `chain`. Every flag is named here, so that a new one cannot be forgotten.
-fn identity(flags: &Cutting, chain: &str) -> String {
+/// chain's own options are `chain`, and the files that they name are `reads`, whose content decides as well. Every flag is named here, so that a new one cannot be forgotten.
+fn identity(flags: &Cutting, chain: &str, reads: &[PathBuf]) -> String {
     let Cutting {
         input,
         repair,
@@ -238,9 +271,20 @@ fn identity(flags: &Cutting, chain: &str) -> String {
         max_record: _,
         stdin_filename: _,
     } = input;
-    let Output { output: _, output_dir: _, in_place: _, force: _, resume: _, no_sync: _, on_error, rejects: _ } =
-        output;
-    let options = (chain, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
+    let Output {
+        output: _,
+        output_dir: _,
+        in_place: _,
+        follow_links: _,
+        force: _,
+        resume: _,
+        no_sync: _,
+        on_error,
+        rejects: _,
+    } = output;
+    let reads: Vec<_> = reads.iter().map(|path| std::fs::read(path).ok().map(fnv1a_128)).collect();
+    let options =
+        (chain, reads, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())

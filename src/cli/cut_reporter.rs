@@ -276,11 +276,9 @@ impl<'f> CutReporter<'f> {
 
     fn fail(&mut self, error: &Error) {
         self.failed = true;
-        if error.kind == ErrorKind::Exists {
-            self.existing += 1;
-            if self.existing > 1 {
-                return;
-            }
+        self.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind == ErrorKind::Exists && self.existing > 1 {
+            return;
         }
         self.progress.aside(|| report::record_error(error, self.global));
     }
@@ -307,13 +305,8 @@ impl<'f> CutReporter<'f> {
             let files = if self.passed_over == 1 { "file shows" } else { "files show" };
             report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
-        if let Some(map) = self.map.take()
-            && let Err(error) = map.finish(self.failed)
-        {
-            self.fail(&error);
-        }
+        self.finish_files();
         self.report_unmatched_globs();
-        self.cutting.targets.sync();
         self.print_sums(begun);
         self.report_nothing_to_do();
         let all_done = !self.failed && interrupted.is_none();
@@ -326,6 +319,19 @@ impl<'f> CutReporter<'f> {
             None if self.failed => 2,
             None => u8::from(changed),
         }))
+    }
+
+    /// Ends the outputs and the map. Inputs that another program wrote to after they were replaced are as they were before.
+    fn finish_files(&mut self) {
+        for error in self.cutting.targets.finish() {
+            self.fail(&error);
+            self.sums.files = self.sums.files.saturating_sub(1);
+            self.sums.failed_files += 1;
+        }
+        let ended = self.map.take().map_or(Ok(()), |map| map.finish(self.failed));
+        if let Err(error) = ended {
+            self.fail(&error);
+        }
     }
 
     /// Reports that all outputs were complete before this run.

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::environment::Environment;
+use super::report;
 use crate::batch::{InputOptions, OnError};
 use crate::cli::options::{Choice, REPAIR_MODES, one_of, repairs};
 use crate::console;
 use crate::dialects::Framing;
 use crate::error::{Error, ErrorKind};
-use crate::io::{self, Show, Source, Wanted};
+use crate::io::{self, Inputs, Show, Source, Wanted};
 use crate::pipeline::Chain;
 use crate::processors::{Live, RepairMode, Thinking};
 
@@ -245,7 +246,11 @@ pub(super) struct Output {
     #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
     pub(super) in_place: Option<OsString>,
 
-    /// Overwrite existing outputs and backups
+    /// With --in-place, also replace files that symbolic links in directories lead to
+    #[arg(long, requires = "in_place", hide_short_help = true, help_heading = "Output")]
+    pub(super) follow_links: bool,
+
+    /// Overwrite existing outputs; existing backups are kept
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
 
@@ -295,22 +300,45 @@ impl Input {
     /// What the paths name; nothing below `except`.
     pub(super) fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
         let stdin_name = self.stdin_filename.as_deref();
-        Wanted { paths: &self.paths, stdin_name, except, globs: &self.glob, excludes: &self.exclude_path }
+        let (globs, excludes) = (&self.glob, &self.exclude_path);
+        Wanted { paths: &self.paths, stdin_name, except, globs, excludes, skips_links: false }
     }
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
     pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<Error>), Error> {
-        let (sources, mut missing) = io::find_sources(&self.wanted(except))?;
-        let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
-        for error in missing.iter_mut().filter(|error| is_number(&error.name)) {
-            error.what.push_str(&format!("; a number belongs to a flag, such as -n {}", error.name));
-        }
-        if sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
-            let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
-            return Err(Error::new(ErrorKind::Usage, "", what));
-        }
-        Ok((sources, missing))
+        found(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
     }
+
+    /// As [`Input::sources`], of files that are changed in place. Symbolic links in directories are not followed, and named once:
+    /// they may lead to files that do not belong to the directory.
+    pub(super) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<Error>), Error> {
+        let Inputs { sources, errors, links } = found(&Wanted { skips_links: true, ..self.wanted(None) })?;
+        if !links.is_empty() && !global.quiet {
+            let shown = if global.verbose { links.len() } else { 3 };
+            let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
+            let more = if links.len() > shown { ", …" } else { "" };
+            let what = match links.len() {
+                1 => String::from("1 symbolic link was not followed, because files are changed in place"),
+                count => format!("{count} symbolic links were not followed, because files are changed in place"),
+            };
+            report::warning(&format!("{what}: {}{more}; name it, or pass --follow-links", names.join(", ")));
+        }
+        Ok((sources, errors))
+    }
+}
+
+/// What the paths lead to. A terminal is no input: nobody types a transcript.
+fn found(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
+    let mut found = io::find_sources(wanted)?;
+    let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
+    for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
+        error.what.push_str(&format!("; a number belongs to a flag, such as -n {}", error.name));
+    }
+    if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
+        let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
+        return Err(Error::new(ErrorKind::Usage, "", what));
+    }
+    Ok(found)
 }
 
 impl Global {

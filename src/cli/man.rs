@@ -1,10 +1,13 @@
 //! `curtail man`: the manual pages, made from the same definitions as the help.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::console;
-use anyhow::Context as _;
+use crate::io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
+use anyhow::{Context as _, bail};
 use clap_mangen::Man;
 
 /// Print the manual page, or write one page for each command
@@ -18,13 +21,38 @@ pub(super) struct Args {
 /// Prints the first page, or writes all pages.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.out {
-        let place = || folder.display().to_string();
-        std::fs::create_dir_all(folder).with_context(place)?;
-        clap_mangen::generate_to(super::command(), folder).with_context(place)?;
+        refuse_file_as_directory(folder)?;
+        let mut command = super::command().disable_help_subcommand(true);
+        command.build();
+        write_pages(&command, folder, &Scratch::default())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = Vec::new();
     Man::new(super::command()).render(&mut page)?;
     console::data(&String::from_utf8(page)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of `command` and those of its subcommands.
+fn write_pages(command: &clap::Command, folder: &Path, scratch: &Scratch) -> anyhow::Result<()> {
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        write_pages(command, folder, scratch)?;
+    }
+    let man = Man::new(command.clone());
+    let path = folder.join(man.get_filename());
+    if path.is_file() && !is_page(&path)? {
+        bail!("{}: exists and is no manual page of curtail (not overwritten); name another directory", path.display());
+    }
+    let mut sink = FileSink::create(&path, Packing::Plain, None, scratch)?;
+    man.render(&mut sink).with_context(|| path.display().to_string())?;
+    sink.commit(Replace::Yes, scratch)?;
+    Ok(())
+}
+
+/// Whether the file at `path` begins as a page of this program does.
+fn is_page(path: &Path) -> anyhow::Result<bool> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut head));
+    read.with_context(|| path.display().to_string())?;
+    Ok(String::from_utf8_lossy(&head).contains("\n.TH curtail"))
 }

@@ -1,6 +1,7 @@
 //! `curtail run`: the chain of processors of a configuration.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::config::{Config, Origin, Step, described};
@@ -60,7 +61,9 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         config.refuse_untrusted(&steps)?;
     }
     let chain = config.chain(&steps, args.cutting.dry_run)?;
-    let job = Job { chain: args.cutting.with_repair(chain), counting: None, options: described(&steps), map: None };
+    let reads = steps.iter().flat_map(|step| step.entry.files()).collect();
+    let (chain, config) = (args.cutting.with_repair(chain), Some(PathBuf::from(&config.file)));
+    let job = Job { chain, counting: None, options: described(&steps), map: None, reads, config };
     cut::run(&args.cutting, global, job)
 }
 

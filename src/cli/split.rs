@@ -36,6 +36,7 @@ impl Args {
         let chain = Chain { splitting: Some(self.options.splitting()?), ..Chain::default() };
         let chain = self.cutting.with_repair(chain);
         let options = format!("{:?}", self.options);
-        cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map: self.map.clone() })
+        let (map, reads) = (self.map.clone(), self.options.files());
+        cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, config: None })
     }
 }

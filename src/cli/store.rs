@@ -2,16 +2,18 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 
 use super::input::is_standard;
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
+use crate::error::{Error, ErrorKind};
+use crate::io::{FileSink, Packing, Replace, Scratch};
 use crate::store::{Clash, Store, StoreError, StoreLocation};
 
 /// The values of `--on-clash`.
@@ -104,20 +106,36 @@ fn named(file: Option<&Path>) -> Option<&Path> {
 fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let path = place.path()?;
     let store = Store::open_existing(&path)?.with_context(|| format!("{}: no such store", path.display()))?;
-    let mut out: Box<dyn Write> = match file {
-        Some(file) => Box::new(BufWriter::new(File::create_new(file).with_context(|| file.display().to_string())?)),
-        None => Box::new(BufWriter::new(console::transcripts())),
+    let Some(file) = file else {
+        store.export(&mut BufWriter::new(console::transcripts()))?;
+        return Ok(());
     };
+    let taken = || anyhow!("{}: already exists (not overwritten); name another file", file.display());
+    if file.is_file() {
+        return Err(taken());
+    }
+    let scratch = Scratch::default();
+    let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());
     store.export(&mut out)?;
+    let sink = out.into_inner().map_err(|failed| Error::system(file.to_string_lossy(), failed.error()))?;
+    sink.commit(Replace::No, &scratch).map_err(|error| match error.kind {
+        ErrorKind::Exists => taken(),
+        _ => error.into(),
+    })?;
     Ok(())
 }
 
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
+    let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
     let mut input: Box<dyn BufRead> = match file {
-        Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| file.display().to_string())?)),
-        None => Box::new(std::io::stdin().lock()),
+        Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| name.clone())?)),
+        None => Box::new(console::input().with_context(|| name.clone())?.lock()),
     };
-    let taken = place.open()?.import(&mut input, on_clash)?;
+    let taken = place.open()?.import(&mut input, on_clash).map_err(|error| match error {
+        StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
+        StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
+        error => error.into(),
+    })?;
     let states = if taken == 1 { "state" } else { "states" };
     report::note(&format!("imported {taken} {states}"));
     Ok(())

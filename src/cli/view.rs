@@ -15,6 +15,7 @@ use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
 use crate::checks::{Levels, LineIndex, Table};
 use crate::cli::options::{CountingOptions, Tokens};
 use crate::dialects::{Framing, ReadError};
+use crate::io::{FileUses, Source};
 use crate::pipeline::calibrated;
 use crate::processors::Counting;
 use crate::view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
@@ -159,11 +160,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let viewer = args.viewer(sources.len() == 1)?;
-    let output = args.output.clone().filter(|file| !is_standard(file));
-    let mut pages = Pages::new(output, args.output_dir.clone(), args.force, viewer.policy.is_some())?;
-    if args.text {
-        pages = pages.for_text();
-    }
+    let mut pages = args.pages(&sources, viewer.policy.is_some())?;
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,
@@ -197,6 +194,16 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
+    /// The pages of `sources`, of which none is written yet.
+    fn pages(&self, sources: &[Source], policy: bool) -> anyhow::Result<Pages> {
+        let output = self.output.clone().filter(|file| !is_standard(file));
+        let reads = self.counting.files();
+        let uses = FileUses::new(sources, reads.iter().chain(&self.config));
+        let pages = Pages::new(output, self.output_dir.clone(), (self.force, policy), uses)?;
+        pages.plan(sources)?;
+        Ok(if self.text { pages.for_text() } else { pages })
+    }
+
     fn viewer(&self, one_file: bool) -> anyhow::Result<Viewer> {
         let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
         Ok(Viewer {

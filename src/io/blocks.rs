@@ -9,6 +9,7 @@ use super::buffer::Filled;
 use super::live::{Live, Patience};
 use super::plain::{Plain, Unread};
 use super::{Buffer, Packing, Source, Stamp, TableFormat};
+use crate::console;
 use crate::error::{Error, ErrorKind};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -305,13 +306,13 @@ fn head(stream: &mut impl Read, patience: Option<&Patience>) -> io::Result<Vec<u
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd as _;
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    console::input()?.as_fd().try_clone_to_owned().map(File::from)
 }
 
 #[cfg(windows)]
 fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle as _;
-    io::stdin().as_handle().try_clone_to_owned().map(File::from)
+    console::input()?.as_handle().try_clone_to_owned().map(File::from)
 }
 
 fn refuse_directory(file: File) -> io::Result<File> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::identity::FileId;
 
 /// How long a scan of all programs is reused: in a batch of many files, a scan for each would take longer than the work
-/// itself.
+/// itself. Programs that open a file in the meantime are found after it was replaced.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The files that were open for writing at the last scan.
@@ -29,7 +29,7 @@ impl Holders {
 }
 
 /// The regular files that other programs of this user have open for writing. Only Linux reports them.
-fn open_for_writing() -> HashSet<FileId> {
+pub(super) fn open_for_writing() -> HashSet<FileId> {
     let own = std::process::id().to_string();
     let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let others = programs.filter(|entry| {

@@ -1,9 +1,10 @@
 //! The identity of a file, whatever its names, and whether a file has changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::Source;
@@ -20,15 +21,18 @@ pub(super) enum FileId {
 }
 
 impl FileId {
+    /// The file at `path`, which exists: by its place on the disk where the system reports it.
     pub(super) fn at_path(path: &Path) -> Self {
         #[cfg(unix)]
         if let Ok(there) = std::fs::metadata(path) {
             return Self::from_metadata(&there);
         }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let full = path.canonicalize().ok();
-        let full = full.or_else(|| Some(parent.canonicalize().ok()?.join(path.file_name()?)));
-        Self::Path(full.unwrap_or_else(|| path.to_owned()))
+        Self::Path(full_path(path))
+    }
+
+    /// Everything by which a file at `path` is known, before and after it is written.
+    fn all_at_path(path: &Path) -> HashSet<Self> {
+        HashSet::from([Self::at_path(path), Self::Path(full_path(path))])
     }
 
     #[cfg(unix)]
@@ -36,6 +40,26 @@ impl FileId {
         use std::os::unix::fs::MetadataExt as _;
         Self::Existing(there.dev(), there.ino())
     }
+}
+
+/// The path without links and `..`, as far as it exists.
+fn full_path(path: &Path) -> PathBuf {
+    if let Ok(full) = path.canonicalize() {
+        return full;
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for folder in absolute.ancestors().skip(1) {
+        let (Ok(mut full), Ok(rest)) = (folder.canonicalize(), absolute.strip_prefix(folder)) else { continue };
+        for step in rest.components() {
+            match step {
+                Component::ParentDir => _ = full.pop(),
+                _ => full.push(step),
+            }
+        }
+        // Without `..`, it may exist.
+        return full.canonicalize().unwrap_or(full);
+    }
+    absolute
 }
 
 /// Size, time of the last change and identity of a file: if all are the same, the content is assumed to be the same.
@@ -70,66 +94,93 @@ impl Stamp {
     }
 }
 
-/// The files of a run, each with its only use: no output may be an input or another output.
+/// The files of a run, each with its only use: no output may be an input, a file that is read for it, or another output.
+/// Whatever a command writes is recorded here first.
 #[derive(Debug, Default)]
-pub struct FileUses(HashMap<FileId, FileUse>);
+pub struct FileUses(Mutex<HashMap<FileId, FileUse>>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum FileUse {
-    Input(String),
-    /// The output of the input with this name.
-    Output(String),
-    /// A file that a flag names.
+    Input(Owner),
+    /// A file that is read because a flag or the configuration names it.
+    Read,
+    /// An output of this input.
+    Output(Owner),
+    /// A file that a flag names, to be written.
     Flag(&'static str),
 }
 
+/// An input, by its path and its name in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Owner(Option<PathBuf>, String);
+
+impl Owner {
+    fn from_source(source: &Source) -> Self {
+        Self(source.path.clone(), source.name.clone())
+    }
+}
+
 impl FileUses {
-    /// The inputs of a run.
+    /// The inputs of a run, and other files that it reads.
     #[must_use]
-    pub fn from_inputs(sources: &[Source]) -> Self {
-        let inputs = sources.iter().filter_map(|source| Some((source.path.as_ref()?, &source.name)));
-        Self(inputs.map(|(path, name)| (FileId::at_path(path), FileUse::Input(name.clone()))).collect())
+    pub fn new<'p>(sources: &[Source], reads: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        let mut uses = HashMap::new();
+        for source in sources {
+            let ids = source.path.iter().flat_map(|path| FileId::all_at_path(path));
+            uses.extend(ids.map(|id| (id, FileUse::Input(Owner::from_source(source)))));
+        }
+        for id in reads.into_iter().flat_map(|path| FileId::all_at_path(path)) {
+            uses.entry(id).or_insert(FileUse::Read);
+        }
+        Self(Mutex::new(uses))
     }
 
-    /// Records `path` as the output of `source`.
+    /// Records `path` as an output of `source`, which may have several.
     ///
     /// # Errors
-    /// The file is an input or another output.
-    pub(super) fn output(&mut self, path: &Path, source: &Source) -> Result<(), Error> {
-        self.record(path, FileUse::Output(source.name.clone()), |other| match other {
-            FileUse::Input(name) if *name == source.name => {
+    /// The file is an input, a file that the run reads, or the output of another input.
+    pub fn output(&self, path: &Path, source: &Source) -> Result<(), Error> {
+        let owner = Owner::from_source(source);
+        let name = &source.name;
+        self.record(path, &FileUse::Output(owner.clone()), |other| match other {
+            FileUse::Input(input) if *input == owner => {
                 "the output is the input; --in-place replaces inputs".to_owned()
             }
-            FileUse::Input(name) => {
-                format!("the output of {} is an input{}; name another output", source.name, named(path, name))
+            FileUse::Input(Owner(_, input)) => {
+                format!("the output of {name} is an input{}; name another output", named(path, input))
             }
-            FileUse::Output(name) => format!("this output belongs to both {name} and {}", source.name),
-            FileUse::Flag(flag) => format!("the output of {} is also named by {flag}; name another file", source.name),
+            FileUse::Read => format!("the output of {name} is a file that this run reads; name another output"),
+            FileUse::Output(Owner(_, other)) => format!("this output belongs to both {other} and {name}"),
+            FileUse::Flag(flag) => format!("the output of {name} is also named by {flag}; name another file"),
         })
     }
 
-    /// Records `path` as the file that `flag` names.
+    /// Records `path` as a file that is written because `flag` names it.
     ///
     /// # Errors
-    /// The file is an input or another output.
-    pub fn flag(&mut self, path: &Path, flag: &'static str) -> Result<(), Error> {
-        self.record(path, FileUse::Flag(flag), |other| match other {
-            FileUse::Input(name) => format!("{flag} names an input{}; name another file", named(path, name)),
-            FileUse::Output(name) => format!("{flag} names the output of {name}; name another file"),
+    /// The file is an input, a file that the run reads, or another output.
+    pub fn flag(&self, path: &Path, flag: &'static str) -> Result<(), Error> {
+        self.record(path, &FileUse::Flag(flag), |other| match other {
+            FileUse::Input(Owner(_, name)) => format!("{flag} names an input{}; name another file", named(path, name)),
+            FileUse::Read => format!("{flag} names a file that this run reads; name another file"),
+            FileUse::Output(Owner(_, name)) => format!("{flag} names the output of {name}; name another file"),
             FileUse::Flag(other) => format!("{flag} and {other} name the same file"),
         })
     }
 
-    fn record(&mut self, path: &Path, purpose: FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), Error> {
+    fn record(&self, path: &Path, purpose: &FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), Error> {
         // Writing to a pipe or a device replaces no file.
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Ok(());
         }
-        let id = FileId::at_path(path);
-        if let Some(other) = self.0.get(&id) {
+        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = FileId::all_at_path(path);
+        // An input may have several outputs, and one is recorded when it is planned and when it is written.
+        let is_taken = |other: &&FileUse| !matches!(purpose, FileUse::Output(_)) || *other != purpose;
+        if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(is_taken) {
             return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
         }
-        self.0.insert(id, purpose);
+        uses.extend(ids.into_iter().map(|id| (id, purpose.clone())));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The record of what a batch has finished, so that a later run can continue. It knows files and one line of options.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub struct Manifest {
     file: Option<File>,
     /// The last entry of each output.
     entries: HashMap<String, (ManifestEntry, bool)>,
+    /// The backups that the batch makes, whatever its options.
+    backups: HashSet<BackupEntry>,
     /// Whether the last part of the record has the options of this run.
     continues: bool,
     /// Whether the record ends inside a line.
@@ -33,6 +35,22 @@ pub struct Manifest {
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
 struct Head {
     options: String,
+}
+
+/// A backup, with the time and the length of the input that it is one of. It is written before the backup is made.
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq, Hash)]
+struct BackupEntry {
+    backup: String,
+    written: u128,
+    len: u64,
+}
+
+impl BackupEntry {
+    /// The entry for `backup`, if it is one of the file at `original`.
+    fn new(backup: &Path, original: &Path) -> Self {
+        let (written, len) = written(original).unwrap_or_default();
+        Self { backup: name(backup), written, len }
+    }
 }
 
 /// Every other line.
@@ -57,6 +75,7 @@ impl Manifest {
             options: options.to_owned(),
             file: None,
             entries: HashMap::new(),
+            backups: HashSet::new(),
             continues: false,
             torn: false,
         };
@@ -82,6 +101,8 @@ impl Manifest {
             self.continues = head.options == self.options;
         } else if let Ok(entry) = serde_json::from_str::<ManifestEntry>(line) {
             self.entries.insert(entry.output.clone(), (entry, self.continues));
+        } else if let Ok(backup) = serde_json::from_str::<BackupEntry>(line) {
+            self.backups.insert(backup);
         }
     }
 
@@ -95,6 +116,21 @@ impl Manifest {
     #[must_use]
     pub fn is_ours(&self, output: &Path) -> bool {
         self.entries.get(&name(output)).is_some_and(|(entry, _)| is_unchanged(entry, output))
+    }
+
+    /// Whether an earlier run made `backup`, and nobody changed it since.
+    #[must_use]
+    pub fn is_backup(&self, backup: &Path) -> bool {
+        self.backups.contains(&BackupEntry::new(backup, backup))
+    }
+
+    /// Records that `backup` will be one of the file at `original`, so that a later run knows it however this one ends.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn announce_backup(&mut self, backup: &Path, original: &Path) -> io::Result<()> {
+        let entry = BackupEntry::new(backup, original);
+        if self.backups.insert(entry.clone()) { line(self.file()?, &entry) } else { Ok(()) }
     }
 
     /// Whether `output` was made from `input` with the same options, and neither has changed since.
@@ -111,11 +147,15 @@ impl Manifest {
     /// The record cannot be written.
     pub fn record(&mut self, input: &Path, output: &Path) -> io::Result<()> {
         let (written, len) = written(output).unwrap_or_default();
-        if self.file.is_none() {
-            self.file = Some(self.open()?);
-        }
-        let Some(file) = &mut self.file else { return Ok(()) };
-        line(file, &ManifestEntry { input: name(input), output: name(output), written, len })
+        line(self.file()?, &ManifestEntry { input: name(input), output: name(output), written, len })
+    }
+
+    fn file(&mut self) -> io::Result<&mut File> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        Ok(self.file.insert(file))
     }
 
     fn open(&self) -> io::Result<File> {

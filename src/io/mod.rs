@@ -2,6 +2,8 @@
 //!
 //! This layer knows files, streams and lines, but no messages.
 
+mod access;
+mod backup;
 mod blocks;
 mod buffer;
 #[cfg(feature = "parquet")]
@@ -16,12 +18,14 @@ mod live;
 mod manifest;
 mod plain;
 mod progress;
+mod replaced;
 mod rows;
 mod scratch;
 mod sink;
 mod source;
 mod target;
 
+pub use backup::Backup;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
 #[cfg(feature = "parquet")]
@@ -36,5 +40,5 @@ pub use progress::{Progress, Show};
 pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
 pub use sink::{FileSink, Put, Replace};
-pub use source::{Source, Wanted, find_sources, is_like_suffix};
-pub use target::{Destination, Existing, Targets};
+pub use source::{Inputs, Source, Wanted, find_sources, is_like_suffix};
+pub use target::{Destination, Existing, Targets, refuse_file_as_directory};

@@ -1,7 +1,7 @@
 //! The temporary files of a run: each is locked while it is written, so that a later run can detect and remove those that a
 //! killed run left behind.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::holders::Holders;
+use super::replaced::{Replaced, Unsettled, settle};
+use crate::error::Error;
 
 /// Renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
@@ -25,13 +27,19 @@ pub struct Scratch {
     renamed: Mutex<(HashSet<PathBuf>, usize)>,
     /// The files that other programs write to.
     holders: Holders,
+    /// Inputs that were replaced a moment ago.
+    unsettled: Mutex<Unsettled>,
+    /// The mode of new files in each directory.
+    modes: Mutex<HashMap<PathBuf, u32>>,
 }
 
 impl Scratch {
     /// Temporary files of a run that flushes to the disk, if `sync`.
     #[must_use]
     pub fn new(sync: bool) -> Self {
-        Self { unsynced: !sync, swept: Mutex::default(), renamed: Mutex::default(), holders: Holders::default() }
+        let mut scratch = Self::default();
+        scratch.unsynced = !sync;
+        scratch
     }
 
     /// A new locked file in `directory`. The first time, files that killed runs left there are removed.
@@ -48,6 +56,35 @@ impl Scratch {
                 return Ok(file);
             }
         }
+    }
+
+    /// The mode that any program would give a new file in `directory`.
+    pub(super) fn usual_mode(&self, directory: &Path) -> io::Result<u32> {
+        let mut modes = lock(&self.modes);
+        if let Some(mode) = modes.get(directory) {
+            return Ok(*mode);
+        }
+        let mode = mode_of_new(directory)?;
+        modes.insert(directory.to_owned(), mode);
+        Ok(mode)
+    }
+
+    /// Notes an input that was replaced, to be looked at together with others.
+    pub(super) fn replaced(&self, replaced: Replaced) {
+        let due = lock(&self.unsettled).add(replaced);
+        let errors = settle(due);
+        lock(&self.unsettled).fail(errors);
+    }
+
+    /// Looks at all inputs that were replaced. The errors are those of inputs that another program wrote to meanwhile: they are as
+    /// they were before.
+    #[must_use]
+    pub fn settle(&self) -> Vec<Error> {
+        let rest = lock(&self.unsettled).rest();
+        let errors = settle(rest);
+        let mut unsettled = lock(&self.unsettled);
+        unsettled.fail(errors);
+        unsettled.errors()
     }
 
     /// Flushes `file` to the disk.
@@ -81,21 +118,29 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        drop(self.settle());
         self.sync_renames();
     }
 }
 
-/// The names begin with a dot and end in `.tmp`, so that no walk takes one for an input.
+/// The names begin with a dot and end in `.tmp`, so that no walk takes one for an input. Only the user may read these files.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // The mode that any program would give it: the umask applies.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
     builder
+}
+
+/// The mode of a new file in `directory`: what the umask and the directory's access list leave.
+#[cfg(unix)]
+fn mode_of_new(directory: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let all = std::fs::Permissions::from_mode(0o666);
+    Ok(builder().permissions(all).tempfile_in(directory)?.as_file().metadata()?.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode_of_new(_directory: &Path) -> io::Result<u32> {
+    Ok(0)
 }
 
 const PREFIX: &str = ".curtail-";

@@ -1,14 +1,13 @@
 //! A file that is written beside its final place and moved there when it is complete, or not at all.
 
-use std::ffi::OsStr;
-use std::fs::{File, Metadata, Permissions};
+use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use super::compression::Packer;
-use super::{BLOCK, Packing, Scratch, Stamp};
+use super::{BLOCK, Backup, Packing, Scratch, Stamp, access, replaced};
 use crate::error::{Error, ErrorKind};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, it leaves nothing behind.
@@ -16,8 +15,17 @@ pub struct FileSink {
     /// Its final path.
     path: PathBuf,
     packer: Packer<SinkPlace>,
-    /// The file whose mode and owner it takes.
-    like: Option<Metadata>,
+    access: Access,
+}
+
+/// Who may read the file when it is in place.
+enum Access {
+    /// Who may read this file.
+    Like(access::Model),
+    /// Who may read any new file in its folder.
+    Usual,
+    /// Its user alone.
+    Private,
 }
 
 /// Where the bytes are written until then.
@@ -36,9 +44,8 @@ pub enum Replace<'r> {
     IfSame,
     /// It is replaced.
     Yes,
-    /// It is the input, and is replaced if it still has this stamp. With a suffix, a backup is kept under its name with
-    /// this suffix.
-    Input(Option<&'r Stamp>, Option<&'r OsStr>),
+    /// It is the input, and is replaced if it still has this stamp, perhaps with a backup.
+    Input(Option<&'r Stamp>, Option<Backup<'r>>),
 }
 
 /// The outcome of [`FileSink::commit`].
@@ -51,7 +58,8 @@ pub enum Put {
 }
 
 impl FileSink {
-    /// Begins the file for `path`, with the mode of `like`, or of the file that is there now.
+    /// Begins the file for `path`, with the access of `like`, or of the file that is there now. Until it is in place, only its
+    /// user can read it.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -63,17 +71,17 @@ impl FileSink {
         // The target of a symbolic link is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let there = std::fs::metadata(&path).ok();
-        let like =
-            like.and_then(|like| std::fs::metadata(like).ok()).filter(Metadata::is_file).or_else(|| there.clone());
+        let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
+        let access = like.map_or(Access::Usual, Access::Like);
         let place = match there {
             Some(there) if !there.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
-                let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let beside = folder_of(&path);
                 std::fs::create_dir_all(beside)?;
                 SinkPlace::Beside(scratch.file_in(beside)?)
             }
         };
-        Ok(Self { path, packer: packing.pack(place)?, like })
+        Ok(Self { path, packer: packing.pack(place)?, access })
     }
 
     /// The full path of the final file.
@@ -97,9 +105,10 @@ impl FileSink {
         let name = self.path.to_string_lossy().into_owned();
         let path = self.path.clone();
         let place = self.packer.finish().map_err(|error| full(&name, &error))?;
-        let settled = take_place(place, &path, self.like.as_ref(), replace, scratch);
+        let settled = take_place(place, &path, &self.access, replace, scratch);
         settled.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
+            io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
             io::ErrorKind::AlreadyExists => exists(&name),
             io::ErrorKind::StaleNetworkFileHandle => changed(&name),
             io::ErrorKind::ExecutableFileBusy => held(&name),
@@ -107,14 +116,35 @@ impl FileSink {
         })
     }
 
+    /// The file is for its user alone, unless one is there already.
+    #[must_use]
+    pub fn private(mut self) -> Self {
+        if let Access::Usual = self.access {
+            self.access = Access::Private;
+        }
+        self
+    }
+
     fn broken(&self, error: &io::Error) -> Error {
         full(&self.path.to_string_lossy(), error)
     }
 }
 
+/// The folder that contains the file at `path`.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// An error for an output that exists.
 pub(super) fn exists(name: &str) -> Error {
     Error::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
+}
+
+/// An error for a backup that exists.
+pub(super) fn backup_exists(name: &str) -> Error {
+    let what =
+        "the backup exists already and is never overwritten; choose another suffix, or pass --force to make none";
+    Error::new(ErrorKind::Exists, name, what)
 }
 
 fn differs(name: &str) -> Error {
@@ -123,11 +153,13 @@ fn differs(name: &str) -> Error {
     Error::new(ErrorKind::Exists, name, what)
 }
 
-fn changed(name: &str) -> Error {
+/// An error for an input that changed while it was read.
+pub(super) fn changed(name: &str) -> Error {
     Error::new(ErrorKind::System, name, "changed while it was read; left as it was")
 }
 
-fn held(name: &str) -> Error {
+/// An error for an input that another program writes to.
+pub(super) fn held(name: &str) -> Error {
     let what = "another program has the file open for writing; left as it was; stop that program first";
     Error::new(ErrorKind::System, name, what)
 }
@@ -169,7 +201,7 @@ impl Write for SinkPlace {
 fn take_place(
     place: SinkPlace,
     path: &Path,
-    like: Option<&Metadata>,
+    access: &Access,
     replace: Replace<'_>,
     scratch: &Scratch,
 ) -> io::Result<Put> {
@@ -177,67 +209,22 @@ fn take_place(
     if replace == Replace::IfSame && path.exists() {
         return if same_bytes(file.path(), path)? { Ok(Put::Same) } else { Err(io::ErrorKind::AlreadyExists.into()) };
     }
-    if let Some(like) = like {
-        let permissions: Permissions = like.permissions();
-        file.as_file().set_permissions(permissions)?;
-        keep_owner(file.as_file(), like);
+    match access {
+        Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
+        Access::Usual => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))?)?,
+        Access::Private => {}
     }
     scratch.sync(file.as_file())?;
     match replace {
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
-        Replace::Input(stamp, suffix) => replace_input(file, path, stamp, suffix, scratch)?,
+        Replace::Input(stamp, backup) => {
+            let replaced = replaced::replace_input(file, path, (stamp, backup), scratch)?;
+            scratch.replaced(replaced);
+        }
     }
     scratch.renamed(path);
     Ok(Put::Written)
-}
-
-/// Replaces the input at `path` if it has not changed since it was opened. The old file gets the temporary name for a
-/// moment; if another program wrote to it until then, it is moved back.
-fn replace_input(
-    file: NamedTempFile,
-    path: &Path,
-    stamp: Option<&Stamp>,
-    suffix: Option<&OsStr>,
-    scratch: &Scratch,
-) -> io::Result<()> {
-    let unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
-    if !unchanged(path)? {
-        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
-    }
-    if scratch.is_held(path) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
-    }
-    let backup = suffix.map(|suffix| {
-        let mut backup = path.as_os_str().to_owned();
-        backup.push(suffix);
-        PathBuf::from(backup)
-    });
-    if let Some(backup) = &backup {
-        back_up(path, backup, scratch)?;
-    }
-    if !exchange(file.path(), path) {
-        return file.persist(path).map(drop).map_err(|failed| failed.error);
-    }
-    if !unchanged(file.path())? && exchange(file.path(), path) {
-        if let Some(backup) = &backup {
-            drop(std::fs::remove_file(backup));
-        }
-        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
-    }
-    Ok(())
-}
-
-/// Exchanges two files in one step; `false` if the system cannot do this.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn exchange(one: &Path, other: &Path) -> bool {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn exchange(_one: &Path, _other: &Path) -> bool {
-    false
 }
 
 fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
@@ -255,35 +242,5 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
             Ok(()) if left[..got] == right[..got] => {}
             _ => return Ok(false),
         }
-    }
-}
-
-/// Gives a file the owner of the file that it replaces, if permitted.
-#[cfg(unix)]
-fn keep_owner(file: &File, like: &Metadata) {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = file.metadata().map(|own| (own.uid(), own.gid()));
-    if own.ok() != Some((like.uid(), like.gid())) {
-        // Only root is permitted; for any other user, the new file is their own.
-        drop(std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid())));
-    }
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_file: &File, _like: &Metadata) {}
-
-/// Keeps the file at `path` under the name `backup` as well: as a second link, or as a copy if the file system has no
-/// links.
-fn back_up(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
-    let beside = backup.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let spare = scratch.file_in(beside)?.into_temp_path();
-    std::fs::remove_file(&spare)?;
-    if std::fs::hard_link(path, &spare).is_err() {
-        std::fs::copy(path, &spare)?;
-    }
-    match std::fs::rename(&spare, backup) {
-        // Another run that starts in this folder may take the unlocked name for a file that was left behind.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::copy(path, backup).map(drop),
-        renamed => renamed,
     }
 }

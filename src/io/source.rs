@@ -71,22 +71,35 @@ pub struct Wanted<'w> {
     pub globs: &'w [String],
     /// A walk passes over files and directories that match one of these globs.
     pub excludes: &'w [String],
+    /// Whether a walk passes over symbolic links, because what it finds is changed in place.
+    pub skips_links: bool,
 }
 
-/// The inputs, in the order in which they were named; files of directories and globs in the order of their names. A file
-/// that was named twice is read once, at its first place. The second list contains the errors of inputs that cannot be
-/// found or read.
+/// What the user's paths lead to.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// The inputs, in the order in which they were named; files of directories and globs in the order of their names. A file
+    /// that was named twice is read once, at its first place.
+    pub sources: Vec<Source>,
+    /// The errors of inputs that cannot be found or read.
+    pub errors: Vec<Error>,
+    /// Symbolic links that a walk passed over.
+    pub links: Vec<PathBuf>,
+}
+
+/// Finds the inputs.
 ///
 /// # Errors
 /// A usage error: `-` named twice, a glob that does not parse.
-pub fn find_sources(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Error> {
+pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
     if wanted.paths.is_empty() {
-        return Ok((vec![Source::stdin(wanted.stdin_name)], Vec::new()));
+        return Ok(Inputs { sources: vec![Source::stdin(wanted.stdin_name)], ..Inputs::default() });
     }
     let mut found = Found {
         except: wanted.except.and_then(|path| path.canonicalize().ok()),
         globs: (!wanted.globs.is_empty()).then(|| glob_set(wanted.globs)).transpose()?,
         excludes: Arc::new(glob_set(wanted.excludes)?),
+        skips_links: wanted.skips_links,
         ..Found::default()
     };
     for path in wanted.paths {
@@ -100,7 +113,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<Error>), Er
         }
     }
     found.refuse_events();
-    Ok((found.sources, found.errors))
+    Ok(Inputs { sources: found.sources, errors: found.errors, links: found.links })
 }
 
 #[derive(Default)]
@@ -110,6 +123,8 @@ struct Found {
     except: Option<PathBuf>,
     globs: Option<GlobSet>,
     excludes: Arc<GlobSet>,
+    skips_links: bool,
+    links: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
 }
 
@@ -147,7 +162,7 @@ impl Found {
         // The walk of an empty root starts at `.`.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
-        walk.standard_filters(false).follow_links(true).sort_by_file_name(Ord::cmp);
+        walk.standard_filters(false).follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
         let (except, excludes, base) = (self.except.clone(), Arc::clone(&self.excludes), walked.to_owned());
         walk.filter_entry(move |entry| {
             let path = entry.path();
@@ -157,13 +172,16 @@ impl Found {
         });
         for entry in walk.build() {
             match entry {
-                Ok(entry) => self.entry(root, entry.path(), glob),
+                Ok(entry) => {
+                    let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
+                    self.entry(root, (entry.path(), is_skipped), glob);
+                }
                 Err(error) => self.walk_error(&error),
             }
         }
     }
 
-    fn entry(&mut self, root: &Path, path: &Path, glob: Option<&GlobSet>) {
+    fn entry(&mut self, root: &Path, (path, is_skipped): (&Path, bool), glob: Option<&GlobSet>) {
         // The walk of an empty root starts at `.`, and an empty prefix would not remove it.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let inside = path.strip_prefix(walked).unwrap_or(path);
@@ -171,8 +189,16 @@ impl Found {
             Some(glob) => glob.is_match(inside) && path.is_file(),
             None => is_transcript(path) && path.is_file(),
         };
+        // What is behind a link to a directory may be selected.
+        if is_skipped && path.is_dir() {
+            self.links.push(root.join(inside));
+        }
         if selected && self.globs.as_ref().is_none_or(|globs| globs.is_match(inside)) {
             let path = root.join(inside);
+            if is_skipped {
+                self.links.push(path);
+                return;
+            }
             let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
             // A glob names the files that it matches.
             let doubtful = glob.is_none() && ending(&path) == Some("json");

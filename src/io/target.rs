@@ -5,11 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::backup::backup_path;
 use super::identity::FileId;
-use super::sink::exists;
-use super::{BLOCK, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
+use super::sink::{backup_exists, exists};
+use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::error::{Error, ErrorKind};
 
 /// Where outputs go.
@@ -46,6 +48,8 @@ pub struct Targets {
     overwrite: bool,
     /// With `--resume`: the outputs of earlier runs.
     ours: Option<HashSet<PathBuf>>,
+    /// The files of the run. Parts are recorded when they are written.
+    uses: Arc<FileUses>,
     scratch: Scratch,
     /// How many outputs existed with the right content.
     same: AtomicUsize,
@@ -61,15 +65,19 @@ impl Targets {
         destination: Destination,
         existing: Existing<'_>,
         sources: &[Source],
-        uses: &mut FileUses,
+        uses: &Arc<FileUses>,
         scratch: Scratch,
     ) -> Result<Self, Vec<Error>> {
+        if let Destination::Directory(path) = &destination {
+            refuse_file_as_directory(path).map_err(|error| vec![error])?;
+        }
         let ours = matches!(existing, Existing::Resume(_)).then(HashSet::new);
         let overwrite = matches!(existing, Existing::Overwrite);
-        let mut targets = Self { destination, overwrite, ours, scratch, same: AtomicUsize::new(0) };
+        let (uses, same) = (Arc::clone(uses), AtomicUsize::new(0));
+        let mut targets = Self { destination, overwrite, ours, uses, scratch, same };
         let (mut errors, mut there) = (Vec::new(), Vec::new());
         for source in sources {
-            if let Err(error) = targets.check(source, existing, uses) {
+            if let Err(error) = targets.check(source, existing) {
                 if error.kind == ErrorKind::Exists { there.push(error) } else { errors.push(error) }
             }
         }
@@ -82,9 +90,21 @@ impl Targets {
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
-    /// Flushes all outputs to the disk.
-    pub fn sync(&self) {
+    /// Ends the run: flushes all outputs to the disk. The errors are those of [`Scratch::settle`].
+    pub fn finish(&self) -> Vec<Error> {
+        let errors = self.scratch.settle();
         self.scratch.sync_renames();
+        errors
+    }
+
+    /// The backups that are made or kept of `sources`.
+    pub fn backups<'s>(&'s self, sources: &'s [Source]) -> impl Iterator<Item = (PathBuf, &'s Path)> + 's {
+        let suffix = match &self.destination {
+            Destination::InPlace(Some(suffix)) => Some(suffix),
+            _ => None,
+        };
+        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
+        inputs.filter_map(move |path| Some((backup_path(&canonical(path), suffix?), path)))
     }
 
     /// How many outputs existed with the right content.
@@ -146,9 +166,10 @@ impl Targets {
     /// Begins part `number` of the output of `source`, from 1; `None` if outputs are no files.
     ///
     /// # Errors
-    /// The part exists and may not be overwritten, or what the system says.
+    /// The part exists and may not be overwritten, or is another file of the run, or what the system says.
     pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, Error> {
         let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
+        self.uses.output(&path, source)?;
         if is_device(&path) && !keeps_nothing(&path) {
             let what = "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
             return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what));
@@ -187,7 +208,11 @@ impl Targets {
     pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), Error> {
         let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
         let replace = match (&self.destination, ours) {
-            (Destination::InPlace(suffix), _) => Replace::Input(stamp, suffix.as_deref()),
+            (Destination::InPlace(suffix), _) => {
+                // Whether one may exist was decided before the run.
+                let may_exist = self.overwrite || self.ours.is_some();
+                Replace::Input(stamp, suffix.as_deref().map(|suffix| Backup { suffix, may_exist }))
+            }
             (_, Some(true)) => Replace::Yes,
             (_, Some(false)) => Replace::IfSame,
             _ if self.overwrite => Replace::Yes,
@@ -199,7 +224,7 @@ impl Targets {
     }
 
     /// Why the output of `source` may not be written. Records it otherwise.
-    fn check(&mut self, source: &Source, existing: Existing<'_>, uses: &mut FileUses) -> Result<(), Error> {
+    fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), Error> {
         let usage = |name: &Path, what| Err(Error::new(ErrorKind::Usage, name.to_string_lossy(), what));
         let Some(path) = self.path(source) else {
             let what = "standard input cannot be replaced; name the files with --in-place";
@@ -210,16 +235,16 @@ impl Targets {
             if there.is_some_and(|there| !there.is_file()) {
                 return usage(&path, "is not a regular file and cannot be replaced");
             }
-            return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, uses));
+            return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing));
         }
-        let Some(there) = there else { return uses.output(&path, source) };
+        let Some(there) = there else { return self.uses.output(&path, source) };
         if there.is_dir() {
             return usage(&path, "the output is a directory; --output-dir writes into one");
         }
         if !there.is_file() {
             return Ok(());
         }
-        uses.output(&path, source)?;
+        self.uses.output(&path, source)?;
         match existing {
             Existing::Overwrite => Ok(()),
             Existing::Refuse => Err(exists(&path.to_string_lossy())),
@@ -234,21 +259,44 @@ impl Targets {
         }
     }
 
-    fn check_backup(&self, source: &Source, path: &Path, suffix: &OsStr, uses: &mut FileUses) -> Result<(), Error> {
-        let mut backup = path.as_os_str().to_owned();
-        backup.push(suffix);
-        let backup = PathBuf::from(backup);
+    fn check_backup(&self, source: &Source, path: &Path, suffix: &OsStr, existing: Existing<'_>) -> Result<(), Error> {
+        let backup = backup_path(&canonical(path), suffix);
         // After a kill between backing up and replacing both names lead to one file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
             return Ok(());
         }
-        uses.output(&backup, source)?;
-        if backup.exists() && !self.overwrite {
-            let what = "the backup exists already; --force overwrites it";
-            return Err(Error::new(ErrorKind::Exists, backup.to_string_lossy(), what));
+        self.uses.output(&backup, source)?;
+        let shown = if path.is_symlink() { backup.clone() } else { backup_path(path, suffix) };
+        let name = shown.to_string_lossy();
+        match existing {
+            _ if !backup.exists() => Ok(()),
+            Existing::Overwrite => Ok(()),
+            Existing::Refuse => Err(backup_exists(&name)),
+            Existing::Resume(manifest) if manifest.is_backup(&backup) || manifest.is_done(path, path) => Ok(()),
+            Existing::Resume(_) => {
+                let what = "the backup exists already, and the record of --resume does not show that it belongs to this \
+                            batch; choose another suffix, or pass --force to make none";
+                Err(Error::new(ErrorKind::Exists, name, what))
+            }
         }
-        Ok(())
     }
+}
+
+/// The path of the file that is replaced: that of a link's target.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Refuses a file where outputs need a directory.
+///
+/// # Errors
+/// `path` exists and is no directory.
+pub fn refuse_file_as_directory(path: &Path) -> Result<(), Error> {
+    if path.is_dir() || !path.exists() {
+        return Ok(());
+    }
+    let what = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
+    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what))
 }
 
 /// Whether `path` is a pipe or a device, which holds no parts.

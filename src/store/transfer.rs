@@ -75,7 +75,13 @@ impl Store {
     pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, StoreError> {
         self.transact(|transaction, path| {
             let mut lines = TransferLines { input, number: 0 };
-            let head: Option<Head> = lines.next()?;
+            let head: Option<Head> = lines.next().map_err(|error| match error {
+                StoreError::Import { line, reason } => {
+                    let reason = format!("not an export of a store, as `curtail store export` writes it: {reason}");
+                    StoreError::Import { line, reason }
+                }
+                error => error,
+            })?;
             check_head(head.as_ref())?;
             let mut written = 0;
             while let Some(line) = lines.next::<Line>()? {

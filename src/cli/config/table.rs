@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -32,6 +32,14 @@ pub(crate) struct ProcessorEntry {
     pub(super) need_trust: Vec<(String, (usize, usize))>,
     /// The resulting values of the keys.
     pub(super) flags: ArgMatches,
+}
+
+impl ProcessorEntry {
+    /// The files that its keys name, whose content decides what it does.
+    #[must_use]
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.spec.files(&self.flags)
+    }
 }
 
 /// Reads the table of a processor.

@@ -12,7 +12,7 @@ use crate::cli::report;
 use crate::console;
 use crate::dialects::ReadError;
 use crate::error::Error;
-use crate::io::find_sources;
+use crate::io::{Inputs, find_sources};
 use crate::memory::updates;
 use crate::memory::{Outcome, Replayed, State, Update, replay};
 use crate::store::Store;
@@ -62,7 +62,7 @@ impl Args {
 
     /// Applies the updates of every readable transcript, and returns the errors of the others.
     fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
-        let (sources, mut failures) = find_sources(&self.input.wanted(None))?;
+        let Inputs { sources, errors: mut failures, .. } = find_sources(&self.input.wanted(None))?;
         let input_options = InputOptions {
             framing: self.input.framing.0,
             dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),

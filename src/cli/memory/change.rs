@@ -3,9 +3,9 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
-use super::flags::{Output, RuleFlags, Whose};
+use super::flags::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
 use crate::memory::{self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
@@ -73,7 +73,7 @@ fn argument(text: &str) -> anyhow::Result<String> {
         return Ok(text.to_owned());
     }
     let mut read = String::new();
-    std::io::stdin().read_to_string(&mut read)?;
+    console::input().context("stdin")?.read_to_string(&mut read)?;
     Ok(read)
 }
 
@@ -119,7 +119,11 @@ impl Clear {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let owner = self.whose.owner();
         let key = owner.key()?;
-        let Some(existing) = self.whose.place.open_existing()? else { return Ok(ExitCode::SUCCESS) };
+        let existing = self.whose.place.open_existing()?;
+        note_misspelled(existing.as_ref(), key)?;
+        if existing.is_none() {
+            return Ok(ExitCode::SUCCESS);
+        }
         drop(existing);
         let mut store = self.whose.place.open()?;
         if self.forget {

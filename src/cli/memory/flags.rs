@@ -6,9 +6,10 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
 use crate::cli::options::{Choice, one_of};
+use crate::cli::report;
 use crate::cli::store::StoreFlag;
 use crate::memory::{Owner, Rules, Schema, State};
-use crate::store::Scope;
+use crate::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// The values of `--scope`.
 pub(super) const SCOPES: &[Choice<Scope>] = &[
@@ -49,6 +50,23 @@ impl Whose {
     }
 }
 
+/// Reports that the store has no state of `key`, if it has one whose name differs by a slip of the pen. Numbers are no slips: new
+/// threads are often numbered.
+pub(super) fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
+    let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
+    let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();
+    if entries.iter().any(|entry| entry.id == key.id) {
+        return Ok(());
+    }
+    let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
+    let is_slip = |id: &str| id.len() >= 4 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= 2;
+    if let Some(similar) = entries.iter().find(|entry| is_slip(&entry.id)) {
+        let (scope, id) = (key.scope.name(), key.id);
+        report::note(&format!("nothing is stored for {scope} {id:?}; did you mean {:?}?", similar.id));
+    }
+    Ok(())
+}
+
 /// The rules of a state.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct RuleFlags {
@@ -74,6 +92,11 @@ pub(super) struct LoadedRules {
 }
 
 impl RuleFlags {
+    /// The files that they name.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.schema.iter().chain(&self.template).cloned()
+    }
+
     /// Reads the files; an invalid schema is an error before anything else happens.
     pub(super) fn load(&self) -> anyhow::Result<LoadedRules> {
         let schema = self.schema.as_deref().map(schema).transpose()?;

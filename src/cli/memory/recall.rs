@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::flags::{LoadedRules, RuleFlags, Whose, state};
+use super::flags::{LoadedRules, RuleFlags, Whose, note_misspelled, state};
 use crate::cli::cut;
 use crate::cli::input::{Cutting, Global};
-use crate::cli::options::{Options, Tokens};
+use crate::cli::options::{Options, Tokens, tokenizer_file};
 use crate::cli::report;
+use crate::cli::store::store_path;
 use crate::memory::{BUDGET, Loaded, load, replay};
 use crate::memory::{StateSource, WorkingMemory};
 use crate::pipeline::Processors;
@@ -72,6 +73,12 @@ impl Options for RecallOptions {
         };
         Ok(vec![Box::new(memory)])
     }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let store = if self.whose.is_given() { store_path(self.whose.place.store.as_deref()).ok() } else { None };
+        let rules = self.rules.files();
+        self.state.iter().cloned().chain(rules).chain(store).chain(tokenizer_file(&self.tokenizer)).collect()
+    }
 }
 
 impl RecallOptions {
@@ -88,8 +95,9 @@ impl RecallOptions {
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
     fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<crate::memory::State> {
         let (rules, owner) = (loaded.rules(), self.whose.owner());
-        owner.key()?;
-        let Some(store) = self.whose.place.open_existing()? else { return Ok(rules.initial()) };
+        let (key, store) = (owner.key()?, self.whose.place.open_existing()?);
+        note_misspelled(store.as_ref(), key)?;
+        let Some(store) = store else { return Ok(rules.initial()) };
         let Loaded { state, corrupt } = load(&store, owner, rules)?;
         let Some(reason) = corrupt else { return Ok(state) };
         report::warning(&super::apply::set_aside_note(&reason));

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::flags::{Output, RuleFlags, Whose};
+use super::flags::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
 use crate::memory::{Loaded, load};
@@ -31,6 +31,7 @@ impl Args {
         let owner = self.whose.owner();
         let key = owner.key()?;
         let store = self.whose.place.open_existing()?;
+        note_misspelled(store.as_ref(), key)?;
         if self.set_aside {
             return aside(store.as_ref(), key);
         }

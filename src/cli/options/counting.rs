@@ -1,6 +1,7 @@
 //! How tokens are counted.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::error::ErrorKind;
@@ -73,6 +74,13 @@ impl CountingOptions {
         Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
     }
 
+    /// The file of the tokenizer, if it is one.
+    #[must_use]
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let name = Some(&self.0.tokenizer).filter(|_| self.0.model.is_none());
+        name.and_then(|name| tokenizer_file(name)).into_iter().collect()
+    }
+
     /// Whether a tokenizer or a model was named.
     #[must_use]
     pub(crate) const fn is_named(&self) -> bool {
@@ -131,6 +139,13 @@ impl Args for CountingOptions {
     fn augment_args_for_update(command: Command) -> Command {
         grouped(Flags::augment_args_for_update(command))
     }
+}
+
+/// The file that the name of a tokenizer leads to, if it is the path of one.
+#[must_use]
+pub(crate) fn tokenizer_file(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(name.strip_prefix("usage:").unwrap_or(name));
+    path.is_file().then_some(path)
 }
 
 /// Groups the two flags, which are two ways to name one tokenizer; the rule above decides which applies.

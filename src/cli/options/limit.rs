@@ -1,5 +1,7 @@
 //! The options of a token budget.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{Choice, CountingOptions, Options, Processors, TemplateOptions, Tokens, one_of};
@@ -57,5 +59,9 @@ impl Options for LimitOptions {
 
     fn counting(&self) -> anyhow::Result<Option<Counting>> {
         self.template.counting(&self.counting).map(Some)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.template.files(&self.counting)
     }
 }

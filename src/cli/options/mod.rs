@@ -15,11 +15,12 @@ mod window;
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command};
 
 pub(in crate::cli) use choice::{Choice, one_of};
-pub(crate) use counting::{CountingOptions, Tokens};
+pub(crate) use counting::{CountingOptions, Tokens, tokenizer_file};
 pub(crate) use filter::FilterOptions;
 pub(crate) use keys::{OptionKey, Path, Shape};
 pub(crate) use limit::LimitOptions;
@@ -56,6 +57,11 @@ pub(crate) trait Options: Args + fmt::Debug {
     fn counting(&self) -> anyhow::Result<Option<Counting>> {
         Ok(None)
     }
+
+    /// The files that they name, whose content decides what the processors do. Some may not exist.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// A kind of processor, by the name of its command.
@@ -66,6 +72,7 @@ pub(crate) struct ProcessorSpec {
     arguments: fn(Command) -> Command,
     understood: fn(&ArgMatches) -> Result<(), clap::Error>,
     processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
+    files: fn(&ArgMatches) -> Vec<PathBuf>,
 }
 
 impl fmt::Debug for ProcessorSpec {
@@ -86,6 +93,7 @@ impl ProcessorSpec {
                 let options = T::from_arg_matches(matches)?;
                 if dry_run { options.dry_processors() } else { options.processors() }
             },
+            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Vec::new(), |options| options.files()),
         }
     }
 
@@ -127,6 +135,12 @@ impl ProcessorSpec {
     /// As [`Options::processors`].
     pub(crate) fn processors(&self, flags: &ArgMatches, dry_run: bool) -> anyhow::Result<Processors> {
         (self.processors)(flags, dry_run)
+    }
+
+    /// The files that the flags name: those of [`Options::files`].
+    #[must_use]
+    pub(crate) fn files(&self, flags: &ArgMatches) -> Vec<PathBuf> {
+        (self.files)(flags)
     }
 
     fn command(&self) -> Command {

@@ -1,6 +1,7 @@
 //! The options of a split.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
@@ -122,6 +123,11 @@ impl SplitOptions {
     /// As [`CountingOptions::counting`].
     pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
         self.template.counting(&self.counting)
+    }
+
+    /// The files that decide what is counted.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.template.files(&self.counting)
     }
 }
 

@@ -30,6 +30,21 @@ pub(crate) struct TemplateOptions {
 }
 
 impl TemplateOptions {
+    /// The files that decide what is counted: those of the template, the tools, and the tokenizer of `options`.
+    #[must_use]
+    pub(crate) fn files(&self, options: &CountingOptions) -> Vec<PathBuf> {
+        let mut files = options.files();
+        if let Some(path) = &self.template {
+            let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+            files.extend(
+                ["chat_template.jinja", "tokenizer_config.json", "tokenizer.json"].map(|name| folder.join(name)),
+            );
+            files.push(path.clone());
+        }
+        files.extend(self.tools.clone());
+        files
+    }
+
     /// How `options` count, with this template.
     ///
     /// # Errors

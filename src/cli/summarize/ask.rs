@@ -63,7 +63,7 @@ pub(super) struct AskFlags {
 
     /// File with instructions for the model; `{tokens}` is replaced with --summary-tokens
     #[arg(long, value_name = "FILE", help_heading = "Summaries")]
-    prompt: Option<PathBuf>,
+    pub(super) prompt: Option<PathBuf>,
 
     /// Command that reads messages as JSON and prints a summary
     #[arg(long, value_name = "COMMAND", help_heading = "Summaries")]

@@ -41,6 +41,9 @@ pub(super) fn run(
         [path] => Some(path.as_path()),
         _ => bail!("--follow reads one file; name one file"),
     };
+    if path.is_none() {
+        crate::console::input().context("stdin")?;
+    }
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path, input.max_record.limit());
     let mut written = String::new();

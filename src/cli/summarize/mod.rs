@@ -13,6 +13,7 @@ mod state;
 mod thread;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use clap::{ValueEnum, ValueHint};
 use super::cut;
 use super::input::{Cutting, Global};
 use crate::batch::OnError;
-use crate::cli::options::{Choice, Options, Tokens, at_least_one, one_of};
+use crate::cli::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
 use crate::pipeline::Processors;
 use crate::rolling::Rolling;
 use crate::rolling::{Counted, RollingSummary};
@@ -184,6 +185,10 @@ impl Options for SummarizeOptions {
 
     fn dry_processors(&self) -> anyhow::Result<Processors> {
         Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer()?)?)])
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.ask.prompt.iter().cloned().chain(tokenizer_file(&self.tokenizer)).collect()
     }
 }
 

@@ -81,8 +81,8 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
     let (name, bytes) = match input.paths.as_slice() {
         [] if std::io::stdin().is_terminal() => return Ok(None),
-        [] => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
-        [path] if is_standard(path) => (stdin(), read_bounded(input, std::io::stdin(), &stdin())?),
+        [] => (stdin(), read_bounded(input, console::input().with_context(stdin)?, &stdin())?),
+        [path] if is_standard(path) => (stdin(), read_bounded(input, console::input().with_context(stdin)?, &stdin())?),
         [path] => {
             let name = path.display().to_string();
             let file = std::fs::File::open(path).with_context(|| name.clone())?;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::spool::Spool;
 use crate::console;
-use crate::io::{FileSink, Packing, Replace, Scratch, Source};
+use crate::io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
 use crate::view::{LIST_END, Listed, Rendered, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
@@ -29,6 +29,8 @@ pub(super) struct Pages {
     between: &'static str,
     /// The name of the first input.
     title: Option<String>,
+    /// The files of the run.
+    uses: FileUses,
     scratch: Scratch,
 }
 
@@ -36,8 +38,8 @@ impl Pages {
     pub(super) fn new(
         output: Option<PathBuf>,
         directory: Option<PathBuf>,
-        force: bool,
-        policy: bool,
+        (force, policy): (bool, bool),
+        uses: FileUses,
     ) -> anyhow::Result<Self> {
         if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
             anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
@@ -53,6 +55,7 @@ impl Pages {
             bytes: 0,
             between: "",
             title: None,
+            uses,
             scratch: Scratch::default(),
         })
     }
@@ -60,6 +63,23 @@ impl Pages {
     /// Pages that are printed as text.
     pub(super) fn for_text(self) -> Self {
         Self { between: "\n", ..self }
+    }
+
+    /// Plans the pages of `sources`, before any is written.
+    ///
+    /// # Errors
+    /// A page would replace an input, or belong to two.
+    pub(super) fn plan(&self, sources: &[Source]) -> anyhow::Result<()> {
+        if let Some(path) = &self.output {
+            self.uses.flag(path, "--output")?;
+        }
+        let Some(directory) = &self.directory else { return Ok(()) };
+        refuse_file_as_directory(directory)?;
+        self.uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+        for source in sources {
+            self.uses.output(&directory.join(page_name(source, "")), source)?;
+        }
+        Ok(())
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -77,7 +97,9 @@ impl Pages {
             if let Some(directory) = &self.directory {
                 let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
-                write(&directory.join(&name), self.force, &self.scratch, |put| {
+                let path = directory.join(&name);
+                self.uses.output(&path, source)?;
+                write(&path, self.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
                 listed.link = Some(encoded(&name));
@@ -100,13 +122,7 @@ impl Pages {
     fn name(source: &Source, listed: &Listed) -> PathBuf {
         let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
         let within: String = within.chars().filter(char::is_ascii_digit).collect();
-        let mut name = source.relative.clone().into_os_string();
-        if !within.is_empty() {
-            name.push("-");
-            name.push(within);
-        }
-        name.push(".html");
-        PathBuf::from(name)
+        page_name(source, &within)
     }
 
     /// The transcripts one after another, as text.
@@ -152,6 +168,17 @@ impl Pages {
         self.sections.copy(&mut *put)?;
         put(after)
     }
+}
+
+/// The file name of the page of `source`, or of the transcript `within` it.
+fn page_name(source: &Source, within: &str) -> PathBuf {
+    let mut name = source.relative.clone().into_os_string();
+    if !within.is_empty() {
+        name.push("-");
+        name.push(within);
+    }
+    name.push(".html");
+    PathBuf::from(name)
 }
 
 /// The file of a page that is only opened. It is not removed, because the browser may read it later.

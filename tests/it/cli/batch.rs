@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use curtail::batch::{Batch, Flow, Unit, Work};
 use curtail::dialects::ReadError;
-use curtail::io::{Wanted, find_sources};
+use curtail::io::{Inputs, Wanted, find_sources};
 
 use crate::program::{GUARD, Place, chat, chats, gzip, program, text, wait_until};
 
@@ -59,7 +59,8 @@ fn a_worker_that_panics_leaves_no_other_waiting() {
     let path = place.path("a.jsonl");
     let (sender, ended) = mpsc::channel();
     std::thread::spawn(move || {
-        let (sources, missing) = find_sources(&Wanted { paths: &[path], ..Wanted::default() }).unwrap();
+        let Inputs { sources, errors: missing, .. } =
+            find_sources(&Wanted { paths: &[path], ..Wanted::default() }).unwrap();
         assert!(missing.is_empty());
         let batch = Batch { jobs: 2, ..Batch::default() };
         let run = || batch.run(sources, &Panicking, |_| Flow::Continue);

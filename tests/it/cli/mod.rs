@@ -10,6 +10,7 @@ mod help;
 mod io;
 mod numbers;
 mod repair;
+mod safety;
 mod split;
 mod stalls;
 mod summarize;

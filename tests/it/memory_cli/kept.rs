@@ -199,7 +199,7 @@ fn a_store_travels_as_lines() {
     assert_eq!(here.out(&["store", "export"]), there.out(&["store", "export", "-"]));
     there.out(&["memory", "update", "--thread", "t", "{\"goal\":\"rest\"}"]);
     let clash = there.run(&["store", "import", &file]);
-    assert!(clash.code == 2 && clash.err.contains("line 2") && clash.err.contains("--on-clash"), "{clash:?}");
+    assert!(clash.code == 2 && clash.err.contains("out.jsonl:2: ") && clash.err.contains("--on-clash"), "{clash:?}");
     there.run(&["store", "import", "--on-clash", "keep", &file]);
     assert!(show_memory(&there, &["--thread", "t"]).contains("rest"));
     there.run(&["store", "import", "--on-clash", "replace", &file]);
