@@ -184,7 +184,7 @@ impl Checking {
         if document.roots().len() == 0 {
             return Ok(());
         }
-        for (dialect, mut transcript) in reading.transcripts(document)? {
+        for (dialect, mut transcript) in reading.transcripts_or_none(document)? {
             let named = (!transcript.messages.is_empty()).then(|| dialect.name());
             examined.dialect = examined.dialect.or(named);
             let counting =

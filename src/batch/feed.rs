@@ -307,7 +307,7 @@ fn open_table(
     let reads = |text: &str| {
         let reading = input_options.reading(framing)?;
         let document = reading.parse(text).map_err(|error| Error::new(ErrorKind::Content, "", error.what))?;
-        let transcripts = reading.transcripts(&document);
+        let transcripts = reading.transcripts_or_none(&document);
         transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
     };
     let (column, most) = (input_options.column.as_deref(), input_options.max_record);

@@ -200,10 +200,19 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
             let texts: Vec<String> = blocks::texts(Some(said)).iter().map(|text| text.decode().into_owned()).collect();
             Content::Text(Text::Owned(texts.join("\n")))
         }),
+        "search_result" => Content::Text(Text::Owned(found(block))),
         kind if kind.ends_with("tool_use") => read_call(block, family(kind)),
         kind if kind.ends_with("tool_result") => read_result(block, family(kind)),
         _ => blocks::plain_block(block),
     }
+}
+
+/// What a search of the application found: where, and what it says there.
+fn found(block: Value<'_>) -> String {
+    let place = ["title", "source"].into_iter().filter_map(|key| block.get_text(key));
+    let texts: Vec<String> =
+        place.chain(blocks::texts(block.get("content"))).map(|text| text.decode().into_owned()).collect();
+    texts.join("\n")
 }
 
 /// `tool_use` and `tool_result` belong to the caller's tools; every other prefix (`server_`, `mcp_`, `web_search_`, …) to

@@ -32,6 +32,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         messages: Vec::with_capacity(row.items.len()),
         non_messages: Vec::new(),
         elements: Vec::with_capacity(row.items.len()),
+        is_log: dialect.is_log() || dialect.provider_rules().log,
         at: row.span.start,
         ahead: Vec::new(),
     };
@@ -67,6 +68,8 @@ struct Builder<'d, 'a> {
     messages: Vec<Message<'a>>,
     non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
+    /// Whether the items are events, of which a model reads only those that are known.
+    is_log: bool,
     /// Offset of the first byte that no slot contains yet.
     at: u32,
     /// Indices of slots with metadata for the next message, which was not read yet.
@@ -152,7 +155,11 @@ impl<'a> Builder<'_, 'a> {
     /// Items before the first message are a header and always kept.
     fn non_message(&mut self, value: Value<'a>, unknown: Option<Unknown>) -> SlotKind {
         let after = self.messages.len();
-        self.non_messages.push(NonMessage { value, unknown, after });
+        let unread = unknown.is_some() && !self.is_log;
+        if let (true, Some(last)) = (unread, self.messages.last_mut()) {
+            last.attached.push(Text::Json(value.raw()));
+        }
+        self.non_messages.push(NonMessage { value, unknown, after, unread });
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
     }
 

@@ -125,8 +125,11 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         "toolResult" => return read_result(block, value),
         "reasoningContent" => Content::Reasoning(reasoning(value)),
         "citationsContent" => Content::Text(cited(value)),
+        "searchResult" => Content::Text(cited(value)),
+        "guardContent" => guarded(value).map_or_else(|| blocks::unknown(block), Content::Text),
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
-        _ => Content::Other,
+        "cachePoint" => Content::Other,
+        _ => blocks::unknown(block),
     };
     let bound = matches!(content, Content::Reasoning(_)) && is_signed(value);
     Part::from_source(content, PartPlace::element(block)).bound_to_prefix(bound)
@@ -176,6 +179,11 @@ fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
 
 fn reasoning(value: Value<'_>) -> Text<'_> {
     value.get("reasoningText").and_then(|inner| inner.get_text("text")).unwrap_or(Text::Escaped(""))
+}
+
+/// A text that a guardrail checks.
+fn guarded(value: Value<'_>) -> Option<Text<'_>> {
+    value.get("text")?.get_text("text")
 }
 
 fn cited(value: Value<'_>) -> Text<'_> {

@@ -66,10 +66,12 @@ pub(super) fn is_media(block: Value<'_>) -> bool {
         "input_image",
         "input_audio",
         "audio",
+        "audio_url",
         "file",
         "input_file",
         "document",
         "video",
+        "video_url",
         "container_upload",
     ];
     block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
@@ -122,13 +124,30 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
     Part::from_source(content, PartPlace::element(block).with_text(text))
 }
 
-/// A text or media block; any other block is `Other`.
+/// A text or media block, or a mark without text; any other block is unknown.
 pub(super) fn plain_block(block: Value<'_>) -> Content<'_> {
-    match block.text().or_else(|| block.get_text("text")) {
+    match block.text().or_else(|| block.get_text("text")).or_else(|| refusal(block)) {
         Some(text) => Content::Text(text),
         None if is_media(block) => Content::Media(Text::Json(block.raw())),
-        None => Content::Other,
+        None if is_mark(block) => Content::Other,
+        None => unknown(block),
     }
+}
+
+/// The text with which a model refuses an answer.
+fn refusal(block: Value<'_>) -> Option<Text<'_>> {
+    block.get_text("refusal").filter(|_| block.get("type").is_some_and(|kind| kind.is("refusal")))
+}
+
+/// A block that the dialect does not know.
+pub(super) fn unknown(block: Value<'_>) -> Content<'_> {
+    Content::Unknown(Text::Json(block.raw()))
+}
+
+/// Whether a block is known, and contains no text that a model reads as a text.
+fn is_mark(block: Value<'_>) -> bool {
+    const TYPES: &[&str] = &["fallback", "compaction", "encrypted_content", "tool_addition", "tool_removal"];
+    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
 }
 
 /// The values under `keys` of a record, as text.

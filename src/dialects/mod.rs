@@ -17,6 +17,7 @@ mod copilot;
 mod cursor;
 mod droid;
 mod events;
+mod foreign;
 mod framing;
 mod gemini;
 mod grok;

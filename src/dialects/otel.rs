@@ -132,7 +132,7 @@ fn read_part(part: Value<'_>) -> Part<'_> {
             Part::from_source(hosted(events::result(id, None, part.get("server_tool_call_response"))), place)
         }
         Some("blob" | "file" | "file_data" | "uri") => Part::from_source(Content::Media(Text::Json(part.raw())), place),
-        _ => Part::from_source(Content::Other, place),
+        _ => Part::from_source(blocks::unknown(part), place),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::framing::names_messages;
+use super::sniff::keys_of;
 use super::{ALL, Dialect, Fit, Framing, Row, SniffError, Sniffed, assemble, dialect_named, rows, sniff};
 use crate::json::{Document, ParseError, ParseErrorKind};
 use crate::suggest;
@@ -116,8 +117,23 @@ impl Reading {
     /// Reads the transcripts of `document`, each with its dialect.
     ///
     /// # Errors
-    /// A record without a list of messages, messages that fit no dialect, or messages from more than one.
+    /// A record without a list of messages, messages that fit no dialect, or messages from more than one; items none of which
+    /// is a message of the dialect.
     pub fn transcripts<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let transcripts = self.transcripts_or_none(document)?;
+        let misread =
+            |(dialect, transcript): &(&'static dyn Dialect, Transcript<'a>)| nothing_read(*dialect, transcript);
+        transcripts.iter().find_map(misread).map_or(Ok(transcripts), Err)
+    }
+
+    /// Reads the transcripts of `document`, each with its dialect, also those in which no item is a message.
+    ///
+    /// # Errors
+    /// A record without a list of messages, messages that fit no dialect, or messages from more than one.
+    pub fn transcripts_or_none<'a>(
         &self,
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
@@ -208,6 +224,27 @@ impl Reading {
             (Sniffed::Empty, None) => Ok(ALL[0]),
         }
     }
+}
+
+/// The error for a transcript with items but without a message, unless the items are those of a log that has just begun: one
+/// is metadata of `dialect` alone, or all are known to it.
+fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<ReadError> {
+    if !transcript.messages.is_empty() {
+        return None;
+    }
+    // A turn without messages is an empty list.
+    let mut items = transcript.layout.elements.iter().filter(|item| !item.is_array() || item.items().next().is_some());
+    let first = *items.next()?;
+    let best = items.map(|item| dialect.fit(*item)).fold(dialect.fit(first), Fit::max);
+    let unknown = transcript.layout.non_messages.iter().any(|item| item.unknown.is_some());
+    (best == Fit::No || best == Fit::Possible && unknown).then(|| ReadError {
+        offset: first.span().start as usize,
+        what: format!(
+            "no message was read: no item is a message of the dialect `{}` ({}); check --dialect, or leave it out to detect it",
+            dialect.name(),
+            keys_of(first)
+        ),
+    })
 }
 
 /// Whether all items of `row` fit `dialect` and one fits no other. This is much cheaper than asking every dialect.

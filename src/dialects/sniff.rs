@@ -1,6 +1,6 @@
 //! Which dialect a transcript is in: detected from its messages, never from the name of a file.
 
-use super::{ALL, Dialect, Fit};
+use super::{ALL, Dialect, Fit, foreign};
 use crate::json::Value;
 
 /// The dialect of a transcript, as far as its items decide.
@@ -24,6 +24,13 @@ pub enum SniffError {
         /// The first keys of the item; empty if it is no object.
         keys: Vec<String>,
     },
+    /// An item is in a format that is known by sight, and cannot be read.
+    Foreign {
+        /// Byte offset of the item in the text.
+        offset: usize,
+        /// Name of the format.
+        format: &'static str,
+    },
     /// Items fit different dialects.
     Mixed {
         /// Byte offset of the item that contradicts the ones before it.
@@ -40,7 +47,7 @@ impl SniffError {
     #[must_use]
     pub const fn offset(&self) -> usize {
         match self {
-            Self::Unrecognized { offset, .. } | Self::Mixed { offset, .. } => *offset,
+            Self::Unrecognized { offset, .. } | Self::Foreign { offset, .. } | Self::Mixed { offset, .. } => *offset,
         }
     }
 }
@@ -51,14 +58,15 @@ impl std::fmt::Display for SniffError {
             Self::Mixed { before, now, .. } => {
                 write!(f, "this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME")
             }
+            Self::Foreign { format, .. } => {
+                write!(
+                    f,
+                    "this is written as {format}, which curtail does not read; pass --dialect NAME to read it as another"
+                )
+            }
             Self::Unrecognized { keys, .. } => {
                 let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-                let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-                let seen = if keys.is_empty() {
-                    String::from("it is not an object")
-                } else {
-                    format!("its keys are {}", keys.join(", "))
-                };
+                let seen = listed(keys);
                 write!(f, "the first message fits no dialect: {seen}; pass --dialect NAME: {}", names.join(", "))
             }
         }
@@ -72,13 +80,16 @@ impl std::error::Error for SniffError {}
 /// The first item that fits only one dialect decides.
 ///
 /// # Errors
-/// A later item fits only another dialect, or the items fit none.
+/// A later item fits only another dialect, the items fit none, or they are in a format that cannot be read.
 pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, SniffError> {
     let flat: Vec<Value<'_>> = items.iter().flat_map(|&item| flattened(item)).collect();
     let mut decided: Option<&'static dyn Dialect> = None;
     let mut readers: Vec<&'static dyn Dialect> = Vec::new();
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Err(unrecognized(texts));
+    }
+    if let Some((offset, format)) = foreign::format_of(&flat) {
+        return Err(SniffError::Foreign { offset, format });
     }
     for &item in &flat {
         let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
@@ -135,6 +146,19 @@ fn by_record(record: Option<Value<'_>>) -> Sniffed {
 }
 
 fn unrecognized(item: Value<'_>) -> SniffError {
-    let keys = item.members().take(8).map(|member| member.key.decode().into_owned());
-    SniffError::Unrecognized { offset: item.span().start as usize, keys: keys.collect() }
+    SniffError::Unrecognized { offset: item.span().start as usize, keys: first_keys(item) }
+}
+
+fn first_keys(item: Value<'_>) -> Vec<String> {
+    item.members().take(8).map(|member| member.key.decode().into_owned()).collect()
+}
+
+/// The first keys of `item`, as words.
+pub(super) fn keys_of(item: Value<'_>) -> String {
+    listed(&first_keys(item))
+}
+
+fn listed(keys: &[String]) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() { String::from("it is not an object") } else { format!("its keys are {}", keys.join(", ")) }
 }

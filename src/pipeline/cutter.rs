@@ -8,7 +8,7 @@ use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
 use crate::edit::{Explained, apply, name_drafts};
 use crate::json::Value;
 use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
-use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, checks_prefix};
+use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
 
 /// Cuts texts with a chain of processors. The default changes nothing.
 #[derive(Default)]
@@ -154,6 +154,10 @@ impl Cutter {
         let mut positions = Vec::with_capacity(transcripts.len());
         for (dialect, transcript) in &transcripts {
             positions.push(Position::begun(*dialect, transcript, self.calibrated(*dialect, transcript)?));
+            if let Some(unread) = Unread::find(&transcript.messages, &transcript.layout.non_messages) {
+                let note = format!("{unread}; `curtail show` prints how the file is read");
+                cut.notes.push((transcript.layout.span.start as usize, note));
+            }
         }
         cut.dialect = positions.first().map(|position| position.dialect.name());
         let begin = out.len();

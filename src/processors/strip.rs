@@ -125,7 +125,7 @@ impl Strip {
         let (kind, reason) = match content {
             Content::Reasoning(_) => (StripKind::Reasoning, "reasoning"),
             Content::Media(_) => (StripKind::Media, "media"),
-            Content::Other => (StripKind::Other, "part of unknown type"),
+            Content::Unknown(_) | Content::Other => (StripKind::Other, "part of unknown type"),
             _ => return None,
         };
         let is_chosen = self.kinds.contains(&kind) || kind == StripKind::Reasoning && self.strips_reasoning();

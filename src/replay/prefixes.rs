@@ -215,7 +215,7 @@ pub(super) fn digest(message: &Message<'_>) -> u64 {
                 texts(&mut hasher, 5, result.id.iter().chain(&result.content));
                 hasher.write_usize(result.media);
             }
-            Content::Other => {
+            Content::Unknown(_) | Content::Other => {
                 let raw = part.place().map_or("", |place| place.element.raw());
                 texts(&mut hasher, 6, [&Text::Json(raw)]);
             }

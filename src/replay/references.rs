@@ -154,7 +154,7 @@ pub(super) fn each_in(message: &Message<'_>, each: &mut impl FnMut(&str)) {
             Content::Text(text) => each_in_text(text, each),
             Content::ToolCall(call) => each_in_arguments(&call.arguments, each),
             Content::ToolResult(result) => result.content.iter().for_each(|text| each_in_text(text, each)),
-            Content::Reasoning(_) | Content::Media(_) | Content::Other => {}
+            Content::Reasoning(_) | Content::Media(_) | Content::Unknown(_) | Content::Other => {}
         }
     }
 }

@@ -175,7 +175,11 @@ impl Thread {
     /// Appends the new lines and returns the marks of their messages.
     fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        let read = taken.reading.transcripts(&document);
+        // Lines that are appended can be metadata alone.
+        let read = match self.taken {
+            0 => taken.reading.transcripts(&document),
+            _ => taken.reading.transcripts_or_none(&document),
+        };
         let transcripts = read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         let [(dialect, transcript)] = transcripts.as_slice() else {
             let count = transcripts.len();

@@ -45,7 +45,7 @@ fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Opt
         }
         Content::ToolResult(result) => Some(answer(messages, pairs, at, result)),
         Content::Media(_) => Some(Utterance::new(speaker, MEDIA)),
-        Content::Reasoning(_) | Content::Other => None,
+        Content::Reasoning(_) | Content::Unknown(_) | Content::Other => None,
     }
 }
 

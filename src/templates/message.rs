@@ -86,6 +86,7 @@ fn spelt(message: &Message<'_>) -> Vec<serde_json::Value> {
                 let name = result.name.as_ref().map(Text::decode);
                 results.push(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content.join("\n")}));
             }
+            Content::Unknown(own) => text.push(own.decode()),
             Content::Media(_) | Content::Other => {}
         }
     }

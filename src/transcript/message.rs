@@ -306,7 +306,9 @@ pub enum Content<'a> {
     Reasoning(Text<'a>),
     /// An image, a sound, a file.
     Media(Text<'a>),
-    /// Any other part: kept, not counted.
+    /// A part that its dialect does not know, as JSON: kept, and its tokens are estimated.
+    Unknown(Text<'a>),
+    /// A known part without text for the model, such as a mark: kept, not counted.
     Other,
 }
 

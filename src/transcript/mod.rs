@@ -17,6 +17,7 @@ mod provider_rules;
 mod segment;
 mod subject;
 mod tool;
+mod unread;
 mod usage;
 
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
@@ -34,6 +35,7 @@ pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
 pub use segment::{bind_split_replies, in_flight, segments, turns};
 pub use subject::Subject;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
+pub use unread::Unread;
 pub use usage::Usage;
 
 use crate::json::{Span, Text, Value};
@@ -133,6 +135,8 @@ pub struct NonMessage<'a> {
     pub unknown: Option<Unknown>,
     /// How many messages precede it.
     pub after: usize,
+    /// Whether a model may read it although the dialect does not: an unknown item of a format that is no log.
+    pub unread: bool,
 }
 
 impl NonMessage<'_> {

@@ -247,7 +247,7 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> Out
         Content::ToolResult(result) => ("tool-result", result.content.first()),
         Content::Reasoning(text) => ("reasoning", Some(text)),
         Content::Media(_) => ("media", None),
-        Content::Other => ("other", None),
+        Content::Unknown(_) | Content::Other => ("other", None),
     };
     let (call, result) = (part.content.call(), part.content.result());
     let id = call.and_then(|call| call.id.as_ref()).or_else(|| result.and_then(|result| result.id.as_ref()));

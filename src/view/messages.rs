@@ -178,7 +178,7 @@ impl Chat<'_, '_> {
                     Content::ToolCall(call) => { (self.call(at, part, call, tokens)) },
                     Content::ToolResult(result) => { (self.result(at, part, result, tokens)) },
                     Content::Media(text) => { p class="media" { "Image or file, " (size(text.len_bound())) } },
-                    Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
+                    Content::Unknown(_) | Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
                 @if let PartFate::Rewritten(text) = fate {
                     p class="quiet" { "changed to" }

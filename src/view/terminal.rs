@@ -132,7 +132,7 @@ impl Chat<'_, '_> {
             }
             Content::ToolResult(result) => self.result(at, result, folded),
             Content::Media(text) => self.push(&format!("[image or file, {}]", size(text.len_bound()))),
-            Content::Other => self.push("[other content]"),
+            Content::Unknown(_) | Content::Other => self.push("[other content]"),
         }
     }
 

@@ -36,6 +36,7 @@ mod tool_use_id_format;
 mod truncated_target;
 mod unanswered_call;
 mod unknown_role;
+mod unread_content;
 
 use super::Rule;
 
@@ -65,6 +66,7 @@ pub const ALL: &[&Rule] = &[
     &response_count::RULE,
     &tool_use_id_format::RULE,
     &nothing_read::RULE,
+    &unread_content::RULE,
     &no_user_message::RULE,
     &first_speaker::RULE,
     &alternation::RULE,

@@ -7,9 +7,10 @@ use crate::batch::Opened;
 use crate::calibration::Figures;
 use crate::cli::input::Global;
 use crate::cli::report;
+use crate::json::Text;
 use crate::processors::{Counting, View};
 use crate::templates::TemplateError;
-use crate::transcript::{Message, Pairs, PartRef, Role, Subject, Transcript};
+use crate::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript};
 
 /// Numbers of transcripts, messages, calls and tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) struct Amount {
     pub(super) messages: usize,
     pub(super) calls: usize,
     pub(super) tokens: usize,
+    /// Those among them that are estimated, because they are of an unknown type.
+    pub(super) estimated: usize,
     /// Tokens of the messages that the model still reads.
     pub(super) live: usize,
 }
@@ -31,6 +34,7 @@ impl Amount {
         self.messages += other.messages;
         self.calls += other.calls;
         self.tokens += other.tokens;
+        self.estimated += other.estimated;
         self.live += other.live;
     }
 }
@@ -70,8 +74,9 @@ impl Sum {
             messages: Vec::new(),
             figures: None,
         };
-        for (message, &tokens) in messages.iter().zip(each) {
-            let amount = of_message(message, tokens);
+        let estimates = estimates(transcript, counting);
+        for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
+            let amount = of_message(message, tokens, estimates.get(&at));
             sum.count(message.role, amount);
             let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
@@ -95,18 +100,19 @@ impl Sum {
         Ok(sum)
     }
 
-    /// Gives each message a row; `line_of` is the line of a byte offset.
+    /// Gives each message a row; `counting` counts what is unknown of it, and `line_of` is the line of a byte offset.
     pub(super) fn with_messages(
         mut self,
         transcript: &Transcript<'_>,
-        each: &[usize],
+        (counting, each): (&Counting, &[usize]),
         mut line_of: impl FnMut(usize) -> usize,
     ) -> Self {
+        let estimates = estimates(transcript, counting);
         let pairs = Pairs::from_messages(&transcript.messages);
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
             let line = message.value().map_or(self.line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(&transcript.messages, &pairs, at);
-            (line, format!(" message {at} ({subject})"), of_message(message, tokens))
+            (line, format!(" message {at} ({subject})"), of_message(message, tokens, estimates.get(&at)))
         });
         self.messages = rows.collect();
         self
@@ -137,13 +143,34 @@ impl Sum {
     }
 }
 
-fn of_message(message: &Message<'_>, tokens: usize) -> Amount {
+/// The tokens of what is unknown of the messages, by the index of each: of its parts, and of the items after it.
+fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize, usize> {
+    let mut estimates = BTreeMap::new();
+    let mut items = transcript.layout.non_messages.iter().filter(|item| item.unread).peekable();
+    for (at, message) in transcript.messages.iter().enumerate() {
+        let unknown = message.parts.iter().map(|part| &part.content).filter(|part| matches!(part, Content::Unknown(_)));
+        let mut tokens: usize = unknown.map(|part| counting.content(part)).sum();
+        // A live transcript lacks some of the messages.
+        let source = message.source_index().unwrap_or(at);
+        while items.next_if(|item| item.after <= source).is_some() {}
+        while let Some(item) = items.next_if(|item| item.after == source + 1) {
+            tokens += counting.content(&Content::Unknown(Text::Json(item.value.raw())));
+        }
+        if tokens > 0 {
+            estimates.insert(at, tokens);
+        }
+    }
+    estimates
+}
+
+fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> Amount {
     Amount {
         transcripts: 0,
         turns: usize::from(message.begins_turn()),
         messages: 1,
         calls: message.calls().count(),
         tokens,
+        estimated: estimated.map_or(0, |&estimated| estimated.min(tokens)),
         live: if message.standing.is_read() { tokens } else { 0 },
     }
 }

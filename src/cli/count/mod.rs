@@ -109,7 +109,7 @@ impl Work for Counter {
             sum.figures = counted.figures;
             sum.dialect = (!transcript.messages.is_empty()).then(|| dialect.name());
             Ok(match self.by {
-                By::Message => sum.with_messages(&transcript, &each, |offset| lines.line_at(offset)),
+                By::Message => sum.with_messages(&transcript, (counting, &each), |offset| lines.line_at(offset)),
                 _ => sum,
             })
         });

@@ -20,11 +20,21 @@ pub(super) fn print(counts: &Counts, format: Format) -> String {
 
 type Column = (&'static str, fn(&Amount) -> usize);
 
-/// The columns of a table: the live tokens only if they differ.
+/// The columns of a table: the live tokens only if they differ. A mark shows which tokens are estimated.
 fn shown(counts: &Counts) -> Vec<Column> {
     let differ = counts.total.live != counts.total.tokens;
-    columns(counts.by).iter().copied().filter(|(name, _)| *name != LIVE || differ).collect()
+    let own = columns(counts.by).iter().copied();
+    own.filter(|(name, _)| *name != ESTIMATED && (*name != LIVE || differ)).collect()
 }
+
+/// The tokens of text of unknown type, which are estimated.
+const ESTIMATED: &str = "estimated";
+
+/// The mark of tokens that are estimated in part.
+const ESTIMATE: &str = "~";
+
+/// All tokens.
+const TOKENS: &str = "tokens";
 
 /// The tokens that the model still reads.
 const LIVE: &str = "live";
@@ -37,20 +47,28 @@ fn columns(by: By) -> &'static [Column] {
             ("turns", |a| a.turns),
             ("messages", |a| a.messages),
             ("calls", |a| a.calls),
-            ("tokens", |a| a.tokens),
+            (TOKENS, |a| a.tokens),
+            (ESTIMATED, |a| a.estimated),
             (LIVE, |a| a.live),
         ],
         By::Transcript => &[
             ("turns", |a| a.turns),
             ("messages", |a| a.messages),
             ("calls", |a| a.calls),
-            ("tokens", |a| a.tokens),
+            (TOKENS, |a| a.tokens),
+            (ESTIMATED, |a| a.estimated),
             (LIVE, |a| a.live),
         ],
-        By::Role => {
-            &[("messages", |a| a.messages), ("calls", |a| a.calls), ("tokens", |a| a.tokens), (LIVE, |a| a.live)]
+        By::Role => &[
+            ("messages", |a| a.messages),
+            ("calls", |a| a.calls),
+            (TOKENS, |a| a.tokens),
+            (ESTIMATED, |a| a.estimated),
+            (LIVE, |a| a.live),
+        ],
+        By::Message | By::Tool => {
+            &[("calls", |a| a.calls), (TOKENS, |a| a.tokens), (ESTIMATED, |a| a.estimated), (LIVE, |a| a.live)]
         }
-        By::Message | By::Tool => &[("calls", |a| a.calls), ("tokens", |a| a.tokens), (LIVE, |a| a.live)],
     }
 }
 
@@ -85,7 +103,11 @@ fn table(counts: &Counts) -> String {
     table.load_style(presets::NOTHING);
     table.set_header(std::iter::once(title(counts.by)).chain(titles(counts, &columns)));
     let row = |name: &str, amount: &Amount| {
-        let cells = columns.iter().map(|(_, of)| of(amount).to_string());
+        let mark = |title: &str| {
+            let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
+            if estimated { ESTIMATE } else { "" }
+        };
+        let cells = columns.iter().map(|(title, of)| format!("{}{}", mark(title), of(amount)));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
@@ -114,7 +136,8 @@ fn footer(counts: &Counts) -> String {
         reserve => format!("; {reserve} tokens reserved for the reply are not included"),
     };
     let counted =
-        format!("counted with {}{about}{}{reserved}", counts.tokenizer, opaque(counts.opaque)) + &usage(counts);
+        format!("counted with {}{about}{}{reserved}", counts.tokenizer, opaque(counts.opaque) + &estimated(counts))
+            + &usage(counts);
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
     let [half, most, nearly] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
@@ -143,6 +166,13 @@ fn usage(counts: &Counts) -> String {
         own.ours,
         counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
     )
+}
+
+fn estimated(counts: &Counts) -> String {
+    match counts.total.estimated {
+        0 => String::new(),
+        tokens => format!("; {ESTIMATE}{tokens} of the tokens are an estimate: their text has an unknown type"),
+    }
 }
 
 fn opaque(boundaries: usize) -> String {
@@ -183,6 +213,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         "messages": counts.total.messages,
         "calls": counts.total.calls,
         "tokens": counts.total.tokens,
+        "estimated": counts.total.estimated,
         "live": counts.total.live,
         "reserve": counts.reserve,
         "unknown_compactions": counts.opaque,

@@ -72,7 +72,7 @@ pub(super) fn run(
 /// The number of messages in `text`, which has been read successfully before.
 fn messages(how: &Reading, text: &str) -> usize {
     let Ok(document) = how.parse(text) else { return 0 };
-    let Ok(transcripts) = how.transcripts(&document) else { return 0 };
+    let Ok(transcripts) = how.transcripts_or_none(&document) else { return 0 };
     transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
 }
 

@@ -49,7 +49,12 @@ pub(super) fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
         }
         "text" => vec![blocks::part(part, blocks::plain_block(part))],
         "file" => vec![Part::from_source(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],
-        _ => vec![Part::from_source(Content::Other, PartPlace::element(part))],
+        // Marks, sources and data of the page, which are not sent to the model.
+        "step-start" | "source" | "source-url" | "source-document" => {
+            vec![Part::from_source(Content::Other, PartPlace::element(part))]
+        }
+        kind if kind.starts_with("data-") => vec![Part::from_source(Content::Other, PartPlace::element(part))],
+        _ => vec![Part::from_source(blocks::unknown(part), PartPlace::element(part))],
     }
 }
 

@@ -54,7 +54,9 @@ pub(in crate::dialects) fn plain(part: Value<'_>) -> Content<'_> {
         Some(text) if part.get("thought").is_some_and(|thought| thought.raw() == "true") => Content::Reasoning(text),
         Some(text) => Content::Text(text),
         None if is_media(part) => Content::Media(Text::Json(part.raw())),
-        None => Content::Other,
+        // A signature alone.
+        None if is_part(part) => Content::Other,
+        None => blocks::unknown(part),
     }
 }
 

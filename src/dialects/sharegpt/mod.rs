@@ -171,7 +171,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         Some("image_url" | "image" | "video_url" | "video" | "audio_url" | "audio") => {
             (Content::Media(Text::Json(block.raw())), None)
         }
-        _ => (Content::Other, None),
+        _ => (blocks::unknown(block), None),
     };
     vec![Part::from_source(content, PartPlace::element(block).with_text(said))]
 }

@@ -131,7 +131,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// Whether a part stands for everything before it, or belongs to the message that does.
     fn is_of_boundary(&self, part: PartRef) -> bool {
         let message = &self.messages[part.message];
-        message.boundary && matches!(message.parts[part.part].content, Content::Text(_) | Content::Other)
+        message.boundary
+            && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
     /// Drops the boundaries that should be dropped and that no kept message needs.
@@ -267,7 +268,7 @@ fn is_worth_keeping(part: &Part<'_>) -> bool {
     match &part.content {
         _ if part.instructs() => true,
         Content::Text(text) => !text.is_blank(),
-        Content::Reasoning(_) | Content::Other => false,
+        Content::Reasoning(_) | Content::Unknown(_) | Content::Other => false,
         _ => true,
     }
 }

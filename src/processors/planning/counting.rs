@@ -186,7 +186,7 @@ impl Counting {
 /// An upper bound of the tokens of a part.
 fn upper_bound(content: &Content<'_>) -> usize {
     match content {
-        Content::Text(text) | Content::Reasoning(text) => text.len_bound(),
+        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => text.len_bound(),
         Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
         Content::ToolResult(result) => {
             result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
@@ -215,7 +215,7 @@ impl Sum<'_> {
 
     fn content(&mut self, content: &Content<'_>) -> Option<()> {
         match content {
-            Content::Text(text) | Content::Reasoning(text) => self.text(text),
+            Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => self.text(text),
             Content::ToolCall(call) => {
                 self.text(&call.name)?;
                 self.text(&call.arguments)

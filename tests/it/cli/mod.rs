@@ -16,5 +16,6 @@ mod stalls;
 mod summarize;
 mod templates;
 mod threads;
+mod unread;
 mod usage;
 mod walks;

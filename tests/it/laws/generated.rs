@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::cases::{CASES, LawCase, globs, history, keep, limit, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with, read_seen};
 use crate::properties::{drawn, tried};
+use crate::spell::unknown::with_unknown;
 use crate::spell::{SPELLERS, Speller, broken_script, respace, sound_script};
 
 /// Items as a text of some framing, with white space of its own.
@@ -95,6 +96,23 @@ proptest! {
     #[test]
     fn a_chain_is_its_stages_in_a_row(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
         check_chain(Some(speller.0), framing, &frame(&(speller.1)(&script), framing, seed))?;
+    }
+
+    /// The same laws, where a dialect does not know all parts and items, and some of them have ids that others name.
+    #[test]
+    fn unknown_parts_keep_the_laws(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
+        let items = with_unknown(speller.0, &(speller.1)(&script), seed);
+        let text = frame(&items, framing, seed);
+        for case in tried(CASES, drawn) {
+            check_laws(case, Some(speller.0), framing, &text)?;
+        }
+        check_chain(Some(speller.0), framing, &text)?;
+        let idle = Chain::default().then(history(100_000, WindowUnit::Items, Keep::default()));
+        prop_assert_eq!(&cut_with(idle, Some(speller.0), framing, &text)?, &text);
+        let repair = || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true });
+        let mended = cut_with(repair(), Some(speller.0), framing, &text)?;
+        prop_assert!(read_seen(Some(speller.0), framing, &mended).faults.is_empty());
+        prop_assert_eq!(&cut_with(repair(), Some(speller.0), framing, &mended)?, &mended);
     }
 
     /// Law 1: nothing to do is the identity.

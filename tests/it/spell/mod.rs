@@ -27,6 +27,7 @@ pub mod qwen;
 pub mod responses;
 pub mod sharegpt;
 pub mod simple;
+pub mod unknown;
 
 use curtail::json::quote;
 use proptest::prelude::*;

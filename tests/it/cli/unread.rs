@@ -1,0 +1,180 @@
+//! Transcripts of which nothing, or not everything, is read: no command passes them on in silence.
+
+use std::fs;
+
+use crate::program::{Place, root, run, text};
+
+/// A log of Claude Code, which no other dialect reads.
+fn log() -> String {
+    fs::read_to_string(root().join("fixtures/dialects/claude-code/minimal.jsonl")).unwrap()
+}
+
+fn foreign(name: &str) -> String {
+    fs::read_to_string(root().join("fixtures/foreign").join(name)).unwrap()
+}
+
+/// Every command that reads transcripts, other than `check`.
+const COMMANDS: &[&[&str]] = &[
+    &["window", "-n", "3"],
+    &["filter", "--strip", "media"],
+    &["limit", "-t", "50"],
+    &["summarize", "-n", "3"],
+    &["summarize", "-n", "3", "--handoff"],
+    &["summarize", "-n", "3", "--dry-run"],
+    &["memory", "recall"],
+    &["memory", "apply"],
+    &["run", "--config", "chain.toml"],
+    &["split", "-t", "50"],
+    &["repair"],
+    &["count"],
+    &["show"],
+    &["show", "--message", "0"],
+    &["view"],
+    &["replay"],
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("chain.toml", b"[[history.processors]]\ntype = \"window\"\nsize = 3\n");
+    place
+}
+
+#[test]
+fn a_dialect_that_reads_no_message_is_an_error_in_every_command() {
+    let place = place();
+    place.write("log.jsonl", log().as_bytes());
+    for command in COMMANDS {
+        let done = place.curtail(&[command, &["--dialect", "openai", "log.jsonl"][..]].concat()).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("log.jsonl:1:1: no message was read"), "{command:?}: {said}");
+        assert!(!text(&done.stdout).contains("\"uuid\""), "{command:?} passed the log on");
+    }
+    let checked = place.curtail(&["check", "--dialect", "openai", "log.jsonl"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(text(&checked.stdout).contains("nothing-read"), "{}", text(&checked.stdout));
+}
+
+#[test]
+fn an_empty_input_and_an_empty_record_stay_what_they_are() {
+    for input in ["", "{\"messages\":[]}\n"] {
+        for command in [&["window", "-n", "3"][..], &["limit", "-t", "50"], &["repair"], &["summarize", "-n", "3"]] {
+            let done = run(&[command, &["--dialect", "openai"]].concat(), input);
+            assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(0), input), "{command:?}");
+        }
+    }
+}
+
+/// In a file of records, each is read by itself: one that is empty or right is written, one without a message fails.
+#[test]
+fn a_record_without_a_message_of_the_dialect_fails_alone() {
+    let good = "{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}\n";
+    let other = "{\"messages\":[{\"from\":\"human\",\"value\":\"Hello\"}]}\n";
+    let input = [good, "{\"messages\":[]}\n", other].concat();
+    let done = run(&["window", "-n", "3", "--dialect", "openai", "--on-error", "skip"], &input);
+    assert_eq!(text(&done.stdout), [good, "{\"messages\":[]}\n"].concat());
+    assert!(text(&done.stderr).contains("3:15: no message was read"), "{}", text(&done.stderr));
+    assert_ne!(done.status.code(), Some(0));
+}
+
+/// A log that has just begun has a header and no message yet: whoever names its dialect is right.
+#[test]
+fn a_log_with_nothing_but_its_header_is_no_error() {
+    let header = log().lines().next().unwrap().to_owned() + "\n";
+    let done = run(&["window", "-n", "3", "--dialect", "claude-code"], &header);
+    assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), header));
+}
+
+/// A format that is known by sight, and that no dialect reads, is named instead of misread.
+#[test]
+fn formats_that_cannot_be_read_are_refused_by_name() {
+    for (name, format) in [
+        ("goose.jsonl", "Goose"),
+        ("opencode-2.json", "OpenCode 2"),
+        ("iflow.jsonl", "iFlow"),
+        ("gptme.jsonl", "gptme"),
+        ("gemini-interactions.json", "Gemini Interactions"),
+    ] {
+        for command in [&["check"][..], &["count"], &["window", "-n", "3"], &["limit", "-t", "20"]] {
+            let done = run(command, &foreign(name));
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{name}: {command:?}: {said}");
+            assert!(said.contains(&format!("this is written as {format}, which curtail does not read")), "{said}");
+            assert!(!text(&done.stdout).contains("missing-id"), "{name}");
+        }
+    }
+}
+
+/// Goose's blocks as parts of unknown type, without its header, which is no message.
+fn blocks() -> String {
+    foreign("goose.jsonl").split_inclusive('\n').skip(1).collect()
+}
+
+#[test]
+fn unknown_parts_are_counted_as_an_estimate() {
+    let count = |more: &[&str]| {
+        let done = run(&[&["count", "--dialect", "anthropic"], more].concat(), &blocks());
+        text(&done.stdout)
+    };
+    let json: serde_json::Value = serde_json::from_str(&count(&["--output-format", "json"])).unwrap();
+    let figure = |key: &str| json[key].as_u64().unwrap();
+    assert!(figure("estimated") > 100 && figure("tokens") > figure("estimated"), "{json}");
+    assert_eq!(json["rows"][0]["estimated"], json["estimated"]);
+    let table = count(&["--by", "message"]);
+    assert!(table.contains(&format!("~{}", figure("tokens"))), "{table}");
+    let done = run(&["limit", "-t", "60", "--dialect", "anthropic"], &blocks());
+    assert!(done.stdout.len() < blocks().len() && !text(&done.stdout).contains("toolResponse"));
+}
+
+/// A refusal, a search result and a guarded text are known: they count as text, and are no finding.
+#[test]
+fn known_parts_under_rare_keys_count_as_text() {
+    let refusal = r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I cannot help with that."}]}"#;
+    let search = r#"{"role":"user","content":[{"type":"search_result","source":"notes","title":"Tides","content":[{"type":"text","text":"High at ten."}]},{"type":"text","text":"When?"}]}"#;
+    let guarded = r#"{"role":"user","content":[{"guardContent":{"text":{"text":"When is high tide?"}}}]}"#;
+    for (dialect, line, tokens) in [("responses", refusal, 6), ("anthropic", search, 9), ("bedrock", guarded, 5)] {
+        let done = run(&["count", "--dialect", dialect, "--output-format", "json"], line);
+        let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(json["estimated"], 0, "{dialect}");
+        assert!(json["tokens"].as_u64().unwrap() >= tokens, "{dialect}: {json}");
+        let checked = run(&["check", "--dialect", dialect], line);
+        assert!(!text(&checked.stdout).contains("unread-content"), "{}", text(&checked.stdout));
+    }
+}
+
+#[test]
+fn unknown_content_is_a_finding_and_a_note_of_every_cut() {
+    let checked = run(&["check", "--dialect", "anthropic"], &blocks());
+    let found = text(&checked.stdout);
+    assert!(found.contains("warning[S016]") && found.contains("`toolu_01A`"), "{found}");
+    let place = place();
+    place.write("goose.jsonl", blocks().as_bytes());
+    let cuts = COMMANDS.iter().filter(|command| {
+        let notes = ["count", "show", "view", "replay"].contains(&command[0]);
+        !notes && !command.contains(&"--handoff") && !command.contains(&"--dry-run") && **command != ["memory", "apply"]
+    });
+    for command in cuts {
+        let done = place.curtail(&[command, &["--dialect", "anthropic", "goose.jsonl"][..]].concat()).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!(said.matches("% of the text has an unknown type").count(), 1, "{command:?}: {said}");
+    }
+}
+
+/// Little text of unknown type matters only if another part names its id.
+#[test]
+fn a_small_unknown_part_matters_if_another_part_names_its_id() {
+    let chat = |id: &str| {
+        format!(
+            "{}\n{}\n{}\n{}\n",
+            r#"{"role":"user","content":"When does the ferry leave from the north pier today, and is it late?"}"#,
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"timetable","input":{"pier":"north"}}]}"#,
+            format_args!(
+                r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":"{}"}},{{"type":"seal","for_call_id":"{id}"}}]}}"#,
+                "10:31, four minutes late. ".repeat(30)
+            ),
+            r#"{"role":"assistant","content":"At 10:31, four minutes late."}"#,
+        )
+    };
+    let finds = |id: &str| text(&run(&["check"], &chat(id)).stdout).contains("unread-content");
+    assert!(finds("t1") && !finds("t2"));
+}
