@@ -47,7 +47,7 @@ impl Thread {
         let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
         let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
         let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
-        let read = reading.transcripts(document).map_err(|error| ThreadError::Stored(error.what))?;
+        let read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
         let first = read.into_iter().next();
         let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
         bind_ahead(&self.items, &line_values(document), &mut transcript.layout);

@@ -139,7 +139,13 @@ pub struct NonMessage<'a> {
     pub unread: bool,
 }
 
-impl NonMessage<'_> {
+impl<'a> NonMessage<'a> {
+    /// The item as JSON, which is what is counted of it.
+    #[must_use]
+    pub fn text(&self) -> Text<'a> {
+        Text::Json(self.value.raw())
+    }
+
     /// Whether the item names neither a role nor a type.
     #[must_use]
     pub fn lacks_role(&self) -> bool {

@@ -7,7 +7,6 @@ use crate::batch::Opened;
 use crate::calibration::Figures;
 use crate::cli::input::Global;
 use crate::cli::report;
-use crate::json::Text;
 use crate::processors::{Counting, View};
 use crate::templates::TemplateError;
 use crate::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript};
@@ -154,7 +153,7 @@ fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize
         let source = message.source_index().unwrap_or(at);
         while items.next_if(|item| item.after <= source).is_some() {}
         while let Some(item) = items.next_if(|item| item.after == source + 1) {
-            tokens += counting.content(&Content::Unknown(Text::Json(item.value.raw())));
+            tokens += counting.content(&Content::Unknown(item.text()));
         }
         if tokens > 0 {
             estimates.insert(at, tokens);

@@ -24,7 +24,7 @@ const COMMANDS: &[&[&str]] = &[
     &["memory", "recall"],
     &["memory", "apply"],
     &["run", "--config", "chain.toml"],
-    &["split", "-t", "50"],
+    &["split", "-t", "500"],
     &["repair"],
     &["count"],
     &["show"],
@@ -73,7 +73,7 @@ fn a_record_without_a_message_of_the_dialect_fails_alone() {
     let input = [good, "{\"messages\":[]}\n", other].concat();
     let done = run(&["window", "-n", "3", "--dialect", "openai", "--on-error", "skip"], &input);
     assert_eq!(text(&done.stdout), [good, "{\"messages\":[]}\n"].concat());
-    assert!(text(&done.stderr).contains("3:15: no message was read"), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("3:14: no message was read"), "{}", text(&done.stderr));
     assert_ne!(done.status.code(), Some(0));
 }
 
@@ -129,7 +129,8 @@ fn unknown_parts_are_counted_as_an_estimate() {
 /// A refusal, a search result and a guarded text are known: they count as text, and are no finding.
 #[test]
 fn known_parts_under_rare_keys_count_as_text() {
-    let refusal = r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I cannot help with that."}]}"#;
+    let refusal =
+        r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I cannot help with that."}]}"#;
     let search = r#"{"role":"user","content":[{"type":"search_result","source":"notes","title":"Tides","content":[{"type":"text","text":"High at ten."}]},{"type":"text","text":"When?"}]}"#;
     let guarded = r#"{"role":"user","content":[{"guardContent":{"text":{"text":"When is high tide?"}}}]}"#;
     for (dialect, line, tokens) in [("responses", refusal, 6), ("anthropic", search, 9), ("bedrock", guarded, 5)] {

@@ -78,6 +78,7 @@ fn words(part: &Part<'_>) -> String {
         Content::Text(text) => format!("text {:?}", text.decode()),
         Content::Reasoning(text) => format!("reasoning {:?}", text.decode()),
         Content::Media(_) => String::from("media"),
+        Content::Unknown(_) => String::from("unknown"),
         Content::Other => String::from("other"),
         Content::ToolCall(call) => {
             let id = call.id.as_ref().map_or_else(String::new, |id| format!(" #{}", id.decode()));

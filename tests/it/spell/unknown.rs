@@ -55,12 +55,10 @@ impl Maker<'_> {
     fn fill(&mut self, holder: &mut Value) {
         for key in HOLDERS {
             match holder.get_mut(*key) {
-                Some(Value::Array(parts)) if parts.iter().all(Value::is_object) && !parts.is_empty() => {
-                    if self.below(3) == 0 {
-                        let at = usize::try_from(self.below(parts.len() as u64 + 1)).unwrap();
-                        let part = self.part();
-                        parts.insert(at, part);
-                    }
+                Some(Value::Array(parts)) if is_list_of_parts(parts) && self.below(3) == 0 => {
+                    let at = usize::try_from(self.below(parts.len() as u64 + 1)).unwrap();
+                    let part = self.part();
+                    parts.insert(at, part);
                 }
                 Some(inner @ Value::Object(_)) => self.fill(inner),
                 Some(Value::String(text)) if *key == "content" && takes_blocks(self.dialect) && self.below(3) == 0 => {
@@ -78,6 +76,10 @@ impl Maker<'_> {
         members.extend([(String::from("type"), json!("hologram")), (String::from("role"), json!("herald"))]);
         Value::Object(members)
     }
+}
+
+fn is_list_of_parts(list: &[Value]) -> bool {
+    !list.is_empty() && list.iter().all(Value::is_object)
 }
 
 /// Whether a text of a message can be a list of typed blocks.
