@@ -19,6 +19,10 @@ impl Dialect for AgentKit {
         "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`"
     }
 
+    fn items_are_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let fits = kind.is("tool_call") && item.get("tools").is_some_and(Value::is_array)

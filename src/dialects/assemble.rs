@@ -32,7 +32,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         messages: Vec::with_capacity(row.items.len()),
         non_messages: Vec::new(),
         elements: Vec::with_capacity(row.items.len()),
-        is_log: dialect.is_log() || dialect.provider_rules().log,
+        items_are_parts: dialect.items_are_parts(),
         at: row.span.start,
         ahead: Vec::new(),
     };
@@ -68,8 +68,8 @@ struct Builder<'d, 'a> {
     messages: Vec<Message<'a>>,
     non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
-    /// Whether the items are events, of which a model reads only those that are known.
-    is_log: bool,
+    /// Whether a model reads all items, those of unknown type included.
+    items_are_parts: bool,
     /// Offset of the first byte that no slot contains yet.
     at: u32,
     /// Indices of slots with metadata for the next message, which was not read yet.
@@ -155,7 +155,7 @@ impl<'a> Builder<'_, 'a> {
     /// Items before the first message are a header and always kept.
     fn non_message(&mut self, value: Value<'a>, unknown: Option<Unknown>) -> SlotKind {
         let after = self.messages.len();
-        let unread = unknown.is_some() && !self.is_log;
+        let unread = unknown.is_some() && self.items_are_parts;
         if let (true, Some(last)) = (unread, self.messages.last_mut()) {
             last.attached.push(Text::Json(value.raw()));
         }

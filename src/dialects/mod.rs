@@ -101,6 +101,12 @@ pub trait Dialect: Sync {
         false
     }
 
+    /// Whether the items of a transcript are what other formats write as parts of messages, so that a model reads an item of an
+    /// unknown type as well.
+    fn items_are_parts(&self) -> bool {
+        false
+    }
+
     /// How well `item` fits, without the items around it.
     fn fit(&self, item: Value<'_>) -> Fit;
 

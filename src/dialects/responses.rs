@@ -54,6 +54,10 @@ impl Dialect for Responses {
         "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`"
     }
 
+    fn items_are_parts(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let kind = kind.decode();

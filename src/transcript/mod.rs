@@ -135,7 +135,7 @@ pub struct NonMessage<'a> {
     pub unknown: Option<Unknown>,
     /// How many messages precede it.
     pub after: usize,
-    /// Whether a model may read it although the dialect does not: an unknown item of a format that is no log.
+    /// Whether a model may read it although the dialect does not: an unknown item of a format whose items are parts.
     pub unread: bool,
 }
 
