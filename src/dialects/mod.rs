@@ -252,6 +252,8 @@ pub struct Written {
     pub before: Option<usize>,
     /// Whether these two messages belong to different conversations.
     pub apart: bool,
+    /// Whether a model reads it.
+    pub live: bool,
     /// Byte of the source before which it is written: where the element begins that it replaces or precedes, if any.
     pub place: Option<u32>,
 }

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use super::{Patch, Remaining};
+use super::{Patch, Remaining, Written};
 use crate::digest::fnv1a_64;
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, SlotKind};
@@ -28,7 +28,8 @@ pub(super) struct Tree {
     pub(super) own: &'static str,
     /// The id of the parent record.
     pub(super) parent: &'static str,
-    /// Other links, which may also point outside the log.
+    /// Other links, which may also point outside the log. The first one leads from the first record of a tree to the end of the
+    /// tree before it.
     pub(super) others: &'static [&'static str],
     /// Whether a parent may be outside the log; such a link is kept as it is.
     pub(super) open: bool,
@@ -66,41 +67,90 @@ impl Tree {
         patches
     }
 
-    /// Puts each draft between the record after it and the parent of that record. A draft that cannot become a parent is
-    /// linked to the record before it. Consecutive drafts are linked to each other.
+    /// Links each draft. One that a model reads, or whose neighbor is on the line of its conversation, becomes a part of that
+    /// line; any other is linked to its neighbors.
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
-        let mut last: Option<([Option<usize>; 2], String)> = None;
         self.make_ids_unique(log, remaining);
-        // No kept message precedes the first drafts, so the same one follows all of them.
-        let begins = remaining.written.first().filter(|written| written.after.is_none());
-        let begins = begins.and_then(|written| log.of_message.get(&written.before?).copied());
-        let line = begins.map_or_else(Vec::new, |child| log.kept_line(child));
+        let record = |index: Option<usize>| index.and_then(|index| log.of_message.get(&index).copied());
+        let side = |written: &Written| log.side_of(written, record(written.after));
+        let sides: HashSet<Option<usize>> = remaining.written.iter().map(side).collect();
+        let lines: HashMap<_, _> = sides.into_iter().map(|side| (side, log.line(side, parents))).collect();
+        // The newest draft behind each record that no other continues.
+        let mut ends: HashMap<(Option<usize>, Option<usize>), String> = HashMap::new();
         for written in &mut remaining.written {
-            let after = written.after.and_then(|index| log.of_message.get(&index).copied());
-            let next = written.before.and_then(|index| log.of_message.get(&index).copied());
-            let place = written.place.filter(|_| after.is_none()).map(|start| log.index_at(start));
-            let before = match place {
-                Some(place) => log.first_behind(&line, place),
-                None => next,
+            let (after, side) = (record(written.after), side(written));
+            let line = &lines[&side];
+            let on_line = written.live || after.is_some_and(|after| line.binary_search_by(|at| after.cmp(at)).is_ok());
+            let joint = if on_line && !line.is_empty() {
+                let behind = log.index_behind(written, after);
+                self.joint(log, line, behind, (written.live, &*parents))
+            } else {
+                self.joint_of_neighbors(log, written, after, parents)
             };
-            let chained = last.take().filter(|(behind, _)| *behind == [next, before]).map(|(_, own)| own);
-            let above = before.and_then(|child| parents.get(&child).cloned().flatten());
-            let hangs = above.is_some() || after.is_none();
-            let child = before.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
-            let above = above.filter(|_| child.is_some());
-            // A damaged record has no id: what follows it is linked as it is.
-            let beside =
-                |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
-            let orphaned = || place.filter(|_| child.is_none()).and_then(|place| log.home_above(place));
-            let parent = chained.map(Cow::Owned).or(above).or_else(|| after.and_then(beside)).or_else(orphaned);
             let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
             let begun = self.head(None, &own).len();
-            written.text = self.head(parent.as_deref(), &own) + &written.text[begun..];
-            if let Some(child) = child {
-                parents.insert(child, Some(Cow::Owned(own.clone())));
+            let last = ends.get(&(side, joint.above)).filter(|_| joint.child.is_none());
+            let parent = last.map(String::as_str).or(joint.parent.as_deref());
+            written.text = self.head(parent, &own) + &written.text[begun..];
+            match joint.child {
+                Some(child) => drop(parents.insert(child, Some(Cow::Owned(own)))),
+                None => drop(ends.insert((side, joint.above), own)),
             }
-            last = Some(([next, before], own));
         }
+    }
+
+    /// Where a draft joins `line` between its records before `behind` and those from there on.
+    ///
+    /// The first record of a tree takes a draft as its parent if a model reads both and it is a message: what precedes a
+    /// compaction boundary has no part in what follows it. A draft of an older tree is linked to the end of that.
+    fn joint<'a>(
+        &self,
+        log: &Log<'a>,
+        line: &[usize],
+        behind: usize,
+        (live, parents): (bool, &Parents<'a>),
+    ) -> Joint<'a> {
+        let nth = line.partition_point(|&at| at >= behind);
+        let own = |at: usize| log.records[at].own.clone();
+        let above = line.get(nth).copied();
+        let end = Joint { child: None, parent: above.and_then(own), above };
+        let Some(child) = nth.checked_sub(1).map(|nth| line[nth]) else { return end };
+        let record = &log.records[child];
+        if record.value.get(self.parent).is_none() {
+            return end;
+        }
+        let parent = parents.get(&child).cloned().unwrap_or_else(|| record.parent.clone());
+        match parent {
+            // A draft may be the parent already.
+            Some(parent)
+                if parents.contains_key(&child) && log.places.get(&parent).is_none_or(|place| *place < behind) =>
+            {
+                Joint { child: Some(child), parent: Some(parent), above }
+            }
+            None if matches!(record.slot, SlotKind::Message(_)) && (live || above.is_none()) => {
+                Joint { child: Some(child), parent: None, above }
+            }
+            _ => end,
+        }
+    }
+
+    /// Where a draft joins the log that no model reads: between the record after it and the parent of that, or else behind the
+    /// record before it.
+    fn joint_of_neighbors<'a>(
+        &self,
+        log: &Log<'a>,
+        written: &Written,
+        after: Option<usize>,
+        parents: &Parents<'a>,
+    ) -> Joint<'a> {
+        let next = written.before.and_then(|index| log.of_message.get(&index).copied());
+        let above = next.and_then(|child| parents.get(&child).cloned().flatten());
+        let hangs = above.is_some() || after.is_none();
+        let child = next.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
+        // A damaged record has no id: what follows it is linked as it is.
+        let beside = |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
+        let parent = above.filter(|_| child.is_some()).or_else(|| after.and_then(beside));
+        Joint { child, parent, above: after }
     }
 
     /// Whether a draft between `after` and the record `child` can become its parent: `child` has a parent link, the link
@@ -193,6 +243,16 @@ fn repointed(link: Value<'_>, target: Option<&str>) -> Option<Patch> {
     (!same).then(|| Patch { span: link.span(), text: target.map_or_else(|| String::from("null"), quote) })
 }
 
+/// Where a draft joins a line of records.
+struct Joint<'a> {
+    /// The record that becomes its child.
+    child: Option<usize>,
+    /// The id of its parent.
+    parent: Option<Cow<'a, str>>,
+    /// The record before it on the line.
+    above: Option<usize>,
+}
+
 /// The parent that each kept record will link to, by the index of the record.
 type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
 
@@ -200,6 +260,9 @@ struct Record<'a> {
     value: Value<'a>,
     own: Option<Cow<'a, str>>,
     parent: Option<Cow<'a, str>>,
+    /// The end of the tree before, if this is the first record of a tree that names it.
+    logical: Option<Cow<'a, str>>,
+    slot: SlotKind,
     stays: bool,
     /// The side conversation that it belongs to, if any.
     side: Option<Side>,
@@ -245,8 +308,9 @@ impl<'a> Log<'a> {
             }
             let text = |key: &str| value.get_text(key).map(Text::into_decoded);
             let (own, parent) = (text(keys.own), text(keys.parent));
+            let logical = keys.others.first().filter(|_| parent.is_none()).and_then(|key| text(key));
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
-            log.add(Record { value, own, parent, stays, side });
+            log.add(Record { value, own, parent, logical, slot: slot.what, stays, side });
         }
         log
     }
@@ -286,28 +350,60 @@ impl<'a> Log<'a> {
         self.records.partition_point(|record| record.value.span().start < start)
     }
 
-    /// The kept record `child`, its parent and so on, for as long as they are kept and precede their children.
-    fn kept_line(&self, child: usize) -> Vec<usize> {
-        let parent = |child: &usize| {
-            let parent = self.places.get(self.records[*child].parent.as_ref()?).copied();
-            parent.filter(|parent| parent < child)
+    /// The side conversation of a draft, by the index of its first record; `None` for the main one.
+    fn side_of(&self, written: &Written, after: Option<usize>) -> Option<usize> {
+        let anchor = written.place.map(|start| self.index_at(start)).or(after);
+        self.records.get(anchor?)?.side.map(|side| side.root)
+    }
+
+    /// The kept records of a conversation that a program reads when it resumes: from the newest message back through the
+    /// parents. Behind the first record of a tree, that which it names as the end of the tree before goes on, or the newest
+    /// message before it.
+    fn line(&self, side: Option<usize>, parents: &Parents<'a>) -> Vec<usize> {
+        let is_own = |at: usize| self.records[at].side.map(|side| side.root) == side;
+        let place = |id: &Cow<'a, str>| self.places.get(id).copied();
+        let newest = |end: usize| {
+            let mut earlier = (0..end).rev();
+            earlier.find(|&at| {
+                let record = &self.records[at];
+                let message = record.stays && matches!(record.slot, SlotKind::Message(_));
+                message && record.own.is_some() && is_own(at)
+            })
         };
-        std::iter::successors(Some(child), parent).collect()
+        let mut line = Vec::new();
+        let mut next = newest(self.records.len());
+        while let Some(at) = next {
+            line.push(at);
+            let record = &self.records[at];
+            let parent = parents.get(&at).cloned().unwrap_or_else(|| record.parent.clone());
+            let logical = || self.homes.get(record.logical.as_ref()?)?.as_ref().and_then(place);
+            let earlier = |at: &usize, end: usize| *at < end && is_own(*at);
+            let above = parent.as_ref().and_then(place).filter(|above| earlier(above, at));
+            next = above.or_else(|| logical().filter(|above| earlier(above, at))).or_else(|| newest(at));
+        }
+        line
     }
 
-    /// The record of `line`, which leads to the first kept message, that becomes the child of a draft at `place`: the first
-    /// from there on. `None` if it has no parent of its own: it begins another tree, as a compaction boundary does, and what is
-    /// before it has no part in that.
-    fn first_behind(&self, line: &[usize], place: usize) -> Option<usize> {
-        let nth = line.partition_point(|at| *at >= place).saturating_sub(1);
-        let child = *line.get(nth)?;
-        (nth == 0 || self.records[child].parent.is_some()).then_some(child)
-    }
-
-    /// The nearest kept ancestor of the record at `place`.
-    fn home_above(&self, place: usize) -> Option<Cow<'a, str>> {
-        let parent = self.records.get(place)?.parent.as_ref()?;
-        self.in_side(place, self.homes.get(parent).cloned().flatten())
+    /// Index of the first record that is written after a draft: it is written before its place, and after the metadata of the
+    /// messages before it.
+    fn index_behind(&self, written: &Written, after: Option<usize>) -> usize {
+        let least = after.map_or(0, |after| after + 1);
+        let mut at = written.place.map_or(least, |start| self.index_at(start)).max(least);
+        if let Some(SlotKind::Message(index)) = self.records.get(at).map(|record| record.slot) {
+            while at > least && self.records[at - 1].slot == SlotKind::With(index) {
+                at -= 1;
+            }
+        }
+        let index = |record: &Record<'_>| match record.slot {
+            SlotKind::Message(index) | SlotKind::With(index) => Some(index),
+            _ => None,
+        };
+        let last = self.records[..at].iter().rev().find_map(index);
+        let precedes = |record: &Record<'_>| match record.slot {
+            SlotKind::With(index) => last.is_some_and(|last| index <= last),
+            slot => slot == SlotKind::Pinned,
+        };
+        at + self.records[at..].iter().take_while(|record| precedes(record)).count()
     }
 
     /// Parents precede their children, so one pass finds all homes.

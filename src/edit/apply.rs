@@ -105,7 +105,8 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
         let apart = before.zip(behind).is_some_and(|(before, (_, thread))| before.thread != thread);
         let (after, before) = (before.and_then(Message::source_index), behind.map(|(index, _)| index));
         let place = anchor.value.map(|value| value.span().start);
-        written.push(Written { text, id, after, before, apart, place });
+        let live = message.standing.is_read();
+        written.push(Written { text, id, after, before, apart, live, place });
     }
     written
 }
@@ -155,6 +156,7 @@ impl Writer<'_, '_> {
             }
             Origin::Draft { anchor, .. } => {
                 self.reach(anchor.value);
+                self.close(anchor.value);
                 self.flush_before();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
@@ -188,6 +190,15 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Writes or skips the rest of the element `anchor`, if the writer is in a list inside it.
+    fn close(&mut self, anchor: Option<Value<'_>>) {
+        let Some(anchor) = anchor.map(Value::span) else { return };
+        let inside = |slot: &Slot| slot.span.start > anchor.start && slot.span.end <= anchor.end;
+        while self.layout.slots.get(self.next).is_some_and(inside) {
+            self.slot(self.next);
+        }
+    }
+
     /// The next slot, unless `stop` matches it.
     fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
         let slot = self.layout.slots.get(self.next)?;
@@ -196,10 +207,11 @@ impl Writer<'_, '_> {
 
     /// Writes the metadata of the messages before this place, so that a new message can follow.
     fn flush_before(&mut self) {
-        let written = self.last.and_then(|last| match self.layout.slots[last].what {
+        let index = |slot: &Slot| match slot.what {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
             _ => None,
-        });
+        };
+        let written = self.last.and_then(|last| self.layout.slots[..=last].iter().rev().find_map(index));
         let ahead = |what| match what {
             SlotKind::Message(_) => true,
             SlotKind::With(index) => written.is_none_or(|written| index > written),

@@ -112,7 +112,7 @@ fn first_text(blocks: &[Prepend]) -> &str {
 
 fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &str) -> Explained {
     let subject = match what {
-        Insertion::Draft(draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
+        Insertion::Note(_, draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
         Insertion::Blocks(role, blocks) => Subject::of_draft(role.name(), first_text(blocks)),
         Insertion::Results(_) => Subject::of_draft("tool", ""),
         Insertion::Moved(at) => {

@@ -106,6 +106,12 @@ pub(super) fn writer(text: &str) -> Writer {
         }
     }
     let typed = one_line(&typed);
+    // What the user typed behind the name of a command.
+    let command = if typed.starts_with("<command-") { typed.split_once("<command-args>") } else { None };
+    let words = command.and_then(|(_, rest)| rest.split_once("</command-args>")).map(|(words, _)| words.trim());
+    if let Some(words) = words.filter(|words| !words.is_empty()) {
+        return Writer::Person(bounded(words));
+    }
     let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
     match () {
         () if begins(SUMMARIES) => Writer::Summary(bounded(&typed)),
@@ -190,6 +196,11 @@ mod tests {
             ("<system-reminder>x</system-reminder>", Writer::Program),
             (" \n", Writer::Program),
             ("/compact", Writer::Program),
+            ("<command-name>/fix</command-name>\n<command-args></command-args>", Writer::Program),
+            (
+                "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the  pump</command-args>",
+                Writer::Person("the pump".into()),
+            ),
         ] {
             assert_eq!(writer(text), expected, "{text}");
         }

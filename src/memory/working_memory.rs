@@ -8,7 +8,7 @@ use crate::counting::Tokenizer;
 use crate::processors::{
     Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View, place_blocks,
 };
-use crate::transcript::{Content, Message, Part, PartRef, Role, is_own_block, own_blocks};
+use crate::transcript::{Content, Message, Part, PartRef, Role, behind_boundary, front, is_own_block, own_blocks};
 
 /// How a block begins.
 const OPENING: &str = "<working_memory>";
@@ -120,7 +120,7 @@ impl Processor for WorkingMemory {
         let Some(state) = self.state(view, &mut plan) else { return Ok(plan) };
         let block = fit(&state, self.budget, &|text| self.tokenizer.count(text));
         let block = block.map_err(|error| ProcessorError::Other(Box::new(error)))?;
-        let front = view.messages.iter().take_while(|message| message.role.instructs()).count();
+        let front = front(view.messages);
         match (block, existing_block(view.messages, front)) {
             (None, None) => {}
             (None, Some(at)) => {
@@ -189,7 +189,10 @@ fn note(block: &Block, budget: usize, plan: &mut Plan) {
 /// place where a block is written.
 fn existing_block(messages: &[Message<'_>], front: usize) -> Option<PartRef> {
     let instructs = |message: &Message<'_>| message.role.instructs() && message.parts.len() == 1;
-    let own = messages.iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
+    // What is before a boundary is not read.
+    let start = behind_boundary(messages);
+    let own = messages[start..].iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
+    let own = own.map(|at| start + at);
     let is_own = |part: &Part<'_>| contains_block(part) && is_own_block(part, OPENING);
     let in_front = || {
         let message = messages.get(front).filter(|message| message.role == Role::User)?;

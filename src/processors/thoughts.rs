@@ -138,7 +138,8 @@ impl ThoughtPrefixes {
 
     /// Where a model begins to read each thread that has messages which a boundary superseded.
     ///
-    /// That is behind them. A cut that drops the last boundary and all messages after it revives them from the boundary before.
+    /// That is behind them and what is written about them. A cut that drops the last boundary and all messages after it revives
+    /// them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
         let ends = |source: &&Source| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
@@ -150,13 +151,15 @@ impl ThoughtPrefixes {
             .collect();
         let mut starts: HashMap<u32, Start> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
-            let Some(source) = self.source(message).filter(|source| source.standing == Standing::Superseded) else {
+            let source = self.source(message);
+            if source.map_or(message.standing, |source| source.standing) != Standing::Superseded {
                 continue;
-            };
-            let start = starts.entry(source.thread).or_default();
-            if !ended.contains(&source.thread) || kept.contains(&source.thread) {
+            }
+            let thread = source.map_or(message.thread, |source| source.thread);
+            let start = starts.entry(thread).or_default();
+            if !ended.contains(&thread) || kept.contains(&thread) {
                 start.index = at + 1;
-            } else if source.boundary {
+            } else if let Some(source) = source.filter(|source| source.boundary) {
                 *start = Start { index: at, epoch: source.epoch };
             }
         }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::planning::DropSet;
 use super::{Decision, Insert, Insertion, InvalidGlob, NameGlobs, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Draft, Pairs, PartRef, Role, in_flight, last_round};
+use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]
@@ -148,29 +148,66 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
     }
 }
 
-/// Writes `Used … tool` where calls are dropped: in place of a dropped message, after a message that keeps only its text, or
-/// before a message that keeps other calls. So no result is separated from its call, and pending calls stay last.
+/// Writes `Used … tool` where calls of a reply are dropped: before a reply that keeps other calls, in place of its first
+/// message that is dropped, or after one that keeps only its text. So no result is separated from its call, and pending calls
+/// stay last.
 fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
     let cuts = plan.cuts();
     let pending = first_pending(view, pairs, plan, &cuts);
-    for (at, names) in used.iter().enumerate().filter(|(_, names)| !names.is_empty()) {
-        let draft = Draft::text(Role::Assistant, note(names));
-        let reason = Reason::Owned(format!("note about dropped calls of {}", names.join(", ")));
-        match &plan.decisions[at] {
-            Decision::Drop(_) if at > pending => {
-                plan.inserts.push(Insert { before: pending, what: Insertion::Draft(draft), reason });
+    for reply in replies(view.messages) {
+        let mut names: Vec<&String> = Vec::new();
+        for name in reply.iter().flat_map(|&at| &used[at]) {
+            if !names.contains(&name) {
+                names.push(name);
             }
-            Decision::Drop(_) => plan.decisions[at] = Decision::Replace(draft, reason),
-            Decision::Change(..) => {
-                let is_cut = |part: usize| cuts.contains(&PartRef { message: at, part });
-                let still_calls = view.messages[at].calls().any(|(nth, _)| !is_cut(nth));
-                let before = if still_calls { at } else { at + 1 }.min(pending);
-                plan.inserts.push(Insert { before, what: Insertion::Draft(draft), reason });
-            }
-            Decision::Keep | Decision::Replace(..) => {}
         }
+        let Some(&first) = reply.iter().find(|&&at| !used[at].is_empty()) else { continue };
+        let draft = Draft::text(Role::Assistant, note(&names));
+        let reason = Reason::Owned(format!("note about dropped calls of {}", joined(&names)));
+        let keeps = |&at: &usize| keeps_calls(view, plan, &cuts, at);
+        let (about, before) = match &plan.decisions[first] {
+            _ if reply.iter().any(keeps) => (reply[0], reply[0]),
+            Decision::Drop(_) if first <= pending => {
+                plan.decisions[first] = Decision::Replace(draft, reason);
+                continue;
+            }
+            Decision::Drop(_) => (first, first),
+            _ => (first, first + 1),
+        };
+        let before = before.min(pending);
+        plan.inserts.push(Insert { before, what: Insertion::Note(about.min(before), draft), reason });
     }
     plan.inserts.sort_by_key(|insert| insert.before);
+}
+
+/// Whether the message keeps a call.
+fn keeps_calls(view: &View<'_, '_>, plan: &Plan, cuts: &HashSet<PartRef>, at: usize) -> bool {
+    let stays = !matches!(plan.decisions[at], Decision::Drop(_) | Decision::Replace(..));
+    stays && view.messages[at].calls().any(|(part, _)| !cuts.contains(&PartRef { message: at, part }))
+}
+
+/// The replies of the model: each message of the assistant, with those that follow it under the same id. Only results and other
+/// conversations may be between them.
+fn replies(messages: &[Message<'_>]) -> Vec<Vec<usize>> {
+    let mut replies: Vec<Vec<usize>> = Vec::new();
+    let mut open: HashMap<u32, usize> = HashMap::default();
+    for (at, message) in messages.iter().enumerate() {
+        if message.role == Role::Assistant {
+            let id = |nth: usize| messages[replies[nth][0]].id.as_ref();
+            let same =
+                open.get(&message.thread).copied().filter(|&nth| id(nth).is_some() && id(nth) == message.id.as_ref());
+            match same {
+                Some(nth) => replies[nth].push(at),
+                None => {
+                    open.insert(message.thread, replies.len());
+                    replies.push(vec![at]);
+                }
+            }
+        } else if message.results().next().is_none() {
+            open.remove(&message.thread);
+        }
+    }
+    replies
 }
 
 /// The first in-flight message that keeps a call without a result; the number of messages if there is none.
@@ -185,9 +222,13 @@ fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet
     open.find(|call| stays(call)).map_or(view.messages.len(), |call| call.message)
 }
 
-fn note(names: &[String]) -> String {
+fn note(names: &[&String]) -> String {
     match names {
         [only] => format!("Used {only} tool"),
-        many => format!("Used tools: {}", many.join(", ")),
+        many => format!("Used tools: {}", joined(many)),
     }
+}
+
+fn joined(names: &[&String]) -> String {
+    names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -12,7 +12,7 @@ use crate::counting::Tokenizer;
 use crate::ledger::Ledger;
 use crate::processors::{DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
-use crate::transcript::{Message, Pairs, PartRef, Role, Standing, own_blocks};
+use crate::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -150,8 +150,9 @@ impl RollingSummary {
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
         let mut spoken = false;
         for (at, message) in messages.iter().enumerate() {
+            spoken &= !message.boundary && !message.replacing;
             if spoken {
-                break;
+                continue;
             }
             let block = find_block(message);
             let own = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
@@ -163,7 +164,7 @@ impl RollingSummary {
                 context.push(at);
             } else if message.thread == 0 && !message.role.instructs() {
                 // A boundary stands for all that was said before it.
-                spoken = !message.boundary;
+                spoken = !message.boundary && !message.replacing;
             }
         }
         let (mut memory, first) = given.or(found).unwrap_or_default();
@@ -239,6 +240,7 @@ impl RollingSummary {
         let instructs = |at: usize| messages[at].role.instructs() || messages[at].boundary;
         let front = |at: &usize| instructs(*at) || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(front).count();
+        let start = start.max(behind_boundary(messages));
         let pairs = Pairs::from_messages(messages);
         let mut drops = DropSet::none(view, &pairs);
         let window = self.held(rolling).len().max(1);

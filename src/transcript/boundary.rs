@@ -39,3 +39,24 @@ pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
     let next = messages[at + 1..].iter().position(|next| next.boundary && next.thread == messages[at].thread);
     next.map_or(messages.len(), |next| at + 1 + next)
 }
+
+/// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.
+#[must_use]
+pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
+    let main = messages.first().map_or(0, |message| message.thread);
+    let stands = |message: &Message<'_>| {
+        message.thread == main && message.standing.is_read() && (message.boundary || message.replacing)
+    };
+    messages.iter().rposition(stands).map_or(0, |at| at + 1)
+}
+
+/// Index of the message before which a block of context is written, so that a model reads it: behind the newest boundary, in
+/// front of all that is said in the main conversation.
+#[must_use]
+pub fn front(messages: &[Message<'_>]) -> usize {
+    let main = messages.first().map_or(0, |message| message.thread);
+    let start = behind_boundary(messages);
+    let said =
+        |message: &&Message<'_>| message.thread == main && message.standing.is_read() && !message.role.instructs();
+    messages[start..].iter().position(|message| said(&message)).map_or(messages.len(), |at| start + at)
+}

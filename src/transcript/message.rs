@@ -136,6 +136,8 @@ pub struct Message<'a> {
     pub exchange: bool,
     /// Whether it stands for everything before it, as a compaction does.
     pub boundary: bool,
+    /// Whether it belongs to a list inside a compaction, which replaces everything before the compaction.
+    pub replacing: bool,
     /// Whether a model still reads it.
     pub standing: Standing,
     /// Index of an earlier message, as they were read, without which it is not kept: the first of a turn that was rolled back.
@@ -178,6 +180,7 @@ impl<'a> Message<'a> {
             unasked: false,
             exchange: false,
             boundary: false,
+            replacing: false,
             standing: Standing::Live,
             dropped_with: None,
             origin,
@@ -221,6 +224,18 @@ impl<'a> Message<'a> {
         steps::count(1);
         let said = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
         self.role == role && self.parts.iter().any(said)
+    }
+
+    /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user
+    /// is a program's.
+    #[must_use]
+    pub fn writer(&self) -> &'static str {
+        let is_result = |part: &Part<'_>| part.content.result().is_some();
+        match self.role {
+            Role::User if !self.parts.is_empty() && self.parts.iter().all(is_result) => Role::Tool.name(),
+            Role::User if self.automatic => "program",
+            role => role.name(),
+        }
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.

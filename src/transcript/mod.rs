@@ -21,7 +21,7 @@ mod unread;
 mod usage;
 
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
-pub use boundary::{reach, supersede};
+pub use boundary::{behind_boundary, front, reach, supersede};
 pub use draft::{Draft, DraftId, DraftPart};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{Anchor, Binding, Content, Message, Origin, Role, Standing};

@@ -20,7 +20,7 @@ pub(super) struct Share {
 pub(super) fn roles(conversation: &Conversation<'_>) -> Vec<Share> {
     let mut shares: BTreeMap<&'static str, (usize, usize, usize)> = BTreeMap::new();
     for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
-        let share = shares.entry(message.role.name()).or_default();
+        let share = shares.entry(message.writer()).or_default();
         let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
         *share = (share.0 + 1, share.1 + cost.tokens, share.2 + kept);
     }

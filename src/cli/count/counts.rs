@@ -76,7 +76,7 @@ impl Sum {
         let estimates = estimates(transcript, counting);
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
             let amount = of_message(message, tokens, estimates.get(&at));
-            sum.count(message.role, amount);
+            sum.count(message, amount, counting);
             let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
         }
@@ -117,9 +117,20 @@ impl Sum {
         self
     }
 
-    fn count(&mut self, role: Role, amount: Amount) {
+    /// Adds a message under the name of who wrote it. Results beside what a person said are a tool's.
+    fn count(&mut self, message: &Message<'_>, amount: Amount, counting: &Counting) {
         self.total.add(amount);
-        self.roles.entry(role.name()).or_default().add(amount);
+        let mut own = amount;
+        if message.writer() == Role::User.name() {
+            let results = message.results().map(|(nth, _)| counting.content(&message.parts[nth].content));
+            let tokens = results.sum::<usize>().min(amount.tokens);
+            if tokens > 0 {
+                let live = if amount.live > 0 { tokens } else { 0 };
+                self.roles.entry(Role::Tool.name()).or_default().add(Amount { tokens, live, ..Amount::default() });
+                own = Amount { tokens: amount.tokens - tokens, live: amount.live - live, ..amount };
+            }
+        }
+        self.roles.entry(message.writer()).or_default().add(own);
     }
 
     /// Adds calls with their results under the tool's name, and a result without a call under its own name if it has one.

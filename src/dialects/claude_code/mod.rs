@@ -5,6 +5,7 @@
 
 mod attachment;
 mod threads;
+mod trees;
 mod writing;
 
 use std::borrow::Cow;
@@ -124,6 +125,7 @@ impl Dialect for ClaudeCode {
         threads::number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
         bind_snapshots(items, &mut read);
+        trees::roll_back(items, &mut read);
         pin_states(items, &mut read);
         read
     }
@@ -150,6 +152,10 @@ impl Dialect for ClaudeCode {
         let is_kept = |item: &Value<'_>| item.get_text("uuid").is_some_and(|uuid| uuids.contains(&uuid));
         let kept = before.iter().enumerate().filter(|(_, item)| !uuids.is_empty() && is_kept(item));
         kept.map(|(at, _)| at).collect()
+    }
+
+    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        trees::taken_back(items)
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -186,8 +192,14 @@ fn begins_with_tag(message: &Message<'_>) -> bool {
     let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', ' ', '\\']));
     text.is_some_and(|text| {
         let text = if is_other(text) { return false } else { text.decode() };
-        OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag))
+        OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag)) && !has_arguments(&text)
     })
+}
+
+/// Whether the text is a command of the program with words of the user.
+fn has_arguments(text: &str) -> bool {
+    let rest = text.split_once("<command-args>").map(|(_, rest)| rest);
+    rest.and_then(|rest| rest.split_once("</command-args>")).is_some_and(|(words, _)| !words.trim().is_empty())
 }
 
 /// Whether the member `key` is `true`.

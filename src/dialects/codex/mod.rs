@@ -68,10 +68,12 @@ impl Dialect for Codex {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         bind_events(items, &mut read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
-        if let (Some(Item::Message(first)), Some(true)) =
-            (read.first_mut(), items.first().map(|item| self.is_replacement(*item)))
-        {
-            first.barrier = true;
+        if items.first().is_some_and(|item| self.is_replacement(*item)) {
+            for (at, item) in read.iter_mut().enumerate() {
+                if let Item::Message(message) = item {
+                    (message.barrier, message.replacing) = (message.barrier || at == 0, true);
+                }
+            }
         }
         history::mark(items, &mut read);
         responses::bind_reasoning(read)
@@ -106,8 +108,8 @@ impl Dialect for Codex {
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
-        // Only the items of a replacement history have no envelope.
-        item.get("payload").is_none()
+        let list = item.parent().and_then(Value::parent);
+        list.is_some_and(|payload| payload.get("replacement_history").is_some())
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {

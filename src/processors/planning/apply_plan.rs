@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
-use crate::json::Text;
+use crate::json::{Text, Value};
 use crate::transcript::{
     Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, Standing, ToolResult,
     bind_split_replies,
@@ -30,8 +30,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
             Decision::Drop(_) => {}
             Decision::Change(changes, _) => remaining.push(changed(message, changes, answers)),
             Decision::Replace(draft, _) => {
-                let Message { standing, dropped_with, .. } = message;
-                remaining.push(Message { standing, dropped_with, ..drafted(draft, message.anchor()) });
+                remaining.push(note(draft, &message));
             }
         }
     }
@@ -55,9 +54,9 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let anchor = |message: Option<&Message<'a>>| message.map(Message::anchor).unwrap_or_default();
     let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
     match &insert.what {
-        Insertion::Draft(draft) => drafted(draft, anchor(messages.get(insert.before).or(before))),
+        Insertion::Note(at, draft) => note(draft, &messages[*at]),
         Insertion::Blocks(role, blocks) => {
-            let mut message = Message::draft(*role, anchor(messages.get(insert.before).or(before)));
+            let mut message = Message::draft(*role, context_anchor(messages, insert.before));
             message.parts = blocks.iter().map(|block| prepended_part(messages, block)).collect();
             message
         }
@@ -72,14 +71,40 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
             let mut message = Message::draft(Role::Tool, anchor(before));
             message.parts = answers.iter().map(|answer| prepended_part(messages, answer)).collect();
             // The results answer calls of the conversation that they are inserted into.
-            message.thread = insert.before.checked_sub(1).map_or(0, |at| messages[at].thread);
-            message
+            match before {
+                Some(before) => Message { thread: before.thread, standing: before.standing, ..message },
+                None => message,
+            }
         }
     }
 }
 
-fn drafted<'a>(draft: &Draft, anchor: Anchor<'a>) -> Message<'a> {
-    Message { parts: draft.parts.iter().map(drafted_part).collect(), ..Message::draft(draft.role, anchor) }
+/// The message that is written about `subject`: a model reads both or neither.
+fn note<'a>(draft: &Draft, subject: &Message<'a>) -> Message<'a> {
+    Message {
+        parts: draft.parts.iter().map(drafted_part).collect(),
+        thread: subject.thread,
+        standing: subject.standing,
+        dropped_with: subject.dropped_with,
+        ..Message::draft(draft.role, subject.anchor())
+    }
+}
+
+/// What blocks before the message `before` are written for: a message of the main conversation. At the end of a list inside a
+/// compaction, it is the compaction, which they follow.
+fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
+    let main = messages.first().map_or(0, |message| message.thread);
+    let is_main = |message: &&Message<'a>| message.thread == main;
+    let last = || messages[..before].iter().rfind(is_main);
+    let Some(message) = messages.get(before).filter(is_main).or_else(last).or(messages.get(before)) else {
+        return Anchor::default();
+    };
+    let ends = before == messages.len() && message.replacing;
+    let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).last();
+    match message.value().filter(|_| ends).and_then(compaction) {
+        Some(value) => Anchor { value: Some(value), draft: None },
+        None => message.anchor(),
+    }
 }
 
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {

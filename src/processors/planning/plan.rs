@@ -130,8 +130,8 @@ pub struct Insert {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Insertion {
-    /// A new message.
-    Draft(Draft),
+    /// A new message about the message with this index, in whose conversation it is.
+    Note(usize, Draft),
     /// A new message that contains these blocks.
     Blocks(Role, Vec<Prepend>),
     /// The message with this index, moved here; its old place is dropped.

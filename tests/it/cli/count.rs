@@ -1,6 +1,6 @@
 //! `curtail count` on transcripts that were counted by hand.
 
-use crate::program::{Place, text};
+use crate::program::{Place, run, text};
 
 /// Tokens: 19 for the tool, 3 system, 3 and an image for the user, 2 + 6 and 2 + 1 for the calls, 3 and 3 for their results,
 /// 3 for the answer; then 1 and 2.
@@ -109,4 +109,38 @@ fn the_largest_messages_are_named() {
     let csv = text(&done.unwrap().stdout);
     let lines: Vec<&str> = csv.lines().skip(1).map(|row| row.split(' ').next().unwrap()).collect();
     assert_eq!(lines, ["b.jsonl:97", "b.jsonl:194", "b.jsonl:291"], "the first of equals");
+}
+
+/// Who wrote it, not the role that carries it.
+#[test]
+fn roles_are_those_who_wrote() {
+    let log = concat!(
+        r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Look at the larder, please."},"uuid":"u1"}"#,
+        "\n",
+        r#"{"parentUuid":"u1","isSidechain":false,"sessionId":"s","type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]},"uuid":"u2"}"#,
+        "\n",
+        r#"{"parentUuid":"u2","isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"plums, pears, jam"}]},"uuid":"u3"}"#,
+        "\n",
+        r#"{"parentUuid":"u3","isSidechain":false,"sessionId":"s","type":"user","isMeta":true,"message":{"role":"user","content":"Base directory: /larder"},"uuid":"u4"}"#,
+        "\n",
+    );
+    let sources = text(&run(&["count", "--by", "role", "--output-format", "csv"], log).stdout);
+    let names: Vec<&str> = sources.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    for name in ["assistant", "program", "tool", "user"] {
+        assert!(names.contains(&name), "{sources}");
+    }
+}
+
+/// A log that begins again with a message without a parent: what was before is not sent any more.
+#[test]
+fn a_second_root_ends_the_tree_before() {
+    let line = |own: &str, parent: &str, role: &str, text: &str| {
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{text}\"}},\"uuid\":\"{own}\"}}\n"
+        )
+    };
+    let old = line("u1", "null", "user", "plums plums plums") + &line("u2", "\"u1\"", "assistant", "Yes.");
+    let new = line("u3", "null", "user", "Pears?") + &line("u4", "\"u3\"", "assistant", "No.");
+    let live = run(&["window", "-n", "1000", "--live"], &(old + &new));
+    assert_eq!(text(&live.stdout), new, "{}", text(&live.stderr));
 }

@@ -96,6 +96,103 @@ fn what_is_written_stands_on_the_way_up_from_the_last_record() {
     assert_eq!(text(*written, "sessionId"), text(*answer, "sessionId"));
 }
 
+/// A line of a log: its id, the id of its parent, and its role and content.
+fn record(own: &str, parent: &str, role: &str, content: &str) -> String {
+    let id = if role == "assistant" {
+        format!("\"id\":\"{}\",\"model\":\"claude-opus-5-5\",", &own[..2])
+    } else {
+        String::new()
+    };
+    let parent = if parent.is_empty() { String::from("null") } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{{id}\"role\":\"{role}\",\"content\":[{content}]}},\"uuid\":\"{own}\"}}\n"
+    )
+}
+
+fn said(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":\"{text}\"}}")
+}
+
+fn call(id: &str, name: &str) -> String {
+    format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"{name}\",\"input\":{{}}}}")
+}
+
+fn answer(id: &str) -> String {
+    format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"{id}\",\"content\":\"ok\"}}")
+}
+
+fn without(tool: &str) -> Chain {
+    crate::laws::cases::persist(tool)
+}
+
+/// The id and the parent of each line.
+fn parents(log: &str) -> Vec<(String, Option<String>)> {
+    let document = Document::parse_all(log).expect("a log");
+    document.roots().filter_map(|record| Some((text(record, "uuid")?, text(record, "parentUuid")))).collect()
+}
+
+/// A reply of several lines has one note, and a result that stays keeps its call as its parent.
+#[test]
+fn a_reply_of_several_lines_has_one_note() {
+    let log = [
+        record("q", "", "user", &said("Go.")),
+        record("m1.1", "q", "assistant", &call("t1", "Read")),
+        record("m1.2", "m1.1", "assistant", &call("t2", "Bash")),
+        record("m1.3", "m1.2", "assistant", &call("t3", "Bash")),
+        record("r1", "m1.1", "user", &answer("t1")),
+        record("r2", "m1.2", "user", &answer("t2")),
+        record("r3", "m1.3", "user", &answer("t3")),
+        record("m2", "r3", "assistant", &said("Done.")),
+    ];
+    let out = cut(without("Bash"), &log.concat());
+    assert_eq!(out.matches("Used Bash tool").count(), 1, "{out}");
+    let links = parents(&out);
+    let parent = |own: &str| links.iter().find(|(id, _)| id == own).and_then(|(_, parent)| parent.as_deref());
+    let note = links[1].0.as_str();
+    assert_eq!(
+        [parent(note), parent("m1.1"), parent("r1"), parent("m2")],
+        [Some("q"), Some(note), Some("m1.1"), Some("m1.1")]
+    );
+}
+
+/// A note about a call before a boundary is before it: no thought behind it is bound to it.
+#[test]
+fn a_note_before_a_boundary_breaks_no_thought_behind_it() {
+    let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
+    let boundary = "{\"parentUuid\":null,\"logicalParentUuid\":\"r1\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b\"}\n";
+    for first in [call("t1", "Edit"), format!("{},{}", said("Well."), call("t1", "Edit"))] {
+        let log = [
+            record("q", "", "user", &said("Fix it.")),
+            record("m1", "q", "assistant", &first),
+            record("r1", "m1", "user", &answer("t1")),
+            boundary.to_owned(),
+            record("s", "b", "user", &said("Summary.")).replacen('{', "{\"isCompactSummary\":true,", 1),
+            record("m2.1", "s", "assistant", thought),
+            record("m2.2", "m2.1", "assistant", &said("Done.")),
+        ];
+        let out = cut(without("Edit"), &log.concat());
+        assert!(out.contains("Used Edit tool") && out.contains("go on"), "{out}");
+    }
+}
+
+/// A note about a call of a side conversation is in that conversation, and the thoughts of the main one stay.
+#[test]
+fn a_note_of_a_side_conversation_stays_in_it() {
+    let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
+    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
+    let log = [
+        record("q", "", "user", &said("Go.")),
+        aside(record("a1", "", "user", &said("Look."))),
+        aside(record("m1", "a1", "assistant", &format!("{},{}", said("Well."), call("t1", "Bash")))),
+        aside(record("r1", "m1", "user", &answer("t1"))),
+        record("m2.1", "q", "assistant", thought),
+        record("m2.2", "m2.1", "assistant", &said("Done.")),
+    ];
+    let out = cut(without("Bash"), &log.concat());
+    let note = out.lines().find(|line| line.contains("Used Bash tool")).expect("a note");
+    assert!(note.contains("\"isSidechain\":true,\"agentId\":\"a\"") && out.contains("go on"), "{out}");
+}
+
 /// A line that sets a value of the session stays, although the prompt that it names is dropped.
 #[test]
 fn the_last_prompt_stays() {

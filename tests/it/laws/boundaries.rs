@@ -132,6 +132,12 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
         while at > 0 && at < items.len() && items[at].0.is_some() && items[at].0 == items[at - 1].0 {
             at += 1;
         }
+        // A log goes on behind the summary.
+        if let ("claude-code", Some((None, next))) = (bounded.0, items.get_mut(at)) {
+            let parent = next.find("\"parentUuid\":").map(|start| start + "\"parentUuid\":".len());
+            let end = parent.and_then(|start| Some(start + next[start..].find(',')?));
+            next.replace_range(parent.expect("a link")..end.expect("a link"), &format!("\"c{nth}\""));
+        }
         let lines = (bounded.2)(nth).into_iter().map(|line| (Some(nth), line));
         items.splice(at..at, lines);
     }

@@ -7,6 +7,7 @@ mod chains;
 pub mod check;
 mod fixtures;
 mod generated;
+mod parents;
 mod real;
 mod regressions;
 mod signed;

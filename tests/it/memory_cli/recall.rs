@@ -168,3 +168,61 @@ fn instructions_in_the_middle_stay_where_they_are() {
         assert_eq!(recall(&place, &["--state", &state], &before), out);
     }
 }
+
+/// Logs with a compaction: lines before it, its own, and one behind it.
+const COMPACTED: &[(&str, &[&str])] = &[
+    (
+        "claude-code",
+        &[
+            r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Older."},"uuid":"u1"}"#,
+            r#"{"parentUuid":null,"logicalParentUuid":"u1","isSidechain":false,"sessionId":"s","type":"system","subtype":"compact_boundary","uuid":"u2"}"#,
+            r#"{"parentUuid":"u2","isCompactSummary":true,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Summary."},"uuid":"u3"}"#,
+            r#"{"parentUuid":"u3","isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Newer."},"uuid":"u4"}"#,
+        ],
+    ),
+    (
+        "codex",
+        &[
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Older."}]}}"#,
+            r#"{"timestamp":"t","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Older."}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"Summary."}]}]}}"#,
+            r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Newer."}]}}"#,
+        ],
+    ),
+    (
+        "pi",
+        &[
+            r#"{"type":"message","id":"e1","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"Older."}]}}"#,
+            r#"{"type":"compaction","id":"e2","parentId":"e1","summary":"Summary.","tokensBefore":9}"#,
+            r#"{"type":"message","id":"e3","parentId":"e2","message":{"role":"user","content":[{"type":"text","text":"Newer."}]}}"#,
+        ],
+    ),
+    (
+        "anthropic",
+        &[
+            r#"{"role":"user","content":[{"type":"text","text":"Older."}]}"#,
+            r#"{"role":"assistant","content":[{"type":"compaction","content":"Summary."}]}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"Newer."}]}"#,
+        ],
+    ),
+];
+
+/// A model reads what is behind the newest boundary, so the block is there, with and without what is before it.
+#[test]
+fn the_block_stands_behind_the_newest_boundary() {
+    let place = Place::new();
+    let state = place.file("state.json", "{\"goal\":\"ship\"}");
+    for (dialect, lines) in COMPACTED {
+        for lines in [lines, &lines[..lines.len() - 1]] {
+            let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            for live in [&[][..], &["--live"]] {
+                let args = [&["--state", &state, "--dialect", dialect], live].concat();
+                let out = recall(&place, &args, &log);
+                let at = |text: &str| out.lines().position(|line| line.contains(text));
+                let block = at("orking_memory>").unwrap_or_else(|| panic!("{dialect}: {out}"));
+                assert!(at("Summary.").is_some_and(|summary| summary < block), "{dialect}: {out}");
+                assert!(at("Newer.").is_none_or(|newer| block <= newer), "{dialect}: {out}");
+                assert_eq!(recall(&place, &args, &out), out, "{dialect}");
+            }
+        }
+    }
+}

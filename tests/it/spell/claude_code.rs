@@ -1,5 +1,7 @@
 //! Scripts as Claude Code records: a record per block, linked in a row.
 
+use std::collections::HashMap;
+
 use super::{Turn, json};
 
 pub fn spell(script: &[Turn]) -> Vec<String> {
@@ -14,6 +16,55 @@ pub fn spell(script: &[Turn]) -> Vec<String> {
         }
     }
     items
+}
+
+/// As the program writes a long session: results hang off the record of their call, and some questions begin behind a
+/// compaction, or a tree of their own.
+pub fn spell_session(script: &[Turn]) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut callers: HashMap<&str, String> = HashMap::new();
+    let mut leaf: Option<String> = None;
+    for (nth, turn) in script.iter().enumerate() {
+        if let Turn::User(text) = turn {
+            match (nth + text.len()) % 5 {
+                0 => leaf = leaf.map(|last| compaction(&mut items, &last)),
+                1 => leaf = None,
+                _ => {}
+            }
+        }
+        let caller = if let Turn::Result { id, .. } = turn { callers.get(id.as_str()).cloned() } else { None };
+        let mut parent = caller.or(leaf);
+        for (block, (kind, message)) in records(turn, nth).into_iter().enumerate() {
+            let own = push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}"));
+            if let Turn::Assistant { reasoning, text, calls } = turn {
+                let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
+                let call = block.checked_sub(first).and_then(|call| calls.get(call));
+                call.map(|call| callers.insert(&call.id, own.clone()));
+            }
+            parent = Some(own);
+        }
+        leaf = parent;
+    }
+    items
+}
+
+/// Writes a compaction of the tree that ends in `last`; returns the id of its summary.
+fn compaction(items: &mut Vec<String>, last: &str) -> String {
+    let mark = "\"type\":\"system\",\"subtype\":\"compact_boundary\"";
+    let boundary = push(items, None, &format!("\"logicalParentUuid\":\"{last}\",{mark}"));
+    let summary =
+        "\"type\":\"user\",\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"Summary.\"}";
+    push(items, Some(&boundary), summary)
+}
+
+/// Writes a record; returns its id.
+fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
+    let own = uuid(items.len());
+    let parent = parent.map_or_else(|| String::from("null"), json);
+    items.push(format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",{rest},\"uuid\":\"{own}\"}}"
+    ));
+    own
 }
 
 fn uuid(nth: usize) -> String {

@@ -66,6 +66,7 @@ pub const SPELLERS: &[Speller] = &[
     ("langchain", langchain::spell),
     ("sharegpt", sharegpt::spell),
     ("claude-code", claude_code::spell),
+    ("claude-code", claude_code::spell_session),
     ("codex", codex::spell),
     ("pi", pi::spell),
     ("pi", pi::spell_trace),
