@@ -89,6 +89,11 @@ impl Dialect for Atif {
         })
     }
 
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let results = items.iter().flat_map(|step| results(*step));
+        results.into_iter().find_map(|result| SOURCE_CALL.into_iter().find(|key| result.some(key).is_some()))
+    }
+
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let source = match draft.role {
             Role::User => "user",
@@ -137,8 +142,9 @@ fn spell_result(part: &DraftPart) -> Option<String> {
     match part {
         DraftPart::Text(_) => None,
         DraftPart::Verbatim(raw) => Some(raw.clone()),
-        DraftPart::ToolResult { id, text, .. } => Some(format!(
-            "{{\"source_call_id\":{},\"content\":{}}}",
+        DraftPart::ToolResult { id, text, key, .. } => Some(format!(
+            "{{\"{}\":{},\"content\":{}}}",
+            key.unwrap_or(SOURCE_CALL[0]),
             quote(id.as_deref().unwrap_or_default()),
             quote(text)
         )),
@@ -177,8 +183,11 @@ fn results(step: Value<'_>) -> Vec<Value<'_>> {
     }
 }
 
+/// The keys by which a result names its call.
+const SOURCE_CALL: [&str; 2] = ["source_call_id", "tool_call_id"];
+
 fn source_call(result: Value<'_>) -> Option<Text<'_>> {
-    result.get_text("source_call_id").or_else(|| result.get_text("tool_call_id"))
+    SOURCE_CALL.iter().find_map(|key| result.get_text(key))
 }
 
 /// Reads the observation of a step: results that name their call, and other texts of the environment.

@@ -74,6 +74,11 @@ impl Dialect for Droid {
         }
     }
 
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let mut lines = items.iter().filter(|item| matches!(&*events::kind(**item), "tool_call" | "tool_result"));
+        lines.next().filter(|line| line.some("toolCallId").is_none()).map(|_| ID)
+    }
+
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
             return spell_line(draft, anchor);
@@ -121,15 +126,22 @@ fn read_message(item: Value<'_>) -> Item<'_> {
     events::message(role, item, item.get_text("id"), anthropic::read_content(content))
 }
 
+/// The key of a call's id in lines without `toolCallId`.
+const ID: &str = "id";
+
 /// Writes a line of the stream.
 fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let envelope = events::envelope(anchor, &["session_id", "sessionId", "timestamp"]);
     match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, .. }] => format!(
-            "{{\"type\":\"tool_result\"{envelope},\"toolCallId\":{},\"isError\":true,\"value\":{}}}",
-            id.as_deref().map_or_else(|| String::from("null"), quote),
-            quote(text)
-        ),
+        [DraftPart::ToolResult { id, name, text, key, .. }] => {
+            let (id, name, text) =
+                (id.as_deref().map_or_else(|| String::from("null"), quote), quote(name), quote(text));
+            let named = match *key {
+                Some(ID) => format!("\"id\":{id},\"toolId\":{name}"),
+                _ => format!("\"toolCallId\":{id}"),
+            };
+            format!("{{\"type\":\"tool_result\"{envelope},{named},\"isError\":true,\"value\":{text}}}")
+        }
         _ => format!(
             "{{\"type\":\"message\"{envelope},\"role\":{},\"text\":{}}}",
             quote(if draft.role == Role::Assistant { "assistant" } else { "user" }),

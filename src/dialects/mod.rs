@@ -209,6 +209,12 @@ pub trait Dialect: Sync {
         None
     }
 
+    /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
+    /// itself: some formats have several.
+    fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
+        None
+    }
+
     /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 

@@ -80,10 +80,27 @@ impl Dialect for OpenAi {
         model.starts_with("deepseek").then_some("deepseek")
     }
 
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let results = items.iter().filter(|item| item.get("role").is_some_and(|role| role.is("tool")));
+        let named = results.filter_map(|item| {
+            ["tool_call_id", TOOL_CALL_IDS, TAU2_ID].into_iter().find(|key| item.some(key).is_some())
+        });
+        // Without a result, the calls tell that it is a transcript of tau2-bench.
+        let calls = || items.iter().filter_map(|item| item.some("tool_calls")).flat_map(Value::items);
+        let of_tau2 = || calls().any(|call| call.some("requestor").is_some()).then_some(TAU2_ID);
+        named.into_iter().next().or_else(of_tau2)
+    }
+
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         match draft.parts.as_slice() {
-            [DraftPart::ToolResult { id: Some(id), text, .. }] => {
-                format!("{{\"role\":\"tool\",\"tool_call_id\":{},\"content\":{}}}", quote(id), quote(text))
+            [DraftPart::ToolResult { id: Some(id), text, key, .. }] => {
+                let (id, text) = (quote(id), quote(text));
+                let named = match *key {
+                    Some(TAU2_ID) => format!("\"id\":{id},\"role\":\"tool\""),
+                    Some(TOOL_CALL_IDS) => format!("\"role\":\"tool\",\"tool_call_ids\":[{id}]"),
+                    _ => format!("\"role\":\"tool\",\"tool_call_id\":{id}"),
+                };
+                format!("{{{named},\"content\":{text}}}")
             }
             [DraftPart::ToolResult { id: None, name, text, .. }] => {
                 format!("{{\"role\":\"function\",\"name\":{},\"content\":{}}}", quote(name), quote(text))
@@ -102,6 +119,12 @@ impl Dialect for OpenAi {
         }
     }
 }
+
+/// The key under which tau2-bench writes the id of a result's call.
+const TAU2_ID: &str = "id";
+
+/// The key under which SWE-agent lists the ids of the calls that a message answers.
+const TOOL_CALL_IDS: &str = "tool_call_ids";
 
 fn is_chat_block(block: Value<'_>) -> bool {
     block.get_text("type").is_some_and(|kind| kind.is("text") || kind.is("refusal")) || blocks::is_media(block)

@@ -99,6 +99,11 @@ impl Dialect for Responses {
         blocks::preamble(record, &["instructions", "tools"])
     }
 
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let named = items.iter().find_map(|item| CALL_IDS.into_iter().find(|key| item.some(key).is_some()));
+        named.filter(|key| *key != CALL_IDS[0])
+    }
+
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         spell_item(draft)
     }
@@ -189,8 +194,11 @@ fn role_of(role: &str) -> Option<Role> {
     }
 }
 
+/// How the id of a call is spelled.
+const CALL_IDS: [&str; 2] = ["call_id", "callId"];
+
 fn call_id(item: Value<'_>) -> Option<Text<'_>> {
-    item.get_text("call_id").or_else(|| item.get_text("callId"))
+    CALL_IDS.iter().find_map(|key| item.get_text(key))
 }
 
 fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> Content<'a> {
@@ -268,7 +276,9 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
 /// Writes a draft as an item.
 pub(super) fn spell_item(draft: &Draft) -> String {
     match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, family, .. }] => spell_result(id.as_deref(), text, *family),
+        [DraftPart::ToolResult { id, text, family, key, .. }] => {
+            spell_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
+        }
         [DraftPart::Verbatim(raw)] => raw.clone(),
         _ => format!(
             "{{\"type\":\"message\",\"role\":{},\"content\":{}}}",
@@ -278,7 +288,7 @@ pub(super) fn spell_item(draft: &Draft) -> String {
     }
 }
 
-fn spell_result(id: Option<&str>, text: &str, family: Family) -> String {
+fn spell_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
     let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
     let id = id.map_or_else(|| String::from("null"), quote);
     match family {
@@ -286,15 +296,15 @@ fn spell_result(id: Option<&str>, text: &str, family: Family) -> String {
             format!("{{\"type\":\"{kind}\",\"approval_request_id\":{id},\"approve\":false,\"reason\":{}}}", quote(text))
         }
         Family::Shell => format!(
-            "{{\"type\":\"{kind}\",\"call_id\":{id},\"output\":[{{\"stdout\":\"\",\"stderr\":{},\"outcome\":{{\"type\":\"timeout\"}}}}]}}",
+            "{{\"type\":\"{kind}\",\"{key}\":{id},\"output\":[{{\"stdout\":\"\",\"stderr\":{},\"outcome\":{{\"type\":\"timeout\"}}}}]}}",
             quote(text)
         ),
         Family::ToolSearch => {
-            format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"tools\":[],\"status\":\"incomplete\"}}")
+            format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"tools\":[],\"status\":\"incomplete\"}}")
         }
         Family::ApplyPatch => {
-            format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"status\":\"failed\",\"output\":{}}}", quote(text))
+            format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"status\":\"failed\",\"output\":{}}}", quote(text))
         }
-        _ => format!("{{\"type\":\"{kind}\",\"call_id\":{id},\"output\":{}}}", quote(text)),
+        _ => format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"output\":{}}}", quote(text)),
     }
 }

@@ -15,7 +15,7 @@
 use super::cuts;
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value};
-use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Slot, SlotKind, Style};
+use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Style};
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
 ///
@@ -28,7 +28,8 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
             in_place[index] = true;
         }
     }
-    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect)).collect();
+    let key = result_key(layout, dialect, messages);
+    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect, key)).collect();
     let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
     patches.extend(dialect.relink(layout, &mut left));
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
@@ -87,6 +88,7 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
         *behind = next;
         next = message.source_index().map(|index| (index, message.thread)).or(next);
     }
+    let key = result_key(layout, dialect, messages);
     let mut written = Vec::new();
     let mut before = None;
     for (message, behind) in messages.iter().zip(behind) {
@@ -94,7 +96,7 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
             before = Some(message);
             continue;
         };
-        let parts: Vec<DraftPart> = message.parts.iter().filter_map(cuts::draft).collect();
+        let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| cuts::draft(part, key)).collect();
         let draft = Draft { role: message.role, parts, beside: anchor.draft };
         let spelt = dialect.spell(&draft, anchor.value.or(layout.template));
         // No user and no tool has the role of instructions, so a block among them needs no mark.
@@ -109,6 +111,13 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
         written.push(Written { text, id, after, before, apart, live, place });
     }
     written
+}
+
+/// The key by which the results of the transcript name their calls, if `messages` has a result that is not written yet.
+fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<&'static str> {
+    let mut parts = messages.iter().flat_map(|message| &message.parts);
+    let drafted = |part: &Part<'_>| matches!(part.origin, PartOrigin::Draft(DraftPart::ToolResult { .. }));
+    parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
 }
 
 /// Whether a message that was spelt will be read as instructions: some formats have no such role in the list.

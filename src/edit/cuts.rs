@@ -6,10 +6,10 @@ use crate::dialects::{Dialect, Patch};
 use crate::json::{Span, Value, quote, removal};
 use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin, marked};
 
-/// The patches that turn the bytes of `message`, as it was read, into what it is now.
-pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect) -> Vec<Patch> {
+/// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
+pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
     let mut gone = gone(message);
-    let spell = |part: &Part<'_>| Some(with_mark(part, dialect.spell_part(&draft(part)?)));
+    let spell = |part: &Part<'_>| Some(with_mark(part, dialect.spell_part(&draft(part, key)?)));
     let prepended: Vec<String> = message.parts.iter().filter_map(spell).collect();
     let front = message.value().filter(|_| !prepended.is_empty());
     let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
@@ -35,10 +35,15 @@ fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
     list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
 }
 
-/// The draft of a part that is not in the bytes of its message yet.
-pub(super) fn draft(part: &Part<'_>) -> Option<DraftPart> {
+/// The draft of a part that is not in the bytes of its message yet; `key` is the one by which the results of the transcript
+/// name their calls.
+pub(super) fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
     match &part.origin {
         PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.element.raw().to_owned())),
+        PartOrigin::Draft(DraftPart::ToolResult { id, name, text, family, .. }) => {
+            let (id, name, text) = (id.clone(), name.clone(), text.clone());
+            Some(DraftPart::ToolResult { id, name, text, family: *family, key })
+        }
         PartOrigin::Draft(draft) => Some(draft.clone()),
         PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),
         PartOrigin::Source(_) | PartOrigin::Rewritten(_) => None,

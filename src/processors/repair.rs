@@ -343,6 +343,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             name: call.name.decode().into_owned(),
             text: INTERRUPTED.to_owned(),
             family: call.family,
+            key: None,
         })
     }
 

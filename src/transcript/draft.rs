@@ -63,6 +63,8 @@ pub enum DraftPart {
         text: String,
         /// The family of the call.
         family: super::Family,
+        /// The key by which the other results of the transcript name their calls, if the format has several.
+        key: Option<&'static str>,
     },
     /// A part that is already JSON of the dialect, moved from another message.
     Verbatim(String),

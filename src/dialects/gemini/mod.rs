@@ -94,6 +94,19 @@ impl Dialect for Gemini {
         figures.map_or_else(|| recording::usage(item), usage::gemini)
     }
 
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let contents =
+            items.iter().map(|item| item.some("content").filter(|content| content.is_object()).unwrap_or(*item));
+        let parts = contents.filter_map(|content| content.some("parts")).flat_map(Value::items);
+        let has = |part: Value<'_>, camel: &str, snake: &str| {
+            part.some(camel).map(|_| false).or(part.some(snake).map(|_| true))
+        };
+        let mut spellings = parts.filter_map(|part| {
+            has(part, "functionResponse", parts::SNAKE_RESULT).or_else(|| has(part, "functionCall", "function_call"))
+        });
+        spellings.next().filter(|snake| *snake).map(|_| parts::SNAKE_RESULT)
+    }
+
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let spelled: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let spelled = spelled.join(",");

@@ -24,6 +24,9 @@ const KEYS: &[&str] = &[
     "thought_signature",
 ];
 
+/// A result as the Python SDKs and the Agent Development Kit spell it.
+pub(super) const SNAKE_RESULT: &str = "function_response";
+
 /// Whether `part` is a part of Gemini: in other formats with `parts`, each part has a type.
 pub(super) fn is_part(part: Value<'_>) -> bool {
     let typed = part.get("type").is_some() || part.get("part_kind").is_some() || part.get("kind").is_some();
@@ -155,10 +158,11 @@ pub(in crate::dialects) fn spell(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
         DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, name, text, .. } => {
+        DraftPart::ToolResult { id, name, text, key, .. } => {
+            let key = key.unwrap_or("functionResponse");
             let id = id.as_ref().map_or_else(String::new, |id| format!("\"id\":{},", quote(id)));
             let (name, text) = (quote(name), quote(text));
-            format!("{{\"functionResponse\":{{{id}\"name\":{name},\"response\":{{\"error\":{text}}}}}}}")
+            format!("{{\"{key}\":{{{id}\"name\":{name},\"response\":{{\"error\":{text}}}}}}}")
         }
     }
 }

@@ -110,7 +110,7 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     let content = match part {
         DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
-        DraftPart::ToolResult { id, name, text, family } => Content::ToolResult(ToolResult {
+        DraftPart::ToolResult { id, name, text, family, .. } => Content::ToolResult(ToolResult {
             id: id.clone().map(Text::Owned),
             name: Some(Text::Owned(name.clone())),
             content: vec![Text::Owned(text.clone())],

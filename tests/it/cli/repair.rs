@@ -157,3 +157,77 @@ fn a_stub_stays_out_of_the_history_of_a_compaction() {
     assert_eq!((lines.len(), lines[0]), (4, call));
     assert!(lines[1].contains("function_call_output") && lines[1].contains("call_8a"), "{stubbed}");
 }
+
+/// Transcripts in variants of formats, each with a call `b` that has no result, and how its stub begins.
+const VARIANTS: &[(&str, &str)] = &[
+    (
+        r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","name":"f","arguments":{},"requestor":"assistant"}]},{"id":"a","role":"tool","content":"r","requestor":"assistant","error":false},{"role":"assistant","content":null,"tool_calls":[{"id":"b","name":"f","arguments":{},"requestor":"assistant"}]},{"role":"user","content":"y"}]}"#,
+        r#"{"id":"b","role":"tool","content":"[interrupted"#,
+    ),
+    (
+        r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"b","name":"f","arguments":{},"requestor":"assistant"}]},{"role":"user","content":"y"}]}"#,
+        r#"{"id":"b","role":"tool","content":"[interrupted"#,
+    ),
+    (
+        r#"{"history":[{"role":"user","content":"x"},{"role":"assistant","content":"A.","tool_calls":[{"function":{"arguments":"{}","name":"ls"},"id":"a","type":"function"}]},{"role":"tool","content":"r","tool_call_ids":["a"]},{"role":"assistant","content":"B.","tool_calls":[{"function":{"arguments":"{}","name":"ls"},"id":"b","type":"function"}]},{"role":"user","content":"y"}]}"#,
+        r#""tool_call_ids":["b"],"content":"[interrupted"#,
+    ),
+    (
+        concat!(
+            r#"{"type":"message","role":"user","content":"x"}"#,
+            "\n",
+            r#"{"type":"function_call","callId":"b","name":"f","arguments":"{}"}"#,
+            "\n",
+            r#"{"type":"message","role":"user","content":"y"}"#,
+        ),
+        r#"{"type":"function_call_output","callId":"b","#,
+    ),
+    (
+        concat!(
+            r#"{"role":"user","parts":[{"text":"x"}]}"#,
+            "\n",
+            r#"{"role":"model","parts":[{"function_call":{"id":"b","name":"f","args":{}}}]}"#,
+            "\n",
+            r#"{"role":"model","parts":[{"text":"y"}]}"#,
+        ),
+        r#"{"function_response":{"id":"b","#,
+    ),
+    (
+        concat!(
+            r#"{"role":"user","parts":[{"text":"x"}]}"#,
+            "\n",
+            r#"{"role":"model","parts":[{"function_call":{"id":"a","name":"f","args":{}}},{"function_call":{"id":"b","name":"f","args":{}}}]}"#,
+            "\n",
+            r#"{"role":"user","parts":[{"function_response":{"id":"a","name":"f","response":{"result":"r"}}}]}"#,
+            "\n",
+            r#"{"role":"model","parts":[{"text":"y"}]}"#,
+        ),
+        r#"{"function_response":{"id":"b","#,
+    ),
+    (
+        r#"{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"user","message":"x"},{"step_id":2,"source":"agent","message":"","tool_calls":[{"tool_call_id":"a","function_name":"f","arguments":{}},{"tool_call_id":"b","function_name":"f","arguments":{}}],"observation":{"results":[{"tool_call_id":"a","content":"r"}]}},{"step_id":3,"source":"user","message":"y"}]}"#,
+        r#"{"tool_call_id":"b","content":"[interrupted"#,
+    ),
+    (
+        concat!(
+            r#"{"type":"message","session_id":"d","role":"user","text":"x","id":"m1"}"#,
+            "\n",
+            r#"{"type":"tool_call","session_id":"d","toolName":"Shell","parameters":{},"id":"b"}"#,
+            "\n",
+            r#"{"type":"message","session_id":"d","role":"user","text":"y","id":"m2"}"#,
+        ),
+        r#","id":"b","toolId":"Shell","#,
+    ),
+];
+
+/// Some formats have several keys for the same thing. A reader of one variant looks under its own key only, so a stub has the
+/// one that the other results of the transcript have.
+#[test]
+fn a_stub_names_its_call_as_the_other_results_do() {
+    for (input, stub) in VARIANTS {
+        let done = run(&["repair", "--mode", "stub"], input);
+        let repaired = text(&done.stdout);
+        assert!(repaired.contains(stub), "{stub} is not in {repaired}{}", text(&done.stderr));
+        assert_eq!(text(&run(&["repair", "--mode", "stub"], &repaired).stdout), repaired);
+    }
+}
