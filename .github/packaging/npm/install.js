@@ -1,4 +1,5 @@
-// Downloads the program of this system's release archive, checks it against its checksum, and unpacks it beside this file.
+// Downloads this system's release archive, checks it against the checksum in package.json, and unpacks the program beside this
+// file.
 "use strict";
 const { execFileSync } = require("node:child_process");
 const { createHash } = require("node:crypto");
@@ -20,11 +21,11 @@ async function main() {
   const machine = windows ? "x86_64" : MACHINES[process.arch];
   const name = `curtail-${machine}-${SYSTEMS[process.platform]}`;
   const file = windows ? `${name}.zip` : `${name}.tar.gz`;
-  const base = process.env.CURTAIL_DOWNLOAD_BASE || require("./package.json").curtail.download;
+  const release = require("./package.json").curtail;
+  const base = process.env.CURTAIL_DOWNLOAD_BASE || release.download;
 
-  const [archive, sums] = await Promise.all([download(`${base}/${file}`), download(`${base}/${file}.sha256`)]);
-  const expected = sums.toString().split(/\s+/)[0];
-  if (createHash("sha256").update(archive).digest("hex") !== expected) {
+  const archive = await download(`${base}/${file}`);
+  if (createHash("sha256").update(archive).digest("hex") !== release.checksums[file]) {
     throw new Error(`${file} does not match its checksum`);
   }
 
