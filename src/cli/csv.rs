@@ -2,12 +2,37 @@
 
 use crate::visible::one_line;
 
-/// A field on one line, in quotation marks if it needs them.
+/// A field on one line, in quotation marks if it needs them. What a spreadsheet would run as a formula follows an
+/// apostrophe, so it is a text there.
 pub(super) fn field(text: &str) -> String {
     let field = one_line(text);
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.into_owned()
+    let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
+    let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number();
+    let field = if formula { format!("'{field}") } else { field.into_owned() };
+    match field.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn formulas_are_texts() {
+        for (text, shown) in [
+            ("=1+2", "'=1+2"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(A1,A2)", "\"'@SUM(A1,A2)\""),
+            ("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\""),
+            ("＝1", "'＝1"),
+            ("-0.5", "-0.5"),
+            ("Bash", "Bash"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(field(text), shown);
+        }
     }
 }

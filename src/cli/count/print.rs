@@ -20,7 +20,7 @@ pub(super) fn print(counts: &Counts, format: Format) -> String {
 
 type Column = (&'static str, fn(&Amount) -> usize);
 
-/// The columns of a table: the live tokens only if they differ. A mark shows which tokens are estimated.
+/// The columns of a table for people: the live tokens only if they differ. A mark shows which tokens are estimated.
 fn shown(counts: &Counts) -> Vec<Column> {
     let differ = counts.total.live != counts.total.tokens;
     let own = columns(counts.by).iter().copied();
@@ -87,8 +87,9 @@ const SHARE: &str = "share";
 
 /// The share of `tokens` in all tokens, in thousandths, if rows of this kind have one.
 fn share(counts: &Counts, tokens: usize) -> Option<usize> {
-    let has_share = matches!(counts.by, By::Message | By::Role | By::Tool) && counts.total.tokens > 0;
-    has_share.then(|| (tokens * 1000 + counts.total.tokens / 2) / counts.total.tokens)
+    let total = counts.total.tokens;
+    let has_share = matches!(counts.by, By::Message | By::Role | By::Tool);
+    has_share.then(|| (tokens * 1000 + total / 2).checked_div(total).unwrap_or_default())
 }
 
 /// The titles of all columns but the first.
@@ -226,9 +227,10 @@ fn json(counts: &Counts) -> serde_json::Value {
     })
 }
 
+/// Comma-separated values, for programs: the columns depend on the kind of row alone.
 fn csv(counts: &Counts) -> String {
-    let columns = shown(counts);
-    let header = std::iter::once(title(counts.by)).chain(titles(counts, &columns));
+    let columns = columns(counts.by);
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
     for (name, amount) in counts.rows() {
         let cells = columns.iter().map(|(_, of)| of(amount).to_string());

@@ -19,15 +19,53 @@ fn counted(arguments: &[&str]) -> String {
 #[test]
 fn rows_add_up_by_file_transcript_role_and_tool() {
     for (by, rows) in [
-        ("file", "file,transcripts,turns,messages,calls,tokens\na.jsonl,2,2,8,2,813\n"),
-        ("transcript", "transcript,turns,messages,calls,tokens\na.jsonl:1,1,6,2,810\na.jsonl:2,1,2,0,3\n"),
+        ("file", "file,transcripts,turns,messages,calls,tokens,live\na.jsonl,2,2,8,2,813,813\n"),
+        ("transcript", "transcript,turns,messages,calls,tokens,live\na.jsonl:1,1,6,2,810,810\na.jsonl:2,1,2,0,3,3\n"),
         (
             "role",
-            "role,messages,calls,tokens,share\nassistant,3,2,16,0.020\noutside,0,0,19,0.023\nsystem,1,0,3,0.004\ntool,2,0,6,0.007\nuser,2,0,769,0.946\n",
+            "role,messages,calls,tokens,live,share\nassistant,3,2,16,16,0.020\noutside,0,0,19,19,0.023\nsystem,1,0,3,3,0.004\ntool,2,0,6,6,0.007\nuser,2,0,769,769,0.946\n",
         ),
-        ("tool", "tool,calls,tokens,share\nget_time,2,17,0.021\n"),
+        ("tool", "tool,calls,tokens,live,share\nget_time,2,17,17,0.021\n"),
     ] {
         assert_eq!(counted(&["--by", by, "--output-format", "csv"]), rows);
+    }
+}
+
+/// Programs read columns by name or by place: neither depends on what the transcripts contain.
+#[test]
+fn csv_has_the_same_columns_whatever_the_data() {
+    let place = Place::new();
+    let compacted = include_str!("../../../fixtures/dialects/claude-code/compaction.jsonl");
+    for (name, content) in
+        [("plain.jsonl", CHATS), ("compacted.jsonl", compacted), ("empty.jsonl", "{\"messages\":[]}\n")]
+    {
+        place.write(name, content.as_bytes());
+    }
+    for by in ["file", "transcript", "message", "role", "tool"] {
+        let headers = ["plain.jsonl", "compacted.jsonl", "empty.jsonl"].map(|name| {
+            let done = place.curtail(&["count", "--by", by, "--output-format", "csv", name]).output().unwrap();
+            let csv = text(&done.stdout);
+            let columns = csv.lines().next().unwrap().matches(',').count();
+            for row in csv.lines().skip(1) {
+                let figures = row.rsplit(',').take_while(|cell| cell.parse::<f64>().is_ok());
+                assert_eq!(figures.count(), columns, "{csv}");
+            }
+            csv.lines().next().unwrap().to_owned()
+        });
+        assert!(headers.iter().all(|header| *header == headers[0]), "{headers:?}");
+    }
+}
+
+/// A tool's name is what a model or a server wrote: a spreadsheet must not run it.
+#[test]
+fn names_are_no_formulas_in_csv() {
+    let place = Place::new();
+    let chat = CHATS.replace("get_time", "=cmd|' /C calc'!A0");
+    place.write("=a.jsonl", chat.as_bytes());
+    for (by, cell) in [("tool", "'=cmd|' /C calc'!A0"), ("file", "'=a.jsonl")] {
+        let done = place.curtail(&["count", "--by", by, "--output-format", "csv", "=a.jsonl"]).output().unwrap();
+        let csv = text(&done.stdout);
+        assert!(csv.lines().nth(1).unwrap().starts_with(&format!("{cell},")), "{csv}");
     }
 }
 
@@ -75,7 +113,7 @@ fn tools_are_sorted_by_tokens_with_shares() {
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let names: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(names, ["tool", "large", "middle", "small"], "not by name: {csv}");
-    let shares: Vec<f64> = rows[1..].iter().map(|row| row[3].parse().unwrap()).collect();
+    let shares: Vec<f64> = rows[1..].iter().map(|row| row[4].parse().unwrap()).collect();
     assert!(shares.iter().all(|share| *share > 0.0) && shares.iter().sum::<f64>() < 1.0, "{csv}");
     let all: serde_json::Value = serde_json::from_str(&tools(&["--output-format", "json"])).unwrap();
     let (large, total) = (rows[1][2].parse::<f64>().unwrap(), all["tokens"].as_f64().unwrap());
