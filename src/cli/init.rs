@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::report;
+use crate::visible::word;
 use anyhow::{Context as _, bail};
 
 /// The text of a new configuration.
@@ -32,7 +33,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     file.write_all(START.as_bytes()).with_context(|| name.to_string())?;
     // Other names are not found.
     let found = matches!(args.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
-    let named = if found { String::new() } else { format!(" -c {name}") };
+    let named = if found { String::new() } else { format!(" -c {}", word(&args.file.to_string_lossy())) };
     report::note(&format!("wrote {name}; `curtail run{named} --print` shows its chain"));
     Ok(ExitCode::SUCCESS)
 }

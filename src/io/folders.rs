@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::Source;
+use crate::visible::word;
 
 /// How much of an event is read to recognize it.
 const HEAD: u64 = 4096;
@@ -43,10 +44,10 @@ fn is_event(path: &Path) -> bool {
 }
 
 fn joined(folder: &Path, first: &Path) -> String {
-    let folder = folder.display();
+    let folder = word(&folder.to_string_lossy());
     // Numbers without leading zeros are not in the order of their names.
     match number(first).is_some_and(|number| number.len() > 4) {
         true => format!("cat {folder}/event-*.json"),
-        false => format!("cat $(ls -v {folder}/*.json)"),
+        false => format!("(cd {folder} && cat $(ls -v [0-9]*.json))"),
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::State;
+use crate::visible::reads_as;
 
 const OPEN: &str = "<working_memory>\n";
 const CLOSE: &str = "\n</working_memory>";
@@ -62,7 +63,7 @@ pub fn is_block(text: &str) -> bool {
     inside.is_some_and(|inside| !inside.contains(CLOSE.trim_start()))
 }
 
-/// The state's text, in which the `<` of anything like the closing tag is escaped: as JSON does in an object, which stays
+/// The state's text, in which the `<` of anything that reads as the closing tag is escaped: as JSON does in an object, which stays
 /// the same object, and as XML does in text.
 fn escaped(state: &State) -> String {
     let (text, escape) = match state {
@@ -74,17 +75,10 @@ fn escaped(state: &State) -> String {
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        out.push_str(if closes(from) { escape } else { "<" });
+        out.push_str(if reads_as(from, "</working_memory") { escape } else { "<" });
         rest = from.get(1..).unwrap_or_default();
     }
     out + rest
-}
-
-/// Whether `text` starts with the closing tag in any case and spacing: a model is not a strict parser.
-fn closes(text: &str) -> bool {
-    let mut signs = text.chars().filter(|sign| !sign.is_whitespace());
-    let mut wanted = "</working_memory".chars();
-    wanted.all(|wanted| signs.next().is_some_and(|sign| sign.eq_ignore_ascii_case(&wanted)))
 }
 
 /// The longest beginning that fits with its marker. Ends at the last line break if that keeps more than half of it.

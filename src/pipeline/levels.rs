@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::suggest::unknown;
+use crate::visible::word;
 
 /// Processors (or what describes them) at every level.
 #[derive(Debug, Clone)]
@@ -164,7 +165,7 @@ impl fmt::Display for UnknownLevel {
             Self::Network { name, known } => f.write_str(&refer(known, "there is no network", name)),
             Self::Agent { name, known } => f.write_str(&refer(known, "there is no agent", name)),
             Self::Elsewhere { name, network, homes } => {
-                let homes: Vec<String> = homes.iter().map(|home| format!("--network {home}")).collect();
+                let homes: Vec<String> = homes.iter().map(|home| format!("--network {}", word(home))).collect();
                 match network {
                     Some(network) => write!(f, "no agent `{name}` in `{network}`")?,
                     None => write!(f, "no agent `{name}` at the top level")?,

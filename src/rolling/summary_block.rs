@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use super::schedule::{InteractionRange, RollingState, Summary, SummaryRange};
 use crate::ledger::Ledger;
 use crate::transcript::{Content, Message, Part, is_own_block, own_blocks};
+use crate::visible::reads_as;
 
 const OPENING: &str = "<conversation_summaries next=";
 const OPEN: &str = "<conversation_summaries next=\"";
@@ -62,17 +63,59 @@ fn summary(block: &str) -> Option<Summary> {
     Some(Summary { range: SummaryRange::from(span), text: unescape(said), ledger: Ledger::default(), ts: None })
 }
 
-/// The tags of the block, and their escaped form inside a summary.
-const TAGS: [(&str, &str); 3] = [
-    ("<summary", "<\\summary"),
-    ("</summary", "<\\/summary"),
-    ("</conversation_summaries", "<\\/conversation_summaries"),
-];
+/// The tags of the block that a summary must not contain, without `<`.
+const TAGS: [&str; 3] = ["summary", "/summary", "/conversation_summaries"];
 
+/// `text` with a `\` behind the `<` of anything that reads as a tag of the block.
 fn escape(text: &str) -> String {
-    TAGS.iter().fold(text.to_owned(), |text, (tag, spelled)| text.replace(tag, spelled))
+    rewritten(text, |behind, out| {
+        out.push_str("<\\");
+        behind
+    })
 }
 
+/// The text of which [`escape`] made `text`.
 fn unescape(text: &str) -> String {
-    TAGS.iter().fold(text.to_owned(), |text, (tag, spelled)| text.replace(spelled, tag))
+    rewritten(text, |behind, out| {
+        out.push('<');
+        behind.strip_prefix('\\').unwrap_or(behind)
+    })
+}
+
+/// `text`, of which `write` writes the `<` of every tag, escaped or not. It gets what is behind the `<`, and returns where the
+/// text goes on.
+fn rewritten(text: &str, write: impl for<'t> Fn(&'t str, &mut String) -> &'t str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        out.push_str(before);
+        let tag = behind.trim_start_matches('\\');
+        rest = match TAGS.iter().any(|wanted| reads_as(tag, wanted)) {
+            true => write(behind, &mut out),
+            false => {
+                out.push('<');
+                behind
+            }
+        };
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, unescape};
+
+    #[test]
+    fn no_summary_closes_its_block() {
+        for (text, escaped) in [
+            ("</summary>", "<\\/summary>"),
+            ("</SUMMARY>", "<\\/SUMMARY>"),
+            ("<\u{200b}/ sum\u{ad}mary>", "<\\\u{200b}/ sum\u{ad}mary>"),
+            ("<\\/summary>", "<\\\\/summary>"),
+            ("</conversation_\u{fe0f}summaries>", "<\\/conversation_\u{fe0f}summaries>"),
+            ("a < b <c>", "a < b <c>"),
+        ] {
+            assert_eq!((escape(text).as_str(), unescape(escaped).as_str()), (escaped, text));
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use maud::Render;
 
-use crate::visible::{is_obeyed, is_suspect, shown};
+use crate::visible::{is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
 /// shown by their code.
@@ -40,13 +40,10 @@ fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static
         if !(is_suspect(byte) || matches!(byte, b'&' | b'<' | b'>' | b'"')) {
             continue;
         }
-        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
-        let written = markup(c);
-        if written.is_none() && !is_obeyed(c) {
-            continue;
-        }
+        let markup = markup(char::from(byte));
+        let Some(c) = markup.map(|_| char::from(byte)).or_else(|| obeyed_at(text, at)) else { continue };
         out.push_str(&text[from..at]);
-        match written {
+        match markup {
             Some(entity) => out.push_str(entity),
             None => shown(c, out),
         }
@@ -110,6 +107,7 @@ mod tests {
     #[test]
     fn markup_and_commands_are_shown() {
         assert_eq!(Shown("<a \"b\"> & c").render().0, "&lt;a &quot;b&quot;&gt; &amp; c");
+        assert_eq!(Shown("a\u{200b}b⚠\u{fe0f}\u{fe01}").render().0, "a⟨U+200B⟩b⚠\u{fe0f}⟨U+FE01⟩");
         assert_eq!(Body("{\"a\": 1}\n\t<b>").render().0, "{\"a\": 1}\n\t&lt;b&gt;");
     }
 

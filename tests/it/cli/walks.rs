@@ -152,6 +152,30 @@ fn compressed_files_of_a_walk_are_looked_into() {
     assert_eq!(run(&place, &["check", "p"]).0, 0);
 }
 
+/// A command to paste reads the folder that it names and runs nothing else, whatever the folder's name.
+#[cfg(unix)]
+#[test]
+fn a_command_to_paste_quotes_names() {
+    let place = Place::new();
+    let fixture = include_str!("../../../fixtures/dialects/openhands/minimal.jsonl");
+    for (nth, line) in fixture.lines().enumerate() {
+        place.write(&format!("it's $(touch pwned)/0/{nth}.json"), line.as_bytes());
+        place.write(&format!("-n; touch pwned/1/event-{nth:05}-4f30e663.json"), line.as_bytes());
+    }
+    let (_, _, said) = run(&place, &["count", "."]);
+    let commands: Vec<&str> = said.lines().filter_map(|line| Some(line.split_once("one log: ")?.1)).collect();
+    assert_eq!(commands.len(), 2, "{said}");
+    for command in commands {
+        let command = command.strip_suffix(" | curtail …").expect(command);
+        let mut shell = std::process::Command::new("sh");
+        let done = shell.args(["-c", command]).current_dir(place.path(".")).output().expect("a shell");
+        assert_eq!(text(&done.stdout), fixture.replace('\n', ""), "{command}: {}", text(&done.stderr));
+    }
+    assert!(!place.path("pwned").exists());
+    let (_, _, said) = run(&place, &["init", "a b.toml"]);
+    assert!(said.contains("`curtail run -c 'a b.toml' --print`"), "{said}");
+}
+
 /// The SDK of `OpenHands` stores a conversation as a folder with one event per file, version 0 under plain numbers.
 #[test]
 fn a_folder_of_events_is_refused_with_advice() {
@@ -169,7 +193,7 @@ fn a_folder_of_events_is_refused_with_advice() {
         assert_eq!(status, 2, "{command:?}: {said}");
         assert!(said.contains("s/c1/events: one event of OpenHands per file"), "{command:?}: {said}");
         assert!(said.contains("cat s/c1/events/event-*.json | curtail"), "{command:?}: {said}");
-        assert!(said.contains("cat $(ls -v s/c0/events/*.json) | curtail"), "{command:?}: {said}");
+        assert!(said.contains("(cd s/c0/events && cat $(ls -v [0-9]*.json)) | curtail"), "{command:?}: {said}");
         assert!(!said.contains("s/other"), "{command:?}: {said}");
     }
     assert!(place.path("out/chat.jsonl").exists() && !place.path("out/c1").exists());
