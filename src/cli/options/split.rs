@@ -13,7 +13,7 @@ use crate::processors::{Counting, Overlap, Pins, Split, SplitOverflow, TargetRul
 /// The values of `--pin`.
 const PINS: &[Choice<Pin>] = &[
     Choice::new("system", Pin::System, "System and developer messages"),
-    Choice::new("first-user", Pin::FirstUser, "The first user message with text"),
+    Choice::new("first-user", Pin::FirstUser, "The first user message with text, and what system pins"),
     Choice::new("none", Pin::None, "Nothing"),
 ];
 
@@ -108,7 +108,7 @@ impl SplitOptions {
         let overlap = self.overlap.map_or(if all { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
         let split = Split {
             overlap,
-            pins: Pins { system: self.pin.contains(&Pin::System), first_user: self.pin.contains(&Pin::FirstUser) },
+            pins: Pins { system: !self.pin.contains(&Pin::None), first_user: self.pin.contains(&Pin::FirstUser) },
             at_boundaries: self.at == Some(Place::Boundaries),
             targets: self.targets,
             on_overflow: self.on_overflow,

@@ -45,17 +45,37 @@ pub(in crate::processors) fn shorten(
     let room = budget.checked_sub(total - text_tokens)?;
     let mut cap = water_level(&texts, room);
     loop {
-        let shortened: Vec<Option<String>> =
+        let mut shortened: Vec<Option<String>> =
             texts.iter().map(|long_text| middle_out(long_text, cap, counting)).collect();
         let count = |(long_text, text): (&LongText, &Option<String>)| {
             text.as_ref().map_or(long_text.tokens, |text| counting.tokenizer.count(text))
         };
         let sum: usize = texts.iter().zip(&shortened).map(count).sum();
         if sum <= room {
+            refill(&texts, &mut shortened, room - sum, counting);
             return Some(changes(&texts, shortened));
         }
         // Tokens may merge differently at a cut: lower the cap until the sum fits.
         cap = cap.checked_sub(1 + (sum - room) / texts.len().max(1))?;
+    }
+}
+
+/// Gives the `left` tokens to shortened texts, the first one first. A text may be below its cap, because its cut would have
+/// made it longer in bytes, or because the cap was lowered for another one.
+fn refill(texts: &[LongText], shortened: &mut [Option<String>], mut left: usize, counting: &Counting) {
+    for (long_text, text) in texts.iter().zip(shortened) {
+        let Some(now) = text.as_ref().map(|text| counting.tokenizer.count(text)).filter(|_| left > 0) else { continue };
+        if long_text.tokens <= now + left {
+            left -= long_text.tokens.saturating_sub(now);
+            *text = None;
+            continue;
+        }
+        let Some(longer) = middle_out(long_text, now + left, counting) else { continue };
+        let more = counting.tokenizer.count(&longer).checked_sub(now);
+        if let Some(more) = more.filter(|more| (1..=left).contains(more)) {
+            left -= more;
+            *text = Some(longer);
+        }
     }
 }
 
@@ -124,14 +144,21 @@ fn middle_out(long_text: &LongText, cap: usize, counting: &Counting) -> Option<S
     if long_text.tokens <= cap {
         return None;
     }
-    let mut cap = cap;
-    loop {
-        let text = cut_middle(&long_text.text, cap, &*counting.tokenizer);
-        if long_text.holds(&text) {
-            return Some(text);
-        }
-        cap = (cap > 0).then_some(cap / 2)?;
+    let cut =
+        |cap: usize| Some(cut_middle(&long_text.text, cap, &*counting.tokenizer)).filter(|text| long_text.holds(text));
+    if let Some(text) = cut(cap) {
+        return Some(text);
     }
+    // The largest cap at which what is cut is longer than the marker.
+    let (mut low, mut high, mut longest) = (0, cap, cut(0)?);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match cut(middle) {
+            Some(text) => (low, longest) = (middle, text),
+            None => high = middle,
+        }
+    }
+    Some(longest)
 }
 
 fn cut_middle(text: &str, cap: usize, tokenizer: &dyn Tokenizer) -> String {

@@ -226,3 +226,58 @@ fn boundaries_begin_windows() {
     assert_eq!(part(2), format!("{}\n{}\n{}\n", log[2], log[3], log[4]));
     assert_eq!(part(3), format!("{}\n{}\n{}\n", log[2], log[5], log[6]), "the summary is the context");
 }
+
+/// `first-user` pins the first user message beside the instructions, not in place of them.
+#[test]
+fn the_first_user_is_pinned_with_the_system_message() {
+    let place = Place::new();
+    let log = concat!(
+        r#"{"role":"system","content":"Be brief."}"#,
+        "\n",
+        r#"{"role":"user","content":"The goal."}"#,
+        "\n",
+        r#"{"role":"assistant","content":"one two three four five six"}"#,
+        "\n",
+        r#"{"role":"user","content":"And then?"}"#,
+        "\n",
+        r#"{"role":"assistant","content":"seven eight nine ten"}"#,
+        "\n",
+    );
+    place.write("log.jsonl", log.as_bytes());
+    let done = place.curtail(&["split", "-t", "15", "--pin", "first-user", "log.jsonl", "-o", "out.jsonl"]).output();
+    assert_eq!(done.unwrap().status.code(), Some(0));
+    let second = lines(&place, "out.part-002.jsonl");
+    assert_eq!((&second[0]["role"], &second[1]["content"]), (&json!("system"), &json!("The goal.")));
+}
+
+/// Texts of many short tokens have little room for the marker: what one of them cannot use, the others get back.
+#[test]
+fn a_shortened_window_uses_its_budget() {
+    let place = Place::new();
+    let ids: Vec<String> = ('a'..='g').map(String::from).collect();
+    let call = |id: &String| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let result = |id: &String| {
+        let digits: Vec<String> = (0..60).map(|n| format!("{}", (n * 7 + id.len()) % 10)).collect();
+        json!({"role": "tool", "tool_call_id": id, "content": digits.join("\"")})
+    };
+    let mut messages = vec![json!({"role": "user", "content": "go"})];
+    messages
+        .push(json!({"role": "assistant", "content": null, "tool_calls": ids.iter().map(call).collect::<Vec<_>>()}));
+    messages.extend(ids.iter().map(result));
+    messages.push(json!({"role": "assistant", "content": "done"}));
+    place.write("in.jsonl", format!("{}\n", json!({"messages": messages})).as_bytes());
+    let run = |budget: &str, how: &str| {
+        let arguments =
+            ["split", "-t", budget, "--on-overflow", how, "in.jsonl", "-o", "out.jsonl", "--map", "map.jsonl"];
+        let done = place.curtail(&arguments).arg("--force").output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let windows = lines(&place, "map.jsonl");
+        windows.iter().map(|window| number(&window["tokens"])).max().unwrap()
+    };
+    let whole = run("1k", "keep");
+    for less in [3, 20, 60] {
+        let budget = whole - less;
+        let used = run(&budget.to_string(), "truncate");
+        assert!(used <= budget && used + 20 >= budget, "{used} of {budget}, {whole} in all");
+    }
+}
