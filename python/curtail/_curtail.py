@@ -113,7 +113,7 @@ class Curtail:
 
         if on_error == "return":
             raise ArgumentError("a batch has no place for errors; pass on_error='raise', 'skip' or 'keep'")
-        return _batches.cut(lambda records, first: self._settled(records, on_error, first), batch, column)
+        return _batches.cut(lambda records, first: self._settled(records, on_error, first, sparse=True), batch, column)
 
     def whole(self, data: T, framing: str = "lines") -> T:
         """Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as bytes or text.
@@ -206,9 +206,11 @@ class Curtail:
     def _run(self, words: Sequence[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([self._program, *words], input=data, capture_output=True, check=False)
 
-    def _settled(self, records: Sequence[Any], on_error: OnError, first: int = 0) -> list[Any]:
+    def _settled(
+        self, records: Sequence[Any], on_error: OnError, first: int = 0, sparse: bool = False
+    ) -> list[Any]:
         """The answer to each record, in its form; `DROPPED` for those that are skipped."""
-        lines = encode_all(records)
+        lines = encode_all(records, sparse)
         return settle(records, lines, self._cut(lines), on_error, first)
 
     def _cut(self, lines: Sequence[Line]) -> list[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -27,8 +28,9 @@ class Dropped:
 DROPPED = Dropped()
 
 
-def encode(record: Any) -> bytes:
-    """A record as bytes: as it is, or written as JSON. `None`, a null of a table, has none.
+def encode(record: Any, sparse: bool = False) -> bytes:
+    """A record as bytes: as it is, or written as JSON. `None`, a null of a table, has none. With `sparse`, an object has no
+    nulls: those that a table fills in say that a message lacks the key.
 
     Raises:
         RecordError: it is neither bytes nor text nor an object that JSON can hold.
@@ -45,19 +47,25 @@ def encode(record: Any) -> bytes:
     elif record is None:
         line = b""
     else:
-        return _encode_object(record)
+        return _encode_object(_without_nulls(record) if sparse else record)
     # The program would decompress them, and take what follows for a part of the same stream.
     if line.startswith(_PACKED):
         raise RecordError("compressed bytes; decompress them first", column=1, record=line)
     return line
 
 
-def encode_all(records: Sequence[Any]) -> list[Line]:
+def _without_nulls(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _without_nulls(member) for key, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if type(value) is list else value
+
+
+def encode_all(records: Sequence[Any], sparse: bool = False) -> list[Line]:
     """Every record as bytes, or the reason why it is none."""
     lines: list[Line] = []
     for record in records:
         try:
-            lines.append(encode(record))
+            lines.append(encode(record, sparse))
         except RecordError as error:
             lines.append(error)
     return lines
@@ -74,14 +82,47 @@ class Encoded(bytes):
     tail: bytes
 
 
+def _time(value: Any) -> str:
+    """A time as ISO 8601: tables make datetimes of texts that look like some."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+def _times(value: Any, found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
+    """The times in a record, by their key and their text."""
+    if type(value) is dict:
+        for key, member in value.items():
+            if isinstance(member, (datetime.date, datetime.time)):
+                found[key, _time(member)] = member
+            else:
+                _times(member, found)
+    elif type(value) is list:
+        for item in value:
+            _times(item, found)
+    return found
+
+
+def _loads(answer: bytes, record: Any) -> Any:
+    """The answer as an object, with the times of the record."""
+    times = _times(record, {})
+    if not times:
+        return json.loads(answer)
+
+    def restored(members: dict[str, Any]) -> dict[str, Any]:
+        return {key: times.get((key, value), value) if type(value) is str else value for key, value in members.items()}
+
+    return json.loads(answer, object_hook=restored)
+
+
 def _encoder(ensure_ascii: bool) -> Callable[[Any], str]:
     """What `json.dumps` does with compact separators, without making an encoder for every call."""
-    plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"))
+    plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"), default=_time)
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return plain.encode
     quote = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
-    encode = make(None, plain.default, quote, None, ":", ",", False, False, False)
+    encode = make(None, _time, quote, None, ":", ",", False, False, False)
     return lambda value: "".join(encode(value, 0))
 
 
@@ -169,7 +210,7 @@ def _like(record: Any, line: Line, answer: bytes) -> Any:
     if answer == line or record is None:
         return record
     kept = _kept(record, line, answer) if isinstance(line, Encoded) else None
-    return json.loads(answer) if kept is None else kept
+    return _loads(answer, record) if kept is None else kept
 
 
 def reported(record: bytes, answer: bytes) -> RecordError:

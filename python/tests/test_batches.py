@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 
 import pyarrow
@@ -102,3 +103,49 @@ def test_columns_of_numpy(curtail, objects):
     assert list(done["messages"]) == [curtail.one(value)["messages"] for value in objects]
     failing = numpy.array(["{", json.dumps(objects[8])], dtype=object)
     assert list(curtail.batch({"id": numpy.arange(2), "messages": failing}, on_error="skip")["id"]) == [1]
+
+
+def test_nulls_that_arrow_fills_in_are_not_sent(chats):
+    """A struct has every key of the column, so a count of its nulls would depend on the other rows."""
+    table = pyarrow.Table.from_pylist([{**json.loads(chat), "other": None} for chat in chats])
+    messages = table.column("messages").to_pylist()
+    assert any(None in message.values() for chat in messages for message in chat)
+    with Curtail(["limit", "-t", "40"]) as limit:
+        whole = [limit.one(json.loads(chat))["messages"] for chat in chats]
+        rows = limit.batch(table).column("messages").to_pylist()
+        mapped = limit.batch({"messages": messages})["messages"]
+    texts = [[message["content"] for message in chat] for chat in whole]
+    assert [[message["content"] for message in chat] for chat in rows] == texts
+    assert mapped == rows
+    calls = [{"role": "assistant", "tool_calls": [{"id": "c", "name": "f", "arguments": {"a": 1, "b": None}}]}]
+    done = []
+    with Curtail(["limit", "-t", "12"]) as limit:
+        for call in (calls, [{**calls[0], "tool_calls": [{**calls[0]["tool_calls"][0], "arguments": {"a": 1}}]}]):
+            call = [{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "four"}, *call]
+            done.append(len(limit.batch({"messages": [call]})["messages"][0]))
+    assert done[0] == done[1]
+
+
+def test_times_are_read_and_return():
+    at = datetime.datetime(2026, 3, 2, 9, 0, 6)
+    chat = [{"role": role, "content": "word " * 9, "created_at": at} for role in ["user", "assistant"] * 4]
+    with Curtail(["window", "-n", "2"]) as window:
+        assert window.batch({"messages": [chat]}) == {"messages": [chat[-2:]]}
+        assert window.batch(pyarrow.table({"messages": [chat]})).to_pylist() == [{"messages": chat[-2:]}]
+    with Curtail(["summarize", "-n", "2"]) as summarize:
+        done = summarize.one(chat)
+        assert done[-1] == chat[-1] and done[0].get("created_at") is None
+
+
+def test_a_field_that_the_column_lacks_is_an_error_and_not_lost():
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    chat = [{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "y"}]
+    table = pyarrow.Table.from_pylist([{"messages": [{**chat[0], "tool_calls": None}]}, {"messages": chat}])
+    with Curtail(["repair", "--mode", "stub"]) as repair:
+        with pytest.raises(RecordError, match="no field 'tool_call_id'") as caught:
+            repair.batch(table)
+        assert caught.value.index == 1
+        chat[0]["tool_call_id"] = ""
+        wider = pyarrow.Table.from_pylist([{"messages": [{**message, "tool_call_id": None} for message in chat]}])
+        stub = repair.batch(wider.set_column(0, "messages", pyarrow.array([chat]))).to_pylist()[0]["messages"][2]
+    assert stub["tool_call_id"] == "a"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, SITE, chat
+from curtail import find_program
 
 LONGEST = 30
 
@@ -35,6 +36,42 @@ def test_blocks_run(page, line, code, tmp_path):
     assert done.returncode == 0, f"{page}:{line}: {done.stdout}{done.stderr}"
     shown = re.findall(r"^ *#> (.*)$", code, re.M)
     assert done.stdout.splitlines() == shown, f"{page}:{line}"
+
+
+#: A template of one word per message and key, in place of a model's.
+TOKENIZER = '''
+class tokenizer:
+    @staticmethod
+    def apply_chat_template(messages, tools=None, return_dict=True, add_generation_prompt=False):
+        assert not return_dict and all(value is not None or key == "content" for message in messages for key, value in message.items())
+        said = "".join(f"<{message['role']}>{message.get('content') or message.get('tool_calls')}" for message in messages)
+        return [ord(letter) for letter in said + "<assistant>" * add_generation_prompt]
+
+
+'''
+
+
+def test_the_steps_of_training_run(tmp_path):
+    """The console blocks of the page, and then its block of Python, on what they wrote."""
+    page = (ROOT / "docs/training.md").read_text()
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "curtail").symlink_to(find_program())
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    for command in re.findall(r"^\$ (.*)$", page, re.M):
+        subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True)
+    [(_, _, code)] = blocks("training.md")
+    check = """
+assert len(examples) == 7, examples
+for example in examples:
+    assert len(example["labels"]) == len(example["input_ids"])
+    assert any(label != -100 for label in example["labels"]) and example["labels"][0] == -100
+"""
+    script = tmp_path / "block.py"
+    script.write_text(TOKENIZER + code + check)
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_job_of_the_page_runs(tmp_path):
