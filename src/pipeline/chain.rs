@@ -156,11 +156,14 @@ impl Chain {
         Ok(run)
     }
 
-    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, or a boundary is gone that
-    /// the other messages are read by.
+    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a boundary is gone that
+    /// the other messages are read by, or a message of the user became one of the application.
     fn pauses_before(&self, next: usize, messages: &[Message<'_>], boundaries: usize) -> bool {
         let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
-        writes(next) || next.checked_sub(1).is_some_and(writes) || self::boundaries(messages) < boundaries
+        writes(next)
+            || next.checked_sub(1).is_some_and(writes)
+            || self::boundaries(messages) < boundaries
+            || messages.iter().any(Message::lost_its_user)
     }
 }
 

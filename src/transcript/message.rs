@@ -251,6 +251,12 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// Whether [`Message::instructs_alone`] gave it the role of the application after an edit.
+    #[must_use]
+    pub fn lost_its_user(&self) -> bool {
+        self.role == Role::System && !self.cut.is_empty() && self.parts.iter().all(Part::instructs)
+    }
+
     /// Whether it is kept or dropped with the message after it.
     #[must_use]
     pub fn is_bound(&self) -> bool {

@@ -166,6 +166,28 @@ fn a_snapshot_is_dropped_with_its_message() {
     }
 }
 
+/// Instructions that are all that is left of a message are instructions to the next stage: without them, a thought before them
+/// is dropped as well.
+#[test]
+fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
+    let text = concat!(
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"c2ln"},{"type":"text","text":"b"},"#,
+        r#"{"type":"tool_use","id":"c","name":"f","input":{}}]}"#,
+        "\n",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"d"},"#,
+        r#"{"type":"mid_conv_system","content":[{"type":"text","text":"e"}]}]}"#,
+        "\n",
+        r#"{"role":"assistant","content":[{"type":"text","text":"f"}]}"#,
+        "\n"
+    );
+    let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text };
+    let stage = |name: &'static str| stages().into_iter().find(|stage| stage.0 == name).expect("a stage");
+    let [first, second] = [stage("filter all"), stage("role assistant, tool")];
+    let once = piece.cut_first(first.1(), text).expect("it can be cut");
+    let [chain, apart] = piece.both_ways([&first, &second], &once);
+    assert_eq!(chain, apart);
+}
+
 /// What a later stage decides is said of the messages as they were read first.
 #[test]
 fn a_stage_after_notes_names_messages_as_they_were_read() {
