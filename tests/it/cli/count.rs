@@ -19,13 +19,16 @@ fn counted(arguments: &[&str]) -> String {
 #[test]
 fn rows_add_up_by_file_transcript_role_and_tool() {
     for (by, rows) in [
-        ("file", "file,transcripts,turns,messages,calls,tokens,live\na.jsonl,2,2,8,2,813,813\n"),
-        ("transcript", "transcript,turns,messages,calls,tokens,live\na.jsonl:1,1,6,2,810,810\na.jsonl:2,1,2,0,3,3\n"),
+        ("file", "file,transcripts,turns,messages,calls,tokens,estimated,live\na.jsonl,2,2,8,2,813,0,813\n"),
+        (
+            "transcript",
+            "transcript,turns,messages,calls,tokens,estimated,live\na.jsonl:1,1,6,2,810,0,810\na.jsonl:2,1,2,0,3,0,3\n",
+        ),
         (
             "role",
-            "role,messages,calls,tokens,live,share\nassistant,3,2,16,16,0.020\noutside,0,0,19,19,0.023\nsystem,1,0,3,3,0.004\ntool,2,0,6,6,0.007\nuser,2,0,769,769,0.946\n",
+            "role,messages,calls,tokens,estimated,live,share\nassistant,3,2,16,0,16,0.020\noutside,0,0,19,0,19,0.023\nsystem,1,0,3,0,3,0.004\ntool,2,0,6,0,6,0.007\nuser,2,0,769,0,769,0.946\n",
         ),
-        ("tool", "tool,calls,tokens,live,share\nget_time,2,17,17,0.021\n"),
+        ("tool", "tool,calls,tokens,estimated,live,share\nget_time,2,17,0,17,0.021\n"),
     ] {
         assert_eq!(counted(&["--by", by, "--output-format", "csv"]), rows);
     }
@@ -113,7 +116,7 @@ fn tools_are_sorted_by_tokens_with_shares() {
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let names: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(names, ["tool", "large", "middle", "small"], "not by name: {csv}");
-    let shares: Vec<f64> = rows[1..].iter().map(|row| row[4].parse().unwrap()).collect();
+    let shares: Vec<f64> = rows[1..].iter().map(|row| row[5].parse().unwrap()).collect();
     assert!(shares.iter().all(|share| *share > 0.0) && shares.iter().sum::<f64>() < 1.0, "{csv}");
     let all: serde_json::Value = serde_json::from_str(&tools(&["--output-format", "json"])).unwrap();
     let (large, total) = (rows[1][2].parse::<f64>().unwrap(), all["tokens"].as_f64().unwrap());
