@@ -226,18 +226,27 @@ impl Reading {
     }
 }
 
-/// The error for a transcript with items but without a message, unless the items are those of a log that has just begun: one
-/// is metadata of `dialect` alone, or all are known to it.
+/// The error for a transcript with items but without a message, unless it is a log that has just begun or that was cut: one
+/// item is of `dialect` alone, or the dialect knows some and no other dialect fits any.
 fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<ReadError> {
     if !transcript.messages.is_empty() {
         return None;
     }
     // A turn without messages is an empty list.
-    let mut items = transcript.layout.elements.iter().filter(|item| !item.is_array() || item.items().next().is_some());
-    let first = *items.next()?;
-    let best = items.map(|item| dialect.fit(*item)).fold(dialect.fit(first), Fit::max);
-    let unknown = transcript.layout.non_messages.iter().any(|item| item.unknown.is_some());
-    (best == Fit::No || best == Fit::Possible && unknown).then(|| ReadError {
+    let items: Vec<_> =
+        transcript.layout.elements.iter().filter(|item| !item.is_array() || item.items().next().is_some()).collect();
+    let first = **items.first()?;
+    let best = |dialect: &dyn Dialect| items.iter().map(|item| dialect.fit(**item)).max();
+    let unknown = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
+    // New versions of a program write new events.
+    let known = if dialect.is_log() { unknown < items.len() } else { unknown == 0 };
+    let others = || ALL.iter().any(|other| best(*other) > Some(Fit::No));
+    let read = match best(dialect) {
+        Some(Fit::Certain) => true,
+        Some(Fit::Possible) => known,
+        _ => known && !others(),
+    };
+    (!read).then(|| ReadError {
         offset: first.span().start as usize,
         what: format!(
             "no message was read: no item is a message of the dialect `{}` ({}); check --dialect, or leave it out to detect it",
