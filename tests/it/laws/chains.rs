@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use curtail::dialects::Framing;
+use curtail::json::Document;
 use curtail::pipeline::{Chain, Cutter};
 use curtail::processors::{MessageRange, Repair, RepairMode};
 use proptest::prelude::*;
@@ -57,6 +58,12 @@ impl Piece<'_> {
     /// `text` after `chain`; `None` if it is refused.
     fn cut(&self, chain: Chain, text: &str) -> Option<String> {
         self.cut_with_notes(chain, text).map(|(out, _)| out)
+    }
+
+    /// Whether a message is read in `text`, or nothing is in it.
+    fn is_read(&self, text: &str) -> bool {
+        let document = Document::parse_log(text).expect("what we write is JSON");
+        reading(Some(self.dialect), self.framing).transcripts(&document).is_ok()
     }
 
     fn cut_with_notes(&self, chain: Chain, text: &str) -> Option<(String, Vec<String>)> {
@@ -244,7 +251,15 @@ proptest! {
         let text: String = metadata::spell(&script, &noted, &lines).iter().map(|item| format!("{item}\n")).collect();
         let (dialect, framing) = (noted.0.0, Framing::Lines);
         let piece = Piece { dialect, framing, text: &text };
-        if let Some(once) = piece.cut_first(first.1(), &text) {
+        // A log without messages is refused.
+        if !piece.is_read(&text) {
+            return Ok(());
+        }
+        let once = piece.cut_first(first.1(), &text);
+        if once.as_ref().is_some_and(|once| !piece.is_read(once)) {
+            return Ok(());
+        }
+        if let Some(once) = once {
             let [chain, apart] = piece.both_ways([&first, &second], &once);
             prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
         }

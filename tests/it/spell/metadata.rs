@@ -15,7 +15,13 @@ pub type Noted = (Speller, &'static [Line]);
 pub const NOTED: &[Noted] = &[
     (("claude-code", claude_code::spell), &[snapshot, snapshot, claude_state, claude_attachment]),
     (("codex", codex::spell), &[codex_event, codex_event, codex_count, codex_context]),
-    (("kimi", kimi::spell), &[|_| json!({"type": "turn.prompt", "input": "x"}), |_| json!({"type": "usage.record"})]),
+    (
+        ("kimi", kimi::spell),
+        &[
+            |_| json!({"type": "turn.prompt", "input": "x", "origin": {"kind": "user"}}),
+            |_| json!({"type": "usage.record"}),
+        ],
+    ),
     (("pi", pi::spell), &[|_| json!({"type": "label", "id": "l", "parentId": null, "label": "x"})]),
     (("droid", droid::spell), &[|_| json!({"type": "todo_state", "todos": "x"})]),
     (("qwen", qwen::spell), &[|_| json!({"type": "system", "subtype": "ui_telemetry"})]),
