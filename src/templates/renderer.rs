@@ -60,6 +60,9 @@ impl Renderers {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // The work that a debug build counts is the program's own.
+        #[cfg(debug_assertions)]
+        command.env_remove("CURTAIL_WORK");
         // A signal from the terminal is for the program, which finishes its records.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

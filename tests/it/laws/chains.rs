@@ -69,8 +69,11 @@ impl Piece<'_> {
     fn cut_with_notes(&self, chain: Chain, text: &str) -> Option<(String, Vec<String>)> {
         let mut out = String::new();
         let reading = reading(Some(self.dialect), self.framing);
-        let cut = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out).ok()?;
-        Some((out, cut.notes.into_iter().map(|(_, note)| note).collect()))
+        match (Cutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
+            Ok(cut) => Some((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
+            // Where no message is left, there is nothing to cut again: every command says so.
+            Err(error) => error.what.starts_with("no message was read").then(|| (text.to_owned(), Vec::new())),
+        }
     }
 
     /// `text` after the first stage of a pair. `None` if it is refused, and where it keeps a signed thought that it broke,

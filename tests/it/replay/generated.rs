@@ -141,13 +141,18 @@ proptest! {
         for (view, rewrite) in view.iter().zip(&rewrite) {
             for session in [view, rewrite] {
                 figures_add_up(session)?;
-                sends_no_more(session, CASES)?;
+                // A policy stands in place of the log's own compaction, and may send more.
+                if session.compacted_before.is_empty() {
+                    sends_no_more(session, CASES)?;
+                }
                 let never = &session.policies[1];
                 prop_assert_eq!(never.total.kept_references, never.total.needed_references, "in {}", &text);
             }
             prop_assert_eq!(requests(&view.policies[1]), requests(&rewrite.policies[1]), "in {}", &text);
-            prop_assert_eq!(&view.policies[1].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>(),
-                &view.policies[0].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>());
+            if view.compacted_before.is_empty() {
+                prop_assert_eq!(&view.policies[1].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>(),
+                    &view.policies[0].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>());
+            }
         }
     }
 
