@@ -2,24 +2,24 @@
 //!
 //! An [`Error`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
 
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 use std::any::Any;
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 use std::cell::Cell;
 use std::fmt;
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 use std::sync::Once;
 
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 thread_local! {
     /// Whether this thread runs code whose panic is not printed, because it becomes an error.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs code of a library that may panic on a damaged file. Nothing is printed about a panic, which is returned.
-#[cfg(any(feature = "cli", feature = "hf"))]
+#[cfg(any(feature = "parquet", feature = "hf"))]
 pub(crate) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

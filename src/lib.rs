@@ -80,7 +80,6 @@ pub mod tokenizers;
 pub mod transcript;
 #[cfg(feature = "cli")]
 pub mod view;
-#[cfg(feature = "cli")]
 pub mod visible;
 
 #[cfg(feature = "cli")]

@@ -32,6 +32,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
 
 /// Text of this program as it is printed: as [`lines`], with colors, and without commands of CI runners. GitHub's runner
 /// obeys a line that begins with `::`, and, as others do, `##[…]` anywhere in a line.
+#[cfg(feature = "cli")]
 #[must_use]
 pub fn printed(text: &str) -> Cow<'_, str> {
     let text = match text.contains('\u{1b}') {
@@ -202,6 +203,7 @@ fn escaped(text: &str, breaks: bool, write: impl Fn(char, &mut String)) -> Cow<'
     }
 }
 
+#[cfg(feature = "cli")]
 /// [`lines`] of `text`, in which the codes that select colors are kept.
 fn keeping_colors(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -235,6 +237,7 @@ fn without_marker<'t>(text: Cow<'t, str>, marked: &str) -> Cow<'t, str> {
     Cow::Owned(openings.iter().fold(text.into_owned(), |text, opening| replace(text, opening)))
 }
 
+#[cfg(feature = "cli")]
 /// A line without anything that a CI runner takes for a command.
 fn without_command(line: &str) -> String {
     let mut line = without_marker(Cow::Borrowed(line), MARKED).into_owned();
@@ -245,7 +248,7 @@ fn without_command(line: &str) -> String {
     line
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::{has_no_glyph, is_obeyed, is_suspect, json, lines, one_line, printed, reads_as, word};
 

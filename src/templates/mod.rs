@@ -18,6 +18,7 @@ use crate::counting::{Prepared, Template};
 use crate::json::Text;
 use crate::transcript::Message;
 
+#[cfg(feature = "cli")]
 pub(crate) use crate::counting::REFUSED;
 pub use crate::counting::TemplateError;
 pub use message::{ChatMessage, ToolList};
