@@ -34,6 +34,8 @@ impl Dialect for Droid {
             "session_start" if has("cwd") || has("title") => Fit::Certain,
             "tool_call" if has("toolName") && has("parameters") => Fit::Certain,
             "tool_result" if has("value") && (has("toolCallId") || has("toolId")) => Fit::Certain,
+            // The beginning of a stream; other programs write the same line with more in it.
+            "system" if has("session_id") && has("model") => Fit::Possible,
             "completion" if has("finalText") => Fit::Certain,
             "message" if streamed && has("role") && has("text") => Fit::Certain,
             "message" => item.get("message").map_or(Fit::No, fit_message),
