@@ -69,6 +69,13 @@ impl Processor for ClearResults {
         reads.into_iter().chain([&self.exempt]).flat_map(NameGlobs::unmatched).collect()
     }
 
+    fn keeps_last_results(&self) -> Option<usize> {
+        match &self.stale {
+            StaleResults::AllButLast(last) if self.exempt.is_empty() => Some(*last),
+            _ => None,
+        }
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let counted = |result: &PartRef| !self.is_exempt(view, &pairs, *result);

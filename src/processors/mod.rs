@@ -36,7 +36,7 @@ pub use sliding_window::SlidingWindow;
 pub use split::{Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
-pub use token_limit::{Overflow, TokenLimit};
+pub use token_limit::{Budget, Overflow, TokenLimit};
 pub use tool_filter::{ToolFilter, ToolGlobs};
 
 use std::sync::Arc;
@@ -88,6 +88,29 @@ pub trait Processor: Send + Sync {
     /// Whether it keeps all messages that are appended to the in-flight round, and decides about the others as before.
     fn keeps_rounds(&self) -> bool {
         false
+    }
+
+    /// Whether it keeps all messages that are appended to the in-flight round, as long as nobody speaks in them or in the
+    /// messages that they answer, and decides about the others as before.
+    fn keeps_silence(&self) -> bool {
+        false
+    }
+
+    /// How many of the last results it keeps, if it decides about results alone, and about each by how many follow it.
+    fn keeps_last_results(&self) -> Option<usize> {
+        None
+    }
+
+    /// The budget, if it keeps instructions and the newest segments that fit, each message by its own count.
+    fn budget(&self) -> Option<Budget<'_>> {
+        None
+    }
+
+    /// A processor that decides about `view` and what is appended to it as this one does, and needs to see only instructions
+    /// and the messages from the returned index on. It drops all others. `is_joint` tells where no pair is open, now or later.
+    /// `None` if all messages are needed.
+    fn resumed(&self, _view: &View<'_, '_>, _is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
+        None
     }
 
     /// The globs of tool names that the user gave it and that have matched no tool so far.

@@ -41,6 +41,12 @@ impl NameGlobs {
         Self { written: Arc::default(), ..self }
     }
 
+    /// Whether there is no glob.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
     /// Whether any of the globs matches `name`.
     #[must_use]
     pub fn is_match(&self, name: &str) -> bool {

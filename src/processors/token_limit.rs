@@ -57,6 +57,17 @@ impl TokenLimit {
     }
 }
 
+/// The tokens that newest segments may have.
+#[derive(Clone, Copy)]
+pub struct Budget<'p> {
+    /// The most tokens after a cut.
+    pub most: usize,
+    /// The most tokens without a cut.
+    pub trigger: usize,
+    /// How tokens are counted.
+    pub counting: &'p Counting,
+}
+
 impl Processor for TokenLimit {
     fn name(&self) -> &'static str {
         "limit"
@@ -76,6 +87,12 @@ impl Processor for TokenLimit {
 
     fn is_local(&self) -> bool {
         true
+    }
+
+    fn budget(&self) -> Option<Budget<'_>> {
+        let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
+        let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
+        (is_sum && self.preserve_system).then_some(Budget { most, trigger, counting: &self.counting })
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {

@@ -86,18 +86,19 @@ struct Entry {
 pub(super) struct Marked(HashMap<u64, Entry>);
 
 impl Marked {
-    /// The tokens of the longest of the prefixes `links` that is in the cache at `now`. The search goes back from the last one
-    /// as far as `rules` allow, then tries the prefix of the first `instructions` messages.
+    /// The tokens of the longest of the prefixes `links`, from the last one back, that is in the cache at `now`. The search goes
+    /// as far as `rules` allow, then tries the prefix of the `instructions`.
     pub(super) fn find_cached(
         &mut self,
         rules: &CacheRules,
-        links: &[Link],
-        instructions: usize,
+        links: impl Iterator<Item = Link>,
+        instructions: Link,
         now: Option<f64>,
     ) -> u64 {
-        let end = links.last().map_or(0, |link| link.blocks);
-        let recent = links.iter().rev().take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
-        for link in recent.chain(links.get(instructions)) {
+        let mut links = links.peekable();
+        let end = links.peek().map_or(0, |link| link.blocks);
+        let recent = links.take_while(|link| rules.lookback == 0 || end - link.blocks <= rules.lookback);
+        for link in recent.chain([instructions]) {
             let Some(entry) = self.0.get_mut(&link.digest) else { continue };
             if rules.lives(now.zip(entry.used).map(|(now, used)| now - used)) {
                 entry.used = now;
@@ -159,6 +160,10 @@ mod tests {
         (0..=messages).map(|nth| Link { digest: nth, tokens: nth * 100, blocks: nth }).collect()
     }
 
+    fn back(messages: u64) -> impl Iterator<Item = Link> {
+        links(messages).into_iter().rev()
+    }
+
     #[test]
     fn the_end_of_an_earlier_request_is_found_within_twenty_blocks_and_the_lifetime() {
         let written = || {
@@ -168,11 +173,11 @@ mod tests {
             marked
         };
         for (messages, seconds, found) in [(25, 10.0, 500), (26, 10.0, 200), (25, 300.0, 0)] {
-            let found_now = written().find_cached(&MARKED, &links(messages), 2, Some(seconds));
+            let found_now = written().find_cached(&MARKED, back(messages), links(2)[2], Some(seconds));
             assert_eq!(found_now, found, "{messages} messages after {seconds} s");
         }
         let mut marked = written();
-        assert_eq!(marked.find_cached(&MARKED, &links(6), 2, Some(200.0)), 500);
-        assert_eq!(marked.find_cached(&MARKED, &links(6), 2, Some(400.0)), 500, "a hit renews the lifetime");
+        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(200.0)), 500);
+        assert_eq!(marked.find_cached(&MARKED, back(6), links(2)[2], Some(400.0)), 500, "a hit renews the lifetime");
     }
 }

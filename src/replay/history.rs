@@ -5,20 +5,23 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
 
-use super::prefixes::{Fact, Sent, digest, is_intact};
+use super::prefixes::{Fact, Link, Links, Runs, Written, digest, is_intact};
 use super::references::{self, Index};
 use crate::calibration::Session;
 use crate::dialects::Dialect;
 use crate::processors::{Counting, View};
-use crate::transcript::{Layout, Message, Pairs, Role, Standing, Transcript, segments};
+use crate::steps;
+use crate::transcript::{Layout, Message, Pairs, Part, Role, Standing, Transcript, segments};
 
 /// The history of a session.
 pub(super) struct History<'a> {
     /// The messages, in order, as the model read them when they were new.
     pub(super) messages: Vec<Message<'a>>,
     facts: Vec<Fact>,
-    /// Our count of the tokens before each position.
-    sums: Vec<u64>,
+    /// The messages before each position.
+    links: Links,
+    /// For each position, the first one from it on that gives no instructions.
+    instructing: Vec<usize>,
     /// The position of each message of the transcript that belongs to the session.
     positions: HashMap<usize, usize>,
     /// Our count of the instructions outside the messages.
@@ -31,6 +34,15 @@ pub(super) struct History<'a> {
     pub(super) answers: Vec<Option<Vec<usize>>>,
     /// Positions of instructions.
     pub(super) instructions: Vec<usize>,
+    /// Positions besides summaries and other messages that replace earlier ones.
+    pub(super) said: Vec<usize>,
+    /// Positions of messages with results that belong to no call.
+    lone: Vec<usize>,
+    /// Whether all messages say what they say wherever they are: none replaces others, and none that a user said contains
+    /// instructions.
+    pub(super) plain: bool,
+    /// For each position, whether nobody speaks in its message, nor in one whose calls it answers.
+    pub(super) silent: Vec<bool>,
     /// For each position, the last one before it that speaks as user, begins a turn, and speaks as assistant.
     pub(super) spoke: Vec<[Option<usize>; 3]>,
 }
@@ -49,7 +61,7 @@ impl<'a> History<'a> {
         let view = View::new(&messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
         let outside = counting.outside(&view) as u64;
         let mut index = Index::default();
-        let (mut facts, mut sums) = (Vec::with_capacity(messages.len()), vec![0]);
+        let mut facts = Vec::with_capacity(messages.len());
         for (at, message) in messages.iter().enumerate() {
             index.add(at, message);
             let mut tokens = counting.message(message) as u64;
@@ -59,20 +71,25 @@ impl<'a> History<'a> {
                 index.add(at, &replacement);
             }
             facts.push(Fact::from_message(message, tokens));
-            sums.push(sums[at] + tokens);
         }
         let positions: Vec<usize> = (0..messages.len()).filter(|&at| !session.summaries[at]).collect();
         let said: Vec<Message<'_>> = positions.iter().map(|&at| messages[at].clone()).collect();
         let pairs = Pairs::from_messages(&said);
+        let answers = answers(&messages, &positions, &pairs);
         Self {
+            silent: silent(&messages, &answers),
+            lone: lone(&positions, &pairs),
+            plain: said.iter().all(is_plain),
+            links: Links::new(&facts),
+            instructing: instructing(&messages),
             joints: segments(&said, &pairs).into_iter().map(|segment| positions[segment.start]).collect(),
-            answers: answers(&messages, &positions, &pairs),
+            answers,
             instructions: (0..messages.len()).filter(|&at| messages[at].role.instructs()).collect(),
             spoke: spoke(&messages, session),
             positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
+            said: positions,
             messages,
             facts,
-            sums,
             outside,
             index,
         }
@@ -85,7 +102,28 @@ impl<'a> History<'a> {
 
     /// Our count of the messages at `positions`.
     pub(super) fn tokens(&self, positions: Range<usize>) -> u64 {
-        if positions.is_empty() { 0 } else { self.sums[positions.end] - self.sums[positions.start] }
+        if positions.is_empty() { 0 } else { self.link(Link::default(), positions).tokens }
+    }
+
+    /// The link of the messages at `positions` behind `link`.
+    pub(super) fn link(&self, link: Link, positions: Range<usize>) -> Link {
+        self.links.link(link, positions)
+    }
+
+    /// How many of the `most` messages from `one` on are those from `two` on.
+    pub(super) fn same(&self, one: usize, two: usize, most: usize) -> usize {
+        self.links.same(one, two, most)
+    }
+
+    /// Whether all results at `positions` belong to calls. What a cut makes of others depends on what is before it.
+    pub(super) fn is_paired(&self, positions: Range<usize>) -> bool {
+        let next = self.lone.partition_point(|&at| at < positions.start);
+        self.lone.get(next).is_none_or(|at| *at >= positions.end)
+    }
+
+    /// The first position from `at` on whose message gives no instructions.
+    pub(super) fn instructing(&self, at: usize) -> usize {
+        self.instructing[at]
     }
 
     /// The position of a message that a policy kept.
@@ -122,6 +160,37 @@ fn answers(messages: &[Message<'_>], positions: &[usize], pairs: &Pairs) -> Vec<
     answers
 }
 
+fn lone(positions: &[usize], pairs: &Pairs) -> Vec<usize> {
+    let mut lone: Vec<usize> = pairs
+        .results()
+        .iter()
+        .filter(|result| pairs.other_half(**result).is_none())
+        .map(|result| positions[result.message])
+        .collect();
+    lone.dedup();
+    lone
+}
+
+fn is_plain(message: &Message<'_>) -> bool {
+    let instructs = !message.role.instructs() && message.parts.iter().any(Part::instructs);
+    !message.replacing && !message.boundary && !instructs
+}
+
+fn instructing(messages: &[Message<'_>]) -> Vec<usize> {
+    let mut first: Vec<usize> = (0..=messages.len()).collect();
+    for at in (0..messages.len()).rev().filter(|&at| messages[at].role.instructs()) {
+        first[at] = first[at + 1];
+    }
+    first
+}
+
+fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool> {
+    let speaks = |message: &Message<'_>| message.speaks_as(Role::User) || message.speaks_as(Role::Assistant);
+    let spoken: Vec<bool> = messages.iter().map(speaks).collect();
+    let answers_silence = |at: usize| answers[at].as_ref().is_some_and(|calls| calls.iter().all(|&call| !spoken[call]));
+    (0..messages.len()).map(|at| !spoken[at] && answers_silence(at)).collect()
+}
+
 fn spoke(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]> {
     let mut last = [None; 3];
     let mut spoke = vec![last];
@@ -135,37 +204,29 @@ fn spoke(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]>
     spoke
 }
 
-/// A text that a policy wrote or changed: what is known of it, and its references.
-#[derive(Debug, Clone)]
-struct Written {
-    fact: Fact,
-    references: Rc<HashSet<u64>>,
-}
-
 /// The messages that policies wrote or changed, each counted once.
 #[derive(Default)]
 pub(super) struct WrittenMessages(HashMap<u64, Written>);
 
 impl WrittenMessages {
-    /// The request with `messages`, and the references in messages that a policy wrote or changed.
-    pub(super) fn sent(
-        &mut self,
-        history: &History<'_>,
-        counting: &Counting,
-        messages: &[Message<'_>],
-    ) -> (Sent, Vec<Rc<HashSet<u64>>>) {
-        let (mut sent, mut references) = (Sent::default(), Vec::new());
+    /// The request with `messages`.
+    pub(super) fn runs(&mut self, history: &History<'_>, counting: &Counting, messages: &[Message<'_>]) -> Runs {
+        let mut runs = Runs::default();
         for message in messages {
-            let position = history.position(message);
-            if let Some(position) = position.filter(|_| is_intact(message)) {
-                sent.push(position, history.fact(position));
-                continue;
-            }
-            let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
-            references.push(Rc::clone(&written.references));
-            sent.push_written(written.fact, position);
+            self.push(&mut runs, history, counting, message);
         }
-        (sent, references)
+        runs
+    }
+
+    /// Appends `message` to what a request sends.
+    pub(super) fn push(&mut self, runs: &mut Runs, history: &History<'_>, counting: &Counting, message: &Message<'_>) {
+        steps::count(1);
+        let position = history.position(message);
+        if let Some(position) = position.filter(|_| is_intact(message)) {
+            return runs.push(position..position + 1);
+        }
+        let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
+        runs.push_written(written.clone(), position);
     }
 }
 

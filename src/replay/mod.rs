@@ -5,6 +5,7 @@
 mod cache;
 mod calls;
 mod error;
+mod growing;
 mod history;
 mod needs;
 mod policies;

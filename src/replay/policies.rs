@@ -3,11 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::history::{History, without_slots};
-use super::prefixes::{Sent, contains};
+use super::growing::Growing;
+use super::history::{History, WrittenMessages, without_slots};
+use super::prefixes::{Difference, Sent};
 use crate::calibration::{Request, Session};
 use crate::pipeline::Chain;
-use crate::processors::ProcessorError;
+use crate::processors::{Counting, ProcessorError};
+use crate::steps;
 use crate::transcript::{Layout, Message, Pairs};
 
 /// The name of the first policy: the requests as the log records them.
@@ -106,26 +108,73 @@ pub(super) struct Projection<'h, 'a> {
     joint: Option<usize>,
     /// Whether the chain keeps what continues a round.
     keeps_rounds: bool,
+    /// Whether the chain keeps what continues a round in which nobody speaks.
+    keeps_silence: bool,
+    /// How it decides from what it decided before, if it can.
+    growing: Option<Growing>,
     /// Where the request before ended.
     end: usize,
+    /// The messages that the chain wrote or changed.
+    written: WrittenMessages,
+    counting: &'h Counting,
 }
 
 impl<'h, 'a> Projection<'h, 'a> {
-    /// `chain` on `session` and its `history`.
+    /// `chain` on `session` and its `history`; `counting` counts what it writes.
     pub(super) fn new(
         chain: &'h Chain,
         (apply, live): (Apply, bool),
         (session, history): (&'h Session, &'h History<'a>),
         layout: &Layout<'a>,
+        counting: &'h Counting,
     ) -> Self {
         let layout = without_slots(layout);
-        let is_local = chain.stages.len() == 1 && chain.stages.iter().all(|stage| stage.processor.is_local());
-        let joint = (is_local && !live && apply == Apply::View && session.taken_back.is_empty()).then_some(0);
-        let keeps_rounds = joint.is_some()
-            && layout.reread.is_none()
-            && chain.stages.iter().all(|stage| stage.processor.keeps_rounds());
-        let (rewritten, next, live_from, end) = (Vec::new(), 0, 0, 0);
-        Self { chain, apply, live, session, history, layout, rewritten, next, live_from, joint, keeps_rounds, end }
+        let is_view = !live && apply == Apply::View && session.taken_back.is_empty();
+        let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
+        let steady = stage.filter(|_| layout.reread.is_none()).map(|stage| &stage.processor);
+        Self {
+            joint: stage.filter(|stage| stage.processor.is_local()).map(|_| 0),
+            keeps_rounds: steady.is_some_and(|processor| processor.is_local() && processor.keeps_rounds()),
+            keeps_silence: steady.is_some_and(|processor| processor.keeps_silence()) && history.plain,
+            growing: steady.and_then(|processor| Growing::new(processor, history, &layout)),
+            chain,
+            apply,
+            live,
+            session,
+            history,
+            layout,
+            rewritten: Vec::new(),
+            next: 0,
+            live_from: 0,
+            end: 0,
+            written: WrittenMessages::default(),
+            counting,
+        }
+    }
+
+    /// What `request` sends otherwise than the one before, which sent `sent`.
+    ///
+    /// # Errors
+    /// The error of the processor that cannot decide.
+    pub(super) fn difference(&mut self, request: &Request, sent: &Sent) -> Result<Difference, ProcessorError> {
+        if let Some(new) = self.continued(request, sent) {
+            return Ok(sent.extended(new));
+        }
+        let (chain, history, layout) = (self.chain, self.history, &self.layout);
+        match &mut self.growing {
+            Some(Growing::Results(results)) => {
+                let run = |messages| Ok(chain.run(layout, messages, |_, _, _| {})?.messages);
+                return results.difference(request, sent, (history, self.counting, &mut self.written), run);
+            }
+            Some(Growing::Newest(newest)) => {
+                if let Some(runs) = newest.runs(request, history) {
+                    return Ok(runs.into());
+                }
+            }
+            Some(Growing::Resumed(_)) | None => {}
+        }
+        let messages = self.messages(request)?;
+        Ok(self.written.runs(history, self.counting, &messages).into())
     }
 
     /// The positions that `request` adds to `before`, what was sent before it, if that follows without a decision: the new
@@ -137,11 +186,15 @@ impl<'h, 'a> Projection<'h, 'a> {
             let last = end.checked_sub(1)?;
             history.answers[last].as_ref().filter(|_| history.messages[last].has_tools())
         };
-        if !self.keeps_rounds || new.is_empty() || in_round(new.start).is_none() || in_round(new.end).is_none() {
+        let is_silent = || self.keeps_silence && history.silent[new.clone()].iter().all(|silent| *silent);
+        if !(self.keeps_rounds || is_silent())
+            || new.is_empty()
+            || in_round(new.start).is_none()
+            || in_round(new.end).is_none()
+        {
             return None;
         }
-        let intact = before.intact();
-        let is_sent = |call: &usize| *call >= new.start || contains(&intact, *call);
+        let is_sent = |call: &usize| *call >= new.start || before.sends(*call);
         let continues = |at: usize| history.answers[at].as_ref().is_some_and(|calls| calls.iter().all(is_sent));
         new.clone().all(continues).then_some(new)
     }
@@ -150,7 +203,10 @@ impl<'h, 'a> Projection<'h, 'a> {
     ///
     /// # Errors
     /// The error of the processor that cannot decide.
-    pub(super) fn messages(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+    fn messages(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+        if let Some(Growing::Resumed(resumed)) = self.growing.as_mut().filter(|_| self.joint.is_none()) {
+            return resumed.messages(request, self.history, (self.chain, &self.layout));
+        }
         match (self.apply, self.joint) {
             (Apply::Rewrite, _) => self.rewrite(request),
             (Apply::View, Some(joint)) => self.view_from(request, joint),
@@ -174,6 +230,7 @@ impl<'h, 'a> Projection<'h, 'a> {
     }
 
     fn take(&self, positions: &[usize]) -> Vec<Message<'a>> {
+        steps::count(positions.len());
         positions.iter().map(|&position| self.history.messages[position].clone()).collect()
     }
 

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::cache::CacheRules;
 use super::error::ReplayError;
-use super::history::{History, WrittenMessages};
+use super::history::History;
 use super::needs::{Needs, needs};
 use super::policies::{Apply, Policy, PolicyChain, Projection};
-use super::prefixes::Sent;
+use super::prefixes::Runs;
 use super::prices::{ModelPrice, Prices};
 use super::report::{CalibrationReport, PolicyReport, SessionReport};
 use super::scores::{Scored, Scores};
@@ -152,7 +152,9 @@ impl Replay {
         let chain: &Chain = match &policy.chain {
             PolicyChain::Recorded => {
                 for request in &scene.session.requests {
-                    scores.request(Sent::recorded(&request.sent, scene.history), &[]);
+                    let mut runs = Runs::default();
+                    request.sent.iter().cloned().for_each(|run| runs.push(run));
+                    scores.request(runs.into());
                 }
                 return Ok(scores.finish());
             }
@@ -163,18 +165,12 @@ impl Replay {
             }
         };
         let place = (scene.session, scene.history);
-        let mut projection = Projection::new(chain, (self.apply, self.live), place, &transcript.layout);
-        let mut written = WrittenMessages::default();
-        let failed = |source| ReplayError::Policy { policy: policy.name.clone(), source };
-        let mut last = (Sent::default(), Vec::new());
+        let layout = &transcript.layout;
+        let mut projection = Projection::new(chain, (self.apply, self.live), place, layout, &self.counting);
         for request in &scene.session.requests {
-            if let Some(new) = projection.continued(request, &last.0) {
-                new.for_each(|position| last.0.push(position, scene.history.fact(position)));
-            } else {
-                let messages = projection.messages(request).map_err(failed)?;
-                last = written.sent(scene.history, &self.counting, &messages);
-            }
-            scores.request(last.0.clone(), &last.1);
+            let difference = projection.difference(request, scores.sent());
+            let failed = |source| ReplayError::Policy { policy: policy.name.clone(), source };
+            scores.request(difference.map_err(failed)?);
         }
         Ok(scores.finish())
     }

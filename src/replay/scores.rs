@@ -1,12 +1,8 @@
 //! Measures what a policy sends, request by request.
 
-use std::rc::Rc;
-
-use foldhash::HashSet;
-
 use super::cache::{CacheUse, Marked};
 use super::policies::{Policy, PolicyChain};
-use super::prefixes::{Link, Sent, contains};
+use super::prefixes::{Changed, Difference, Link, Sent};
 use super::report::{Missing, PolicyReport, PolicyTotal, Recorded, RequestReport};
 use super::run::Scene;
 use super::thoughts::Thoughts;
@@ -26,9 +22,9 @@ pub(super) struct Scores<'s, 'a> {
     is_recorded: bool,
     report: PolicyReport,
     held: Vec<Judged>,
-    before: Option<Before>,
-    /// Everything that the request before sent up to each of its messages, beginning with none.
-    links: Vec<Link>,
+    /// What the request before sent, as the provider counts it.
+    before: Option<u64>,
+    sent: Sent,
     /// The prefixes that the client marked for the cache.
     marked: Marked,
     thoughts: Thoughts,
@@ -37,17 +33,9 @@ pub(super) struct Scores<'s, 'a> {
     breaks: Vec<Break>,
 }
 
-/// The request before.
-struct Before {
-    sent: Sent,
-    tokens: u64,
-}
-
 /// What a request has in common with the beginning of the request before.
 #[derive(Default)]
 struct Shared {
-    /// Messages.
-    messages: usize,
     /// Tokens.
     tokens: u64,
     /// Whether that is all of the request before.
@@ -69,7 +57,7 @@ impl<'s, 'a> Scores<'s, 'a> {
             report: PolicyReport { name: policy.name.clone(), ..PolicyReport::default() },
             held: Vec::new(),
             before: None,
-            links: vec![Link { tokens: scene.history.outside, ..Link::default() }],
+            sent: Sent::new(scene.history.outside),
             marked: Marked::default(),
             thoughts: Thoughts::new(scene.history, scene.signatures),
             last_sent: vec![0; scene.history.messages.len()],
@@ -77,20 +65,27 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
     }
 
-    /// Measures the next request, which sends `sent`; `written` are the references of messages that the policy wrote.
-    pub(super) fn request(&mut self, sent: Sent, written: &[Rc<HashSet<u64>>]) {
+    /// What the request before sent.
+    pub(super) const fn sent(&self) -> &Sent {
+        &self.sent
+    }
+
+    /// Measures the next request, which sends what `difference` makes of the request before.
+    pub(super) fn request(&mut self, difference: Difference) {
         let nth = self.report.requests.len();
         let scene = self.scene;
         let (request, calibration) = (&scene.session.requests[nth], self.calibration(nth));
-        let tokens = calibration.apply(scene.history.outside + sent.tokens, sent.count);
-        let shared = self.shared(&sent, nth);
-        let thoughts_invalidated = self.link(&sent, shared.messages, nth);
-        let billed = self.bill(&sent, tokens, &shared, nth);
+        let changed = self.sent.change(difference, scene.history);
+        let end = self.sent.end(scene.history);
+        let tokens = calibration.apply(end.tokens, self.sent.count());
+        let shared = self.shared(&changed, nth);
+        let thoughts_invalidated = self.link(&changed, end, nth);
+        let billed = self.bill(tokens, &shared, nth);
         let mut report = RequestReport {
             number: nth + 1,
             message: scene.session.messages[request.at] + 1,
             time: request.time.clone(),
-            messages_sent: sent.count,
+            messages_sent: self.sent.count(),
             tokens_sent: tokens,
             common_prefix: shared.tokens.min(tokens),
             cache_read: billed.read,
@@ -102,7 +97,7 @@ impl<'s, 'a> Scores<'s, 'a> {
             recorded: self.recorded(nth),
             ..RequestReport::default()
         };
-        self.hindsight(nth, &sent, written, &mut report);
+        self.hindsight(nth, &mut report);
         if report.prefix_break {
             let after = self.pays_back(nth, tokens, billed);
             report.pays_back_after = after;
@@ -110,7 +105,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
         self.judge(nth, &report);
         self.report.requests.push(report);
-        self.before = Some(Before { sent, tokens });
+        self.before = Some(tokens);
     }
 
     fn calibration(&self, nth: usize) -> Calibration {
@@ -119,17 +114,15 @@ impl<'s, 'a> Scores<'s, 'a> {
     }
 
     /// What the request has in common with the one before.
-    fn shared(&self, sent: &Sent, nth: usize) -> Shared {
-        let Some(before) = &self.before else { return Shared::default() };
+    fn shared(&self, changed: &Changed, nth: usize) -> Shared {
+        let Some(before) = self.before else { return Shared::default() };
         let (history, calibration) = (self.scene.history, self.calibration(nth));
-        let messages = sent.common(&before.sent, history);
         let drops = self.drops(nth);
         // If the program dropped something, only the instructions are certain to be the same.
-        let surely = if drops { messages.min(sent.instructions(history)) } else { messages };
+        let surely = if drops { changed.common.min(self.sent.instructions(history)) } else { changed.common };
         Shared {
-            messages,
-            tokens: calibration.apply(self.links[surely].tokens, surely).min(before.tokens),
-            whole: !drops && messages == before.sent.count,
+            tokens: calibration.apply(self.sent.link(surely, history).tokens, surely).min(before),
+            whole: !drops && changed.common == changed.count,
         }
     }
 
@@ -138,26 +131,20 @@ impl<'s, 'a> Scores<'s, 'a> {
         self.is_recorded && self.scene.calibrated[nth].drops
     }
 
-    /// Links the messages of a request that has the first `common` from the request before. Returns the thoughts that become
-    /// invalid with it.
-    fn link(&mut self, sent: &Sent, common: usize, nth: usize) -> usize {
+    /// Records what the request dropped, and which messages are written for what it sends, which ends with `end`. Returns the
+    /// number of thoughts that become invalid with it.
+    fn link(&mut self, changed: &Changed, end: Link, nth: usize) -> usize {
         let (session, history) = (self.scene.session, self.scene.history);
-        for position in self.before.iter().flat_map(|before| before.sent.positions_after(common)) {
-            self.last_sent[position] = nth;
+        if self.scene.missing {
+            for position in changed.dropped(&self.sent) {
+                self.last_sent[position] = nth;
+            }
         }
-        self.links.truncate(common + 1);
-        let mut last = self.links[common];
-        let mut invalidated = 0;
-        for (fact, position) in sent.after(common, history) {
-            let is_invalid = position.is_some_and(|position| self.thoughts.is_invalidated(position, last.digest));
-            invalidated += usize::from(is_invalid);
-            last = last.then(fact);
-            self.links.push(last);
-        }
-        let end = session.requests.get(nth + 1).map_or(history.messages.len(), |next| next.at);
+        let invalidated = self.thoughts.invalidated(&self.sent, changed.common, history);
+        let next = session.requests.get(nth + 1).map_or(history.messages.len(), |next| next.at);
         let is_recorded = self.is_recorded;
-        let next = (session.requests[nth].at..end).filter(|&at| is_recorded || !session.summaries[at]);
-        self.thoughts.made(history, last, next);
+        let next = (session.requests[nth].at..next).filter(|&at| is_recorded || !session.summaries[at]);
+        self.thoughts.made(history, end, next);
         invalidated
     }
 
@@ -174,22 +161,24 @@ impl<'s, 'a> Scores<'s, 'a> {
     }
 
     /// Reads the request from the cache and writes it there.
-    fn bill(&mut self, sent: &Sent, tokens: u64, shared: &Shared, nth: usize) -> CacheUse {
+    fn bill(&mut self, tokens: u64, shared: &Shared, nth: usize) -> CacheUse {
         let (scene, minimum) = (self.scene, self.minimum(nth));
         let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
-        let instructions = sent.instructions(scene.history);
         if !rules.breakpoints {
             let found = if rules.lives(self.seconds(nth)) { shared.tokens } else { 0 };
             return rules.bill(tokens, found, minimum);
         }
-        let links = if self.drops(nth) { &self.links[..=instructions] } else { &self.links[..] };
-        let found = self.marked.find_cached(rules, links, instructions, now);
+        let (sent, history) = (&self.sent, scene.history);
+        let instructions = sent.instructions(history);
+        let instructing = sent.link(instructions, history);
+        let count = if self.drops(nth) { instructions } else { sent.count() };
+        let links = (0..=count).rev().map(|count| sent.link(count, history));
+        let found = self.marked.find_cached(rules, links, instructing, now);
         let billed = rules.bill(tokens, found, minimum);
-        for (count, tokens) in
-            [(instructions, calibration.apply(self.links[instructions].tokens, instructions)), (sent.count, tokens)]
-        {
+        let instructed = calibration.apply(instructing.tokens, instructions);
+        for (link, tokens) in [(instructing, instructed), (sent.end(history), tokens)] {
             if tokens >= minimum {
-                self.marked.write(self.links[count], tokens, now);
+                self.marked.write(link, tokens, now);
             }
         }
         billed
@@ -201,14 +190,13 @@ impl<'s, 'a> Scores<'s, 'a> {
     }
 
     /// Counts what the reply used of what was sent.
-    fn hindsight(&mut self, nth: usize, sent: &Sent, written: &[Rc<HashSet<u64>>], report: &mut RequestReport) {
-        let (scene, number, intact) = (self.scene, nth + 1, sent.intact());
+    fn hindsight(&mut self, nth: usize, report: &mut RequestReport) {
+        let (scene, number) = (self.scene, nth + 1);
         let needs = &scene.needs[nth];
         report.needed_references = needs.references.len();
         for needed in &needs.references {
             let positions = scene.history.index.before(needed.digest, scene.session.requests[nth].at);
-            let sent = positions.iter().rev().any(|&at| contains(&intact, at));
-            if sent || written.iter().any(|own| own.contains(&needed.digest)) {
+            if self.sent.sends_any(positions) || self.sent.writes(needed.digest) {
                 report.kept_references += 1;
             } else if let Some(&at) =
                 positions.iter().rfind(|&&at| !scene.session.summaries[at]).filter(|_| scene.missing)
@@ -222,7 +210,7 @@ impl<'s, 'a> Scores<'s, 'a> {
                 });
             }
         }
-        for repeat in needs.repeats.iter().filter(|repeat| !contains(&intact, repeat.result)) {
+        for repeat in needs.repeats.iter().filter(|repeat| !self.sent.sends(repeat.result)) {
             report.repeated_calls += usize::from(repeat.same_call);
             report.files_read_again += usize::from(repeat.is_read);
         }
@@ -241,11 +229,11 @@ impl<'s, 'a> Scores<'s, 'a> {
 
     /// Requests after which a break pays back: what it cost more than to go on, by what each later request saves.
     fn pays_back(&self, nth: usize, tokens: u64, billed: CacheUse) -> Option<u64> {
-        let (scene, before) = (self.scene, self.before.as_ref()?);
+        let (scene, before) = (self.scene, self.before?);
         let requests = &scene.session.requests;
         let grown = requests[nth - 1].at..requests[nth].at;
-        let uncut = before.tokens + self.calibration(nth).added(scene.history.tokens(grown.clone()), grown.len());
-        let found = if scene.rules.lives(self.seconds(nth)) { before.tokens } else { 0 };
+        let uncut = before + self.calibration(nth).added(scene.history.tokens(grown.clone()), grown.len());
+        let found = if scene.rules.lives(self.seconds(nth)) { before } else { 0 };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let price = |billed: CacheUse| {

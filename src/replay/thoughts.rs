@@ -1,30 +1,31 @@
 //! Signed reasoning: a provider may refuse it if the messages before it are not the original ones.
 
+use std::collections::BTreeSet;
+
 use super::history::History;
-use super::prefixes::Link;
+use super::prefixes::{Link, Sent};
 use crate::transcript::{Content, Message};
 
 /// The signed thoughts of a session under one policy.
 pub(super) struct Thoughts {
-    signed: Vec<bool>,
+    /// The positions of those that are valid.
+    valid: BTreeSet<usize>,
     /// For each position, the digest of everything that was sent before it when the model wrote it.
     made_for: Vec<u64>,
-    invalid: Vec<bool>,
 }
 
 impl Thoughts {
     /// The thoughts of `history` that have one of the members `signatures`.
     pub(super) fn new(history: &History<'_>, signatures: &[&str]) -> Self {
-        let count = history.messages.len();
-        let signed = history.messages.iter().map(|message| is_signed(message, signatures)).collect();
-        Self { signed, made_for: vec![0; count], invalid: vec![false; count] }
+        let signed = history.messages.iter().enumerate().filter(|(_, message)| is_signed(message, signatures));
+        Self { valid: signed.map(|(at, _)| at).collect(), made_for: vec![0; history.messages.len()] }
     }
 
-    /// Whether the thought at `position` becomes invalid when it is sent behind what has the digest `before`.
-    pub(super) fn is_invalidated(&mut self, position: usize, before: u64) -> bool {
-        let invalid = self.signed[position] && !self.invalid[position] && self.made_for[position] != before;
-        self.invalid[position] |= invalid;
-        invalid
+    /// How many thoughts become invalid with `sent`, which begins with `common` messages of the request before.
+    pub(super) fn invalidated(&mut self, sent: &Sent, common: usize, history: &History<'_>) -> usize {
+        let behind = sent.behind(common, &self.valid, history);
+        let invalid = behind.into_iter().filter(|(position, before)| self.made_for[*position] != before.digest);
+        invalid.filter(|(position, _)| self.valid.remove(position)).count()
     }
 
     /// Records which prefix the messages at `next` were written for: everything in `sent`.

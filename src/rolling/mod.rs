@@ -17,6 +17,7 @@ mod inputs;
 mod intake;
 mod interactions;
 mod placing;
+mod resumed;
 mod rolling_summary;
 mod schedule;
 #[cfg(feature = "store")]

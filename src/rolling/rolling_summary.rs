@@ -117,13 +117,16 @@ impl Processor for RollingSummary {
         Ok(!self.due(&self.rolling_view(view.messages, None)).is_empty())
     }
 
+    fn keeps_silence(&self) -> bool {
+        true
+    }
+
+    fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
+        self.resumed_from(view, None, is_joint)
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let mut rolling = self.rolling_view(view.messages, None);
-        let due = self.due(&rolling);
-        let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
-        let seen = rolling.seen();
-        rolling.memory.advance(self.rolling, seen, fresh);
-        Ok(self.plan(view, &rolling))
+        self.decide_from(view, None)
     }
 }
 
@@ -142,13 +145,36 @@ impl RollingSummary {
         }
     }
 
+    /// Decides about `view`; `given` as in [`view_behind`](Self::view_behind).
+    pub(super) fn decide_from(
+        &self,
+        view: &View<'_, '_>,
+        given: Option<(RollingState, usize)>,
+    ) -> Result<Plan, ProcessorError> {
+        let mut rolling = self.view_behind(view.messages, given);
+        let due = self.due(&rolling);
+        let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
+        let seen = rolling.seen();
+        rolling.memory.advance(self.rolling, seen, fresh);
+        Ok(self.plan(view, &rolling))
+    }
+
+    /// As [`rolling_view`](Self::rolling_view); with a state, somebody spoke before `messages`.
+    pub(super) fn view_behind(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
+        let spoken = given.is_some();
+        self.view_of(messages, given, spoken)
+    }
+
     /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
     /// it, both come from the summaries in the transcript, if it has any.
     #[must_use]
     pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
+        self.view_of(messages, given, false)
+    }
+
+    fn view_of(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>, mut spoken: bool) -> RollingView {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
-        let mut spoken = false;
         for (at, message) in messages.iter().enumerate() {
             spoken &= !message.boundary && !message.replacing;
             if spoken {

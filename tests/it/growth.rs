@@ -118,6 +118,42 @@ fn messages(count: usize) -> String {
     "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
 }
 
+/// Questions and answers, in lines.
+fn chat(messages: usize) -> String {
+    let exchange = "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"y\"}\n";
+    exchange.repeat(messages / 2)
+}
+
+/// Call number `nth` with its result; the model says `said` beside it, as JSON.
+fn round(nth: usize, said: &str) -> String {
+    let called = call(&format!("c{nth}"));
+    format!(
+        "{{\"role\":\"assistant\",\"content\":{said},\"tool_calls\":[{called}]}}\n\
+         {{\"role\":\"tool\",\"tool_call_id\":\"c{nth}\",\"content\":\"a long line of src/main.rs, {nth}\"}}\n"
+    )
+}
+
+/// A question, and calls with their results; the model speaks beside every call whose number is a multiple of `speaks`, and
+/// names the same file.
+fn agent(messages: usize, speaks: usize) -> String {
+    let begin = "{\"role\":\"system\",\"content\":\"be brief\"}\n{\"role\":\"user\",\"content\":\"go\"}\n";
+    let said = |nth: usize| if nth.is_multiple_of(speaks) { "\"now src/main.rs\"" } else { "null" };
+    begin.to_owned() + &(0..messages / 2).map(|nth| round(nth, said(nth))).collect::<String>()
+}
+
+fn talkative(messages: usize) -> String {
+    agent(messages, 3)
+}
+
+fn silent(messages: usize) -> String {
+    agent(messages, messages)
+}
+
+/// Questions and answers, and a result before every hundredth.
+fn rarely(messages: usize) -> String {
+    (0..messages / 100).map(|nth| round(nth, "null") + &chat(98)).collect()
+}
+
 /// A hundred short messages that templates of these tests render, and between them others that they do not.
 fn marked(count: usize, others: &str) -> String {
     let said = |nth: usize| if nth.is_multiple_of(count / 100) { "mark" } else { others };
@@ -174,6 +210,13 @@ const CASES: &[GrowthCase] = &[
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay records of a list", &["replay"], list),
+    ("replay", &["replay"], chat),
+    ("replay missing references", &["replay", "--missing"], talkative),
+    ("replay calls", &["replay"], talkative),
+    ("replay calls without words", &["replay"], silent),
+    ("replay rare results", &["replay"], rarely),
+    ("replay a small limit", &["replay", "-p", "limit -t 400"], talkative),
+    ("replay a marked cache", &["replay", "--cache", "anthropic"], talkative),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
     ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
     ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),

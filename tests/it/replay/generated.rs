@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use crate::laws::boundaries::{BOUNDED, marked};
 use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
 use crate::properties::property;
-use crate::spell::{SPELLERS, broken_script, sound_script};
+use crate::spell::{SPELLERS, Speller, Turn, broken_script, sound_script};
 
 /// A policy, and whether it writes nothing of its own.
 type PolicyCase = (&'static str, fn() -> Chain, bool);
@@ -128,6 +128,22 @@ fn requests(policy: &PolicyReport) -> (&[curtail::replay::RequestReport], &[curt
     (&policy.requests, &policy.missing)
 }
 
+/// What is decided from the end of the conversation, or from what was decided before, is what the whole of it gives.
+fn sends_the_same(script: &[Turn], (dialect, spell): Speller) -> Result<(), TestCaseError> {
+    let text: String = spell(script).iter().map(|item| format!("{item}\n")).collect();
+    let cases: Vec<&PolicyCase> = CASES.iter().filter(|case| (case.1)().stages.len() == 1).collect();
+    let own = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
+    let whole = cases.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
+    let own = replayed(own, Apply::View, false, dialect, &text);
+    let whole = replayed(whole, Apply::View, false, dialect, &text);
+    for (own, whole) in own.iter().zip(&whole) {
+        for (own, whole) in own.policies.iter().zip(&whole.policies) {
+            prop_assert_eq!(requests(own), requests(whole), "{} in {}", &own.name, &text);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(property(96))]
 
@@ -160,22 +176,14 @@ proptest! {
         }
     }
 
-    /// What is decided from the end of the conversation is what the whole of it gives.
     #[test]
-    fn a_local_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS)) {
-        let script = [script, more].concat();
-        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        let local: Vec<&PolicyCase> = CASES.iter().filter(|case| (case.1)().stages[0].processor.is_local() && (case.1)().stages.len() == 1).collect();
-        prop_assert!(local.len() >= 6);
-        let own = local.iter().map(|case| policy(case.0, (case.1)())).collect();
-        let whole = local.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
-        let own = replayed(own, Apply::View, false, speller.0, &text);
-        let whole = replayed(whole, Apply::View, false, speller.0, &text);
-        for (own, whole) in own.iter().zip(&whole) {
-            for (own, whole) in own.policies.iter().zip(&whole.policies) {
-                prop_assert_eq!(requests(own), requests(whole), "{} in {}", &own.name, &text);
-            }
-        }
+    fn a_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS)) {
+        sends_the_same(&[script, more].concat(), speller)?;
+    }
+
+    #[test]
+    fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), speller in prop::sample::select(SPELLERS)) {
+        sends_the_same(&[scripts.concat(), end].concat(), speller)?;
     }
 
     #[test]
