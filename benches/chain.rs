@@ -15,12 +15,10 @@ mod chats;
 use std::io::Write as _;
 use std::time::Instant;
 
-use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, Cutter};
-use curtail_core::processors::{
-    Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
-};
-use curtail_tokens::tokenizers;
+use curtail::dialects::{Framing, Reading};
+use curtail::pipeline::{Chain, Cutter};
+use curtail::processors::{Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit};
+use curtail::tokenizers;
 
 const PAIRS: usize = 15;
 

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use curtail_core::suggest::closest;
+use crate::suggest::closest;
 
 /// Names of flags and values in other programs, each with the name here.
 const SYNONYMS: &[(&str, &str)] = &[

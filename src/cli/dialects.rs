@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::console;
-use curtail_core::dialects::ALL;
+use crate::dialects::ALL;
 
 /// List the dialects and how each is detected
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::conversation::Conversation;
-use curtail_core::transcript::PartRef;
+use crate::transcript::PartRef;
 
 /// Tokens under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

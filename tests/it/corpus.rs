@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use curtail_core::dialects::ALL;
+use curtail::dialects::ALL;
 use proptest::prelude::*;
 
 #[path = "../../fuzz/src/bodies.rs"]

@@ -1,7 +1,6 @@
-//! The tests of the program, in one program of their own: one module per command or layer, one runner.
+//! All integration tests, in one program: one module per command or layer, one runner, one setting for property tests.
 
 #![allow(
-    dead_code,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,23 +14,22 @@ mod check;
 mod cli;
 mod corpus;
 mod designs;
+mod dialects;
 mod docs;
 mod growth;
-#[path = "../../fuzz/src/laws.rs"]
+mod json;
 mod laws;
 mod ledger;
 mod memory;
 mod memory_cli;
 mod packaging;
 mod program;
-#[path = "../core/properties.rs"]
 mod properties;
 mod quality;
 mod replay;
 mod run;
 mod server;
 mod site;
-#[path = "../core/spell/mod.rs"]
 mod spell;
 mod store;
 mod summarizers;

@@ -8,10 +8,8 @@ use anyhow::{Context as _, bail};
 use super::flags::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
-use curtail_memory::memory::{
-    self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn,
-};
-use curtail_memory::store::Scope;
+use crate::memory::{self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
+use crate::store::Scope;
 
 /// Merge an object into the state and print the state
 #[derive(Debug, clap::Args)]
@@ -75,7 +73,7 @@ fn argument(text: &str) -> anyhow::Result<String> {
         return Ok(text.to_owned());
     }
     let mut read = String::new();
-    curtail_io::input().context("stdin")?.read_to_string(&mut read)?;
+    console::input().context("stdin")?.read_to_string(&mut read)?;
     Ok(read)
 }
 

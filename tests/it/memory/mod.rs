@@ -3,4 +3,5 @@
 mod block;
 mod kept;
 mod merge;
+#[cfg(feature = "schema")]
 mod schema;

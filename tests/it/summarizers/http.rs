@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server, nobody};
-use curtail_memory::summarizers::{
+use curtail::summarizers::{
     Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};

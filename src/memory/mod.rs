@@ -1,0 +1,33 @@
+//! Working memory: the notes that a model wrote with tool calls, replayed, validated and put back into its context.
+//! It knows no wire format: an update is a call id and JSON text. What keeps the notes between runs needs `store`.
+
+mod block;
+#[cfg(feature = "store")]
+mod error;
+#[cfg(feature = "store")]
+mod kept;
+mod merge;
+mod schema;
+#[cfg(feature = "store")]
+mod scope;
+mod scratchpad;
+mod state;
+mod tool;
+mod working_memory;
+
+pub use block::{Block, TooSmall, fit, is_block};
+#[cfg(feature = "store")]
+pub use error::MemoryError;
+#[cfg(feature = "store")]
+pub use kept::{Loaded, Replayed, Rules, amend, clear, load, replay, set};
+pub use merge::{DEPTH, merge, strip};
+pub use schema::{Mismatched, Schema, SchemaError, Violation};
+#[cfg(feature = "store")]
+pub use scope::{Owner, Spawned, spawn};
+pub use scratchpad::{Outcome, Scratchpad, Update};
+pub use state::{State, StateError};
+pub use tool::{NAMES, Shape, definition};
+pub use working_memory::{FoundUpdate, StateSource, WorkingMemory, updates};
+
+/// The default budget of a block, in tokens.
+pub const BUDGET: usize = 1500;
