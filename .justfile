@@ -10,12 +10,12 @@ check:
 
 # Run the tests whose names contain WORDS, such as `just test laws::`
 test *WORDS:
-    cargo test --test it -- {{WORDS}}
+    cargo test -- {{WORDS}}
 
 # Write what the program prints into the console blocks, the pages of rules and the snapshots; review the diff
 bless:
     CURTAIL_BLESS=1 cargo test --test it -- docs:: check::rules
-    INSTA_UPDATE=always cargo test --test it
+    INSTA_UPDATE=always cargo test -p curtail-core
 
 # Build the site into target/site; needs mdbook
 site:
@@ -23,11 +23,11 @@ site:
 
 # Run the laws on N generated transcripts of every dialect
 laws N="1000":
-    PROPTEST_CASES={{N}} cargo test --test it laws::
+    PROPTEST_CASES={{N}} cargo test -p curtail-core laws::
 
 # Run the laws on your own transcripts
 data FOLDER:
-    CURTAIL_DATA={{FOLDER}} cargo test --test it
+    CURTAIL_DATA={{FOLDER}} cargo test
 
 # Compare the speed of counting with tiktoken-rs
 bench-tokens:

@@ -15,10 +15,12 @@ mod chats;
 use std::io::Write as _;
 use std::time::Instant;
 
-use curtail::dialects::{Framing, Reading};
-use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit};
-use curtail::tokenizers;
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{
+    Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+};
+use curtail_tokens::tokenizers;
 
 const PAIRS: usize = 15;
 

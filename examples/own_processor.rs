@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io::Write as _;
 
-use curtail::dialects::{Framing, Reading};
-use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{Decision, Plan, Processor, ProcessorError, View};
-use curtail::transcript::Content;
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Decision, Plan, Processor, ProcessorError, View};
+use curtail_core::transcript::Content;
 
 const CHAT: &str = r#"{"role": "user", "content": "Book a table for two."}
 {"role": "assistant", "content": "Booked for 19:30."}

@@ -5,8 +5,8 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use curtail::dialects::{Framing, Reading};
-use curtail::templates::{ChatMessage, ChatTemplate, ToolList};
+use curtail_core::dialects::{Framing, Reading};
+use curtail_tokens::templates::{ChatMessage, ChatTemplate, ToolList};
 
 fn rendered(template: &ChatTemplate, reading: &Reading, record: &str) -> Result<String, Box<dyn std::error::Error>> {
     let document = reading.parse(record)?;

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::io::Write as _;
 
-use curtail::dialects::{Framing, Reading};
-use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{HistoryWindow, Keep, WindowUnit};
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{HistoryWindow, Keep, WindowUnit};
 
 const REQUEST: &str = r#"{"model": "gpt-4o", "messages": [
   {"role": "system", "content": "You answer in one sentence."},

@@ -8,8 +8,8 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use anstyle::Style;
 
-use crate::error::Error;
-use crate::visible::{self, JsonWriter, one_line};
+use curtail_core::error::Error;
+use curtail_core::visible::{self, JsonWriter, one_line};
 
 /// The variables with keys. No text for people shows one, nor a key that was read from a file.
 const KEYS: [&str; 3] = ["CURTAIL_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
@@ -20,26 +20,12 @@ const SHORTEST_KEY: usize = 8;
 /// Whether standard output was closed when the program started. What stands in its place since would swallow all output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether standard input was closed when the program started. What stands in its place since would be an empty input.
-static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
-
 /// Notes whether standard input and output were closed before the program started: then reading the one, or writing to the other,
 /// is an error.
 #[doc(hidden)]
 pub fn note_closed_streams(input: bool, output: bool) {
-    INPUT_CLOSED.store(input, Ordering::Relaxed);
+    curtail_io::note_closed_input(input);
     CLOSED.store(output, Ordering::Relaxed);
-}
-
-/// Standard input.
-///
-/// # Errors
-/// It was closed before the program started.
-pub(crate) fn input() -> io::Result<io::Stdin> {
-    match INPUT_CLOSED.load(Ordering::Relaxed) {
-        true => Err(io::Error::other("closed before the program started")),
-        false => Ok(io::stdin()),
-    }
 }
 
 fn out_is_open() -> io::Result<()> {

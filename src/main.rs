@@ -98,10 +98,10 @@ mod work {
     pub(crate) fn counted(program: impl FnOnce() -> ExitCode) -> ExitCode {
         let Some(path) = std::env::var_os("CURTAIL_WORK").map(PathBuf::from) else { return program() };
         COUNTS.store(true, Ordering::Relaxed);
-        curtail::count_steps();
+        curtail_core::steps::count_steps();
         let status = program();
         COUNTS.store(false, Ordering::Relaxed);
-        let counts = [curtail::steps(), ALLOCATED.load(Ordering::Relaxed)];
+        let counts = [curtail_core::steps::steps(), ALLOCATED.load(Ordering::Relaxed)];
         let peak = PEAK.load(Ordering::Relaxed);
         let text = format!("steps {}\nallocated {}\npeak {peak}\n", counts[0], counts[1]);
         if std::fs::write(path, text).is_err() { ExitCode::from(2) } else { status }

@@ -25,7 +25,7 @@ use std::{
     time::Instant,
 };
 
-use curtail::tokenizers::tokenizer_by_name;
+use curtail_tokens::tokenizers::tokenizer_by_name;
 use tiktoken_rs::CoreBPE;
 
 const PAIRS: usize = 7;

@@ -2,11 +2,11 @@
 
 use std::io::Cursor;
 
-use curtail::dialects::{ALL, Framing, Reading};
-use curtail::json::{Document, Value};
-use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{Repair, RepairMode};
-use curtail::store::{Clash, Store};
+use curtail_core::dialects::{ALL, Framing, Reading};
+use curtail_core::json::{Document, Value};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Repair, RepairMode};
+use curtail_memory::store::{Clash, Store};
 
 use crate::laws::cases::CASES;
 use crate::laws::check::{check_laws, cut_with, read_seen};

@@ -4,17 +4,17 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::value_hash::value_hash;
 use super::{Unit, Work};
-use crate::checks::{
+use curtail_core::checks::{
     DUPLICATE_TRANSCRIPT, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts, Verdicts,
     rule_named,
 };
-use crate::counting::REFUSED;
-use crate::dialects::{Dialect, Framing, ReadError, Reading, dialect_named};
-use crate::edit::hunks;
-use crate::json::Document;
-use crate::pipeline::{Chain, Cutter, calibrated};
-use crate::processors::{Counting, Exempt, Repair, RepairFor, View};
-use crate::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
+use curtail_core::counting::REFUSED;
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, dialect_named};
+use curtail_core::edit::hunks;
+use curtail_core::json::Document;
+use curtail_core::pipeline::{Chain, Cutter, calibrated};
+use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};
+use curtail_core::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
 
 /// How texts are checked.
 pub struct Checking {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Opened, Unit, Work};
-use crate::dialects::ReadError;
-use crate::edit::Explained;
-use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{FileSink, RowPlace, RowResult, Targets};
-use crate::pipeline::{Cutter, Decider, StageCount, Totals, Window};
-use crate::steps;
 use crate::tables::TableSink;
-use crate::visible::{self, one_line};
+use curtail_core::dialects::ReadError;
+use curtail_core::edit::Explained;
+use curtail_core::error::{Error, ErrorKind, TextPlace};
+use curtail_core::pipeline::{Cutter, Decider, StageCount, Totals, Window};
+use curtail_core::steps;
+use curtail_core::visible::{self, one_line};
+use curtail_io::{FileSink, RowPlace, RowResult, Targets};
 
 /// Cuts units.
 pub struct Cutting {

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{InputOptions, Opened};
-use crate::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
-use crate::error::{Error, ErrorKind, TextPlace};
-use crate::io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
-use crate::json::{Document, ParseErrorKind};
 use crate::tables::{Rows, Table};
+use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
+use curtail_core::error::{Error, ErrorKind, TextPlace};
+use curtail_core::json::{Document, ParseErrorKind};
+use curtail_io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;

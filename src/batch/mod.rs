@@ -9,8 +9,8 @@
 //!
 //! ```
 //! use curtail::batch::{Batch, Event, Flow, Unit, Work};
-//! use curtail::dialects::ReadError;
-//! use curtail::io::Source;
+//! use curtail_core::dialects::ReadError;
+//! use curtail_io::Source;
 //!
 //! struct Messages;
 //!
@@ -58,13 +58,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, ExplainFormat, OutputSink, WindowPlace};
 
-use crate::dialects::{Dialect, Framing, ReadError, Reading};
-use crate::error::{Error, ErrorKind, Locator};
-use crate::io::{BLOCK, Limits, Packing, Progress, RowPlace, RowResult, Source, Stamp};
-use crate::json::Document;
-use crate::steps;
+use crate::progress::Progress;
 use crate::tables::Table;
-use crate::transcript::Transcript;
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
+use curtail_core::error::{Error, ErrorKind, Locator};
+use curtail_core::json::Document;
+use curtail_core::steps;
+use curtail_core::transcript::Transcript;
+use curtail_io::{BLOCK, Limits, Packing, RowPlace, RowResult, Source, Stamp};
 
 /// How a batch is run.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +89,7 @@ pub struct Batch {
 pub struct InputOptions {
     /// How transcripts are laid out in a file.
     pub framing: Option<Framing>,
-    /// The name of the dialect, for [`crate::dialects::dialect_named`].
+    /// The name of the dialect, for [`curtail_core::dialects::dialect_named`].
     pub dialect: Option<String>,
     /// The key under which records contain their messages; `None` for the usual keys.
     pub messages_key: Option<String>,
@@ -117,7 +118,6 @@ impl InputOptions {
 
 /// How to handle a unit that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum OnError {
     /// The rest of the file is not read.
     #[default]
@@ -287,7 +287,6 @@ pub trait Work: Sync {
 
 /// What happens in a batch, in the order of the input.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Event<'e, Out> {
     /// A file was opened.
     Opened(&'e Arc<Opened>),
@@ -315,7 +314,6 @@ pub enum Event<'e, Out> {
 
 /// Something that failed.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Failure {
     /// The error, with its place.
     pub error: Error,
@@ -325,7 +323,6 @@ pub struct Failure {
 
 /// How the batch continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Flow {
     /// The next event.
     Continue,

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::CutOutput;
-use crate::dialects::ReadError;
-use crate::error::{Error, ErrorKind};
-use crate::io::{Packing, RowPlace, RowResult, TableFormat};
-use crate::json::{Document, Value};
-use crate::pipeline::{Cut, Window};
+use curtail_core::dialects::ReadError;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::json::{Document, Value};
+use curtail_core::pipeline::{Cut, Window};
+use curtail_io::{Packing, RowPlace, RowResult, TableFormat};
 
 impl CutOutput {
     /// Notes what `cut` made of the row at `place` with the text `old`: its text from `before` on. The windows of one

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use crate::json::{Text, Value, ValueKind};
+use curtail_core::json::{Text, Value, ValueKind};
 
 /// Hashes `value`. White space, the order of keys, escapes and the spelling of numbers make no difference. Lists and objects
 /// wait on a stack of their own, so deep nesting uses no machine stack.
@@ -88,7 +88,7 @@ fn decimal(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::value_hash;
-    use crate::json::Document;
+    use curtail_core::json::Document;
 
     fn hash(text: &str) -> u64 {
         Document::parse(text).map_or(0, |document| document.roots().next().map_or(0, |root| value_hash(root, 1)))

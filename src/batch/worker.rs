@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
-use crate::dialects::{Framing, ReadError};
-use crate::error::{Error, ErrorKind, Locator, TextPlace};
-use crate::io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
+use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
+use curtail_io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 
 /// The result of a task.
 pub(super) struct Done<Out> {

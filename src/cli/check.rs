@@ -13,14 +13,15 @@ use super::input::{Global, Input};
 use super::interrupt::Interrupt;
 use super::report;
 use crate::batch::{Batch, Checking, OnError, TextRepair};
-use crate::checks::{Inspection, Levels, Profile, Table};
 use crate::cli::options::{CountingOptions, REPAIR_MODES, TemplateOptions, Tokens, one_of, profile_named};
 use crate::console;
-use crate::dialects::Dialect;
-use crate::io::{Progress, Source};
-use crate::processors::{Repair, RepairMode};
+use crate::progress::Progress;
 use crate::reports::{self, FORMATS, Format, Outcome, Silenced};
-use crate::transcript::PairingRules;
+use curtail_core::checks::{Inspection, Levels, Profile, Table};
+use curtail_core::dialects::Dialect;
+use curtail_core::processors::{Repair, RepairMode};
+use curtail_core::transcript::PairingRules;
+use curtail_io::Source;
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]

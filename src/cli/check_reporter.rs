@@ -8,12 +8,13 @@ use std::sync::Arc;
 use super::input::Global;
 use super::report;
 use crate::batch::{Checked, Event, Flow, Opened};
-use crate::checks::Finding;
 use crate::console;
-use crate::error::{Error, ErrorKind};
-use crate::io::{FileSink, Progress, Replace, Scratch};
+use crate::progress::Progress;
 use crate::reports::{FORMATS, Format, Outcome};
-use crate::visible::one_line;
+use curtail_core::checks::Finding;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::visible::one_line;
+use curtail_io::{FileSink, Replace, Scratch};
 
 /// Collects the results of a batch of checks.
 pub(super) struct CheckReporter<'g> {

@@ -8,11 +8,11 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::PROCESSOR_SPECS;
-use crate::checks::{ALL, Group};
 use crate::cli::config::{Choice, Config, Origin, Step, Value, Variables, schema};
 use crate::console;
-use crate::summarizers::shown_endpoint;
-use crate::visible::one_line;
+use curtail_core::checks::{ALL, Group};
+use curtail_core::visible::one_line;
+use curtail_memory::summarizers::shown_endpoint;
 
 /// The choice of a configuration.
 #[derive(Debug, Clone, clap::Args)]

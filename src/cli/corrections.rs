@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::suggest::closest;
+use curtail_core::suggest::closest;
 
 /// Names of flags and values in other programs, each with the name here.
 const SYNONYMS: &[(&str, &str)] = &[

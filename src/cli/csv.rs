@@ -1,6 +1,6 @@
 //! CSV as RFC 4180 defines it.
 
-use crate::visible::one_line;
+use curtail_core::visible::one_line;
 
 /// A field on one line, in quotation marks if it needs them. What a spreadsheet would run as a formula follows an
 /// apostrophe, so it is a text there.

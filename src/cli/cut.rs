@@ -13,13 +13,14 @@ use super::report;
 use super::split_map::SplitMap;
 use crate::batch::{self, Batch, ExplainFormat, OnError};
 use crate::cli::options::Options;
-use crate::dialects::Framing;
-use crate::digest::fnv1a_128;
-use crate::error::{Error, ErrorKind};
-use crate::io::{self, Destination, Existing, FileUses, MANIFEST, Manifest, Progress, Scratch, Source, Targets};
-use crate::pipeline::{Chain, Cutter};
-use crate::processors::{Counting, OnSummary};
-use crate::tokenizers;
+use crate::progress::Progress;
+use curtail_core::dialects::Framing;
+use curtail_core::digest::fnv1a_128;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Counting, OnSummary};
+use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
+use curtail_tokens::tokenizers;
 
 /// What is done to the inputs.
 pub(super) struct Job {
@@ -177,7 +178,7 @@ impl Cutting {
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => {
-                io::refuse_file_as_directory(directory)?;
+                curtail_io::refuse_file_as_directory(directory)?;
                 directory.join(MANIFEST)
             }
             (None, None, Some(_)) => PathBuf::from(MANIFEST),
@@ -229,7 +230,7 @@ impl Cutting {
         if self.output.in_place.is_none() {
             return Ok(());
         }
-        match self.input.paths.iter().find(|path| io::is_like_suffix(path)) {
+        match self.input.paths.iter().find(|path| curtail_io::is_like_suffix(path)) {
             Some(path) => {
                 let suffix = path.to_string_lossy();
                 let what = match suffix.is_empty() {

@@ -15,10 +15,11 @@ use super::split_map::{SplitMap, refuse_parts};
 use super::sums::Sums;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
 use crate::console;
-use crate::dialects::Framing;
-use crate::error::{Error, ErrorKind};
-use crate::io::{Manifest, Progress};
-use crate::processors::Counting;
+use crate::progress::Progress;
+use curtail_core::dialects::Framing;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::processors::Counting;
+use curtail_io::Manifest;
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::console;
-use crate::error::Error;
+use curtail_core::error::Error;
 
 /// Standard output, and the last byte that was written to it.
 pub(super) struct Stdout {

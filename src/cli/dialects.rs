@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::console;
-use crate::dialects::ALL;
+use curtail_core::dialects::ALL;
 
 /// List the dialects and how each is detected
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::report;
-use crate::visible::word;
 use anyhow::{Context as _, bail};
+use curtail_core::visible::word;
 
 /// The text of a new configuration.
 const START: &str = include_str!("init.toml");

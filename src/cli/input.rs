@@ -11,11 +11,12 @@ use super::report;
 use crate::batch::{InputOptions, OnError};
 use crate::cli::options::{Choice, REPAIR_MODES, one_of, repairs};
 use crate::console;
-use crate::dialects::Framing;
-use crate::error::{Error, ErrorKind};
-use crate::io::{self, Inputs, Show, Source, Wanted};
-use crate::pipeline::Chain;
-use crate::processors::{Live, RepairMode, Thinking};
+use crate::progress::Show;
+use curtail_core::dialects::Framing;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Live, RepairMode, Thinking};
+use curtail_io::{Inputs, Source, Wanted};
 
 /// The framing that `--framing` requests; `None` to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,7 +330,7 @@ impl Input {
 
 /// What the paths lead to. A terminal is no input: nobody types a transcript.
 fn found(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
-    let mut found = io::find_sources(wanted)?;
+    let mut found = curtail_io::find_sources(wanted)?;
     let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
     for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
         error.what.push_str(&format!("; a number belongs to a flag, such as -n {}", error.name));

@@ -8,7 +8,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use signal_hook::flag;
 
-use crate::summarizers::stop_flag;
+use curtail_memory::summarizers::stop_flag;
 
 /// Ctrl-C, `kill`, and the end of the terminal.
 #[cfg(unix)]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::console;
-use crate::io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
 use anyhow::{Context as _, bail};
 use clap_mangen::Man;
+use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
 
 /// Print the manual page, or write one page for each command
 #[derive(Debug, clap::Args)]

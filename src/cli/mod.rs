@@ -47,9 +47,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
 use crate::console;
-use crate::tokenizers::tokenizer_panic;
-use crate::visible::one_line;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use curtail_core::visible::one_line;
+use curtail_tokens::tokenizers::tokenizer_panic;
 
 pub(crate) use processor_specs::PROCESSOR_SPECS;
 

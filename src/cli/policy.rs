@@ -7,8 +7,8 @@ use anyhow::{Context as _, anyhow, bail};
 use super::PROCESSOR_SPECS;
 use super::config::{Config, Step};
 use super::options::ProcessorSpec;
-use crate::pipeline::{Chain, Processors};
-use crate::suggest::unknown;
+use curtail_core::pipeline::{Chain, Processors};
+use curtail_core::suggest::unknown;
 
 /// A command of a policy.
 pub(super) struct Command {

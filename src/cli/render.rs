@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::console;
-use crate::templates::{self, ChatTemplate};
+use curtail_tokens::templates::{self, ChatTemplate};
 
 /// The first argument of such a process. No command has this name.
 pub(super) const COMMAND: &str = "__render";

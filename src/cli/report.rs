@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 use super::input::Global;
 use crate::batch::Opened;
 use crate::console;
-use crate::error::Error;
-use crate::templates::REFUSED;
+use curtail_core::counting::REFUSED;
+use curtail_core::error::Error;
 
 /// Prints an error.
 pub(super) fn error(what: &impl Display) {

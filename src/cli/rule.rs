@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::checks::{ALL, Rule, rule_named};
 use crate::console;
+use curtail_core::checks::{ALL, Rule, rule_named};
 
 /// Show a rule's documentation, or list all rules
 #[derive(Debug, clap::Args)]

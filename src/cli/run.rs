@@ -10,7 +10,7 @@ use super::cut::{self, Job};
 use super::input::{Cutting, Global};
 use super::report;
 use crate::console;
-use crate::visible::one_line;
+use curtail_core::visible::one_line;
 
 /// Run the processors of a configuration file, in the order history, network, agent
 ///

@@ -12,10 +12,12 @@ use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::console;
-use crate::dialects::ReadError;
-use crate::error::Error;
-use crate::transcript::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript};
-use crate::visible::one_line;
+use curtail_core::dialects::ReadError;
+use curtail_core::error::Error;
+use curtail_core::transcript::{
+    Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
+};
+use curtail_core::visible::one_line;
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///

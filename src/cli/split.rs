@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::cut::{self, Job};
 use super::input::{Cutting, Global};
 use crate::cli::options::SplitOptions;
-use crate::pipeline::Chain;
+use curtail_core::pipeline::Chain;
 
 /// Split long transcripts into windows that fit a token budget
 ///

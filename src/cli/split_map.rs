@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::input::Cutting as Flags;
 use crate::batch::{CutOutput, Opened};
-use crate::error::{Error, ErrorKind};
-use crate::io::Targets;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_io::Targets;
 
 /// The file of `--map`.
 pub(super) struct SplitMap {

@@ -12,9 +12,9 @@ use super::input::is_standard;
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
-use crate::error::{Error, ErrorKind};
-use crate::io::{FileSink, Packing, Replace, Scratch};
-use crate::store::{Clash, Store, StoreError, StoreLocation};
+use curtail_core::error::{Error, ErrorKind};
+use curtail_io::{FileSink, Packing, Replace, Scratch};
+use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 
 /// The values of `--on-clash`.
 const CLASHES: &[Choice<Clash>] = &[
@@ -129,7 +129,7 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
     let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
     let mut input: Box<dyn BufRead> = match file {
         Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| name.clone())?)),
-        None => Box::new(console::input().with_context(|| name.clone())?.lock()),
+        None => Box::new(curtail_io::input().with_context(|| name.clone())?.lock()),
     };
     let taken = place.open()?.import(&mut input, on_clash).map_err(|error| match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use crate::batch::CutOutput;
-use crate::pipeline::{Chain, StageCount, Totals};
+use curtail_core::pipeline::{Chain, StageCount, Totals};
 
 /// Sums over a batch.
 #[derive(Debug, Default)]

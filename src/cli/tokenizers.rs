@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use comfy_table::{Table, presets};
 
 use crate::console;
-use crate::tokenizers::{BY_USAGE, all};
+use curtail_tokens::tokenizers::{BY_USAGE, all};
 
 /// List the tokenizers and their models
 #[derive(Debug, clap::Args)]

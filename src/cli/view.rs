@@ -12,13 +12,13 @@ use super::config::{Choice, Config, Variables};
 use super::input::{Global, Input, is_standard};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
-use crate::checks::{Levels, LineIndex, Table};
 use crate::cli::options::{CountingOptions, Tokens};
-use crate::dialects::{Framing, ReadError};
-use crate::io::{FileUses, Source};
-use crate::pipeline::calibrated;
-use crate::processors::Counting;
 use crate::view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
+use curtail_core::checks::{Levels, LineIndex, Table};
+use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::pipeline::calibrated;
+use curtail_core::processors::Counting;
+use curtail_io::{FileUses, Source};
 
 /// Write a page that shows a transcript, or what a policy would do to it
 ///

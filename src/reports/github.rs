@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 
 use super::{Format, Outcome};
-use crate::checks::{Finding, Level};
-use crate::visible::one_line;
+use curtail_core::checks::{Finding, Level};
+use curtail_core::visible::one_line;
 
 pub(super) const FORMAT: Format = Format {
     name: "github",

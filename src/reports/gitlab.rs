@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Format, Outcome};
-use crate::checks::{Finding, Level};
-use crate::digest::fnv1a_128;
-use crate::visible::JsonWriter;
+use curtail_core::checks::{Finding, Level};
+use curtail_core::digest::fnv1a_128;
+use curtail_core::visible::JsonWriter;
 
 /// One finding, in the members of Code Climate that GitLab reads.
 #[derive(Serialize)]

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Format, Outcome, Silenced};
-use crate::checks::{FindingPlace, Level};
-use crate::visible::JsonWriter;
+use curtail_core::checks::{FindingPlace, Level};
+use curtail_core::visible::JsonWriter;
 
 /// Raised when a member is removed or changes its meaning; new members do not raise it.
 const VERSION: u32 = 1;

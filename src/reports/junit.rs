@@ -6,8 +6,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::{Format, Outcome};
-use crate::checks::{Finding, Level};
-use crate::visible::{lines, one_line};
+use curtail_core::checks::{Finding, Level};
+use curtail_core::visible::{lines, one_line};
 
 pub(super) const FORMAT: Format = Format { name: "junit", summary: "JUnit XML", write, finding: None };
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::checks::{ALL, Finding, Level, Rule};
+use curtail_core::checks::{ALL, Finding, Level, Rule};
 
 /// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
@@ -80,7 +80,6 @@ impl fmt::Display for Silenced {
 
 /// The number of findings of a rule.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Count {
     /// The rule.
     pub rule: &'static Rule,
@@ -153,7 +152,6 @@ impl Outcome {
 
 /// A format of reports.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Format {
     /// The format's name, as `--output-format` spells it.
     pub name: &'static str,

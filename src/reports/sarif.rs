@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Format, Outcome};
-use crate::checks::{ALL, Finding, FindingPlace, Level, Rule};
-use crate::visible::JsonWriter;
+use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
+use curtail_core::visible::JsonWriter;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Count, Format, Outcome};
-use crate::checks::{Finding, Level};
-use crate::visible::{one_line, printed};
+use curtail_core::checks::{Finding, Level};
+use curtail_core::visible::{one_line, printed};
 
 pub(super) const FORMAT: Format = Format { name: "text", summary: "For people", write, finding: Some(write_finding) };
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::content::{Passage, code, passage};
 use super::visible::{Shown, line};
-use crate::json::{Document, Value};
+use curtail_core::json::{Document, Value};
 
 /// Arguments longer than this many bytes are shown as they are.
 const LONGEST: usize = 1_000_000;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::conversation::Cost;
-use crate::transcript::{Message, Role};
+use curtail_core::transcript::{Message, Role};
 
 /// A request to the model: everything before one of its replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

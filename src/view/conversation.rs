@@ -3,11 +3,11 @@
 
 use super::context::{Request, requests};
 use super::effect::Effect;
-use crate::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
-use crate::dialects::Dialect;
-use crate::pipeline::Chain;
-use crate::processors::{Counting, ProcessorError, View};
-use crate::transcript::{Layout, Message, Pairs, ProviderRules, Role, Transcript};
+use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
+use curtail_core::dialects::Dialect;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Counting, ProcessorError, View};
+use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Role, Transcript};
 
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]

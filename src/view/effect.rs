@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::context::{Request, sample};
 use super::conversation::{Cost, Policy};
-use crate::edit::{Explained, explain};
-use crate::pipeline::Stage;
-use crate::processors::{Counting, Plan, ProcessorError, View};
-use crate::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};
+use curtail_core::edit::{Explained, explain};
+use curtail_core::pipeline::Stage;
+use curtail_core::processors::{Counting, Plan, ProcessorError, View};
+use curtail_core::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};
 
 /// How many requests the policy is applied to for its curve.
 const SAMPLES: usize = 64;

@@ -8,8 +8,8 @@ use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State};
 use super::shares::tool;
 use super::visible::{Shown, counted, figure, line, size};
-use crate::json::Text;
-use crate::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};
+use curtail_core::json::Text;
+use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::conversation::Conversation;
 use super::effect::{Effect, State};
 use super::shares::{costliest, roles, tool, tools};
 use super::visible::{Shown, counted, figure, line, percent};
-use crate::transcript::{Content, PartRef};
+use curtail_core::transcript::{Content, PartRef};
 
 /// Findings that are listed; the others are counted.
 const FINDINGS: usize = 100;

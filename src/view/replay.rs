@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::page::still;
 use super::visible::{Shown, counted, figure, percent};
-use crate::replay::{PolicyReport, PolicyTotal, SessionReport, TotalReport};
+use curtail_lab::replay::{PolicyReport, PolicyTotal, SessionReport, TotalReport};
 
 /// Policies with a color of their own; later ones share the last.
 const COLORS: usize = 6;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::conversation::Conversation;
-use crate::transcript::PartRef;
+use curtail_core::transcript::PartRef;
 
 /// Tokens under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::effect::{Drafted, Fate, PartFate, State};
 use super::messages::texts;
 use super::shares::tool;
 use super::visible::{counted, figure, line, size};
-use crate::json::Text;
-use crate::transcript::{Content, PartRef, Role, ToolResult};
-use crate::visible::{self, one_line};
+use curtail_core::json::Text;
+use curtail_core::transcript::{Content, PartRef, Role, ToolResult};
+use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use maud::Render;
 
-use crate::visible::{is_suspect, obeyed_at, shown};
+use curtail_core::visible::{is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
 /// shown by their code.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use curtail::dialects::ALL;
+use curtail_core::dialects::ALL;
 use proptest::prelude::*;
 
 #[path = "../../fuzz/src/bodies.rs"]

@@ -1,8 +1,8 @@
 //! The facts that are read from calls, and where they are shown: in summaries, in the state, on the page for the next session.
 
-use curtail::dialects::{Framing, Reading};
-use curtail::ledger::{Ledger, Verdict};
-use curtail::transcript::Pairs;
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::transcript::Pairs;
+use curtail_memory::ledger::{Ledger, Verdict};
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
-//! All integration tests, in one program: one module per command or layer, one runner, one setting for property tests.
+//! The tests of the program, in one program of their own: one module per command or layer, one runner.
 
 #![allow(
+    dead_code,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,22 +15,23 @@ mod check;
 mod cli;
 mod corpus;
 mod designs;
-mod dialects;
 mod docs;
 mod growth;
-mod json;
+#[path = "../../fuzz/src/laws.rs"]
 mod laws;
 mod ledger;
 mod memory;
 mod memory_cli;
 mod packaging;
 mod program;
+#[path = "../core/properties.rs"]
 mod properties;
 mod quality;
 mod replay;
 mod run;
 mod server;
 mod site;
+#[path = "../core/spell/mod.rs"]
 mod spell;
 mod store;
 mod summarizers;

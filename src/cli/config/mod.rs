@@ -24,12 +24,12 @@ pub(crate) use value::{Origin, Value};
 pub(crate) use variables::Variables;
 
 use super::options::ProcessorSpec;
-use crate::error::system_message;
-use crate::pipeline::{Chain, Levels, UnknownLevel};
+use curtail_core::error::system_message;
+use curtail_core::pipeline::{Chain, Levels, UnknownLevel};
 use error::{Page, Reader};
 
 /// A processor of a configuration and the level that it comes from.
-pub(crate) type Step<'c> = crate::pipeline::Step<'c, ProcessorEntry>;
+pub(crate) type Step<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
 
 /// The names of a configuration in a folder; the first that exists is used.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];

@@ -10,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, Page, Reader};
 use super::shown::found;
 use super::table::{self, ProcessorEntry};
-use crate::pipeline::{Agent, Levels, Network};
-use crate::suggest::unknown;
+use curtail_core::pipeline::{Agent, Levels, Network};
+use curtail_core::suggest::unknown;
 
 /// The tables that a file may contain.
 pub(super) const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];

@@ -16,8 +16,8 @@ use super::shown::{found, shown, whole};
 use super::value::{Given, Value, is_overridden, value};
 use super::{MAX_FOUND_PROCESSORS, NAME_IT};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
-use crate::suggest::unknown;
-use crate::tokenizers::names_tokenizer_file;
+use curtail_core::suggest::unknown;
+use curtail_tokens::tokenizers::names_tokenizer_file;
 
 /// A processor with its configuration.
 #[derive(Debug, Clone)]

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::By;
 use crate::batch::Opened;
-use crate::calibration::Figures;
 use crate::cli::input::Global;
 use crate::cli::report;
-use crate::processors::{Counting, View};
-use crate::templates::TemplateError;
-use crate::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript};
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript};
+use curtail_lab::calibration::Figures;
+use curtail_tokens::templates::TemplateError;
 
 /// Numbers of transcripts, messages, calls and tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,14 +10,14 @@ use clap::ValueEnum;
 use super::input::{Global, Input};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
-use crate::calibration::{Figures, NO_FIGURES};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
-use crate::dialects::{Dialect, ReadError};
-use crate::processors::Counting;
-use crate::templates::{REFUSED, TemplateError};
-use crate::transcript::Transcript;
 use counts::{Counts, Sum, Sums};
+use curtail_core::counting::{REFUSED, TemplateError};
+use curtail_core::dialects::{Dialect, ReadError};
+use curtail_core::processors::Counting;
+use curtail_core::transcript::Transcript;
+use curtail_lab::calibration::{Figures, NO_FIGURES};
 
 /// Count tokens, messages and calls
 ///

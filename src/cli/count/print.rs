@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::counts::{Amount, Counts};
 use super::{By, Format};
 use crate::cli::csv;
-use crate::visible::one_line;
+use curtail_core::visible::one_line;
 
 const PERCENTILES: [usize; 3] = [50, 90, 99];
 

@@ -10,13 +10,13 @@ use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::report;
 use crate::console;
-use crate::dialects::ReadError;
-use crate::error::Error;
-use crate::io::{Inputs, find_sources};
-use crate::memory::updates;
-use crate::memory::{Outcome, Replayed, State, Update, replay};
-use crate::store::Store;
-use crate::visible::{self, one_line};
+use curtail_core::dialects::ReadError;
+use curtail_core::error::Error;
+use curtail_core::visible::{self, one_line};
+use curtail_io::{Inputs, find_sources};
+use curtail_memory::memory::updates;
+use curtail_memory::memory::{Outcome, Replayed, State, Update, replay};
+use curtail_memory::store::Store;
 
 /// Apply the memory updates in transcripts and print the state
 ///
@@ -130,7 +130,7 @@ impl Args {
         let state = match (sink.last, sink.store) {
             (Some(state), _) => state,
             (None, None) => sink.start,
-            (None, Some(store)) => crate::memory::load(&store, self.whose.owner(), sink.rules.rules())?.state,
+            (None, Some(store)) => curtail_memory::memory::load(&store, self.whose.owner(), sink.rules.rules())?.state,
         };
         Ok(console::data(&format.write(&state))?)
     }
@@ -202,7 +202,7 @@ impl Work for Search {
             }
             let messages = &transcript.messages;
             let start = |at: usize| {
-                messages.get(at).and_then(crate::transcript::Message::value).map(|value| value.span().start)
+                messages.get(at).and_then(curtail_core::transcript::Message::value).map(|value| value.span().start)
             };
             let found = updates(messages).into_iter().map(|found| Found {
                 line: lines.line_at(start(found.message).unwrap_or_default() as usize),

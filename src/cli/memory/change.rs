@@ -8,8 +8,10 @@ use anyhow::{Context as _, bail};
 use super::flags::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
-use crate::memory::{self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn};
-use crate::store::Scope;
+use curtail_memory::memory::{
+    self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn,
+};
+use curtail_memory::store::Scope;
 
 /// Merge an object into the state and print the state
 #[derive(Debug, clap::Args)]
@@ -73,7 +75,7 @@ fn argument(text: &str) -> anyhow::Result<String> {
         return Ok(text.to_owned());
     }
     let mut read = String::new();
-    console::input().context("stdin")?.read_to_string(&mut read)?;
+    curtail_io::input().context("stdin")?.read_to_string(&mut read)?;
     Ok(read)
 }
 

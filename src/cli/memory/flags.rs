@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use crate::cli::options::{Choice, one_of};
 use crate::cli::report;
 use crate::cli::store::StoreFlag;
-use crate::memory::{Owner, Rules, Schema, State};
-use crate::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
+use curtail_memory::memory::{Owner, Rules, Schema, State};
+use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// The values of `--scope`.
 pub(super) const SCOPES: &[Choice<Scope>] = &[

@@ -10,8 +10,8 @@ use super::flags::{ListFormat, SCOPES};
 use crate::cli::options::one_of;
 use crate::cli::store::StoreFlag;
 use crate::console;
-use crate::store::{Filter, Scope, Shelf, StoreEntry};
-use crate::visible::one_line;
+use curtail_core::visible::one_line;
+use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
 
 /// List the stored states
 #[derive(Debug, clap::Args)]

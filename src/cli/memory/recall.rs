@@ -12,10 +12,10 @@ use crate::cli::input::{Cutting, Global};
 use crate::cli::options::{Options, Tokens, tokenizer_file};
 use crate::cli::report;
 use crate::cli::store::store_path;
-use crate::memory::{BUDGET, Loaded, load, replay};
-use crate::memory::{StateSource, WorkingMemory};
-use crate::pipeline::Processors;
-use crate::tokenizers::{DEFAULT, tokenizer_by_name};
+use curtail_core::pipeline::Processors;
+use curtail_memory::memory::{BUDGET, Loaded, load, replay};
+use curtail_memory::memory::{StateSource, WorkingMemory};
+use curtail_tokens::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Insert the state into a transcript, after the leading instructions
 ///
@@ -93,7 +93,7 @@ impl RecallOptions {
     }
 
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
-    fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<crate::memory::State> {
+    fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<curtail_memory::memory::State> {
         let (rules, owner) = (loaded.rules(), self.whose.owner());
         let (key, store) = (owner.key()?, self.whose.place.open_existing()?);
         note_misspelled(store.as_ref(), key)?;

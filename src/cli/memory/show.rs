@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::flags::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
-use crate::memory::{Loaded, load};
-use crate::store::{RecordKey, Store};
+use curtail_memory::memory::{Loaded, load};
+use curtail_memory::store::{RecordKey, Store};
 
 /// Print the stored state
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::flags;
 use crate::cli::options::{Choice, one_of};
 use crate::console;
-use crate::memory::{NAMES, Shape, definition};
+use curtail_memory::memory::{NAMES, Shape, definition};
 
 /// The values of `--dialect`.
 const SHAPES: &[Choice<Shape>] = &[

@@ -9,10 +9,10 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::{Choice, one_of};
-use crate::calibration::Figures;
-use crate::counting::Calibrate;
-use crate::processors::{Counting, Overhead};
-use crate::tokenizers;
+use curtail_core::counting::Calibrate;
+use curtail_core::processors::{Counting, Overhead};
+use curtail_lab::calibration::Figures;
+use curtail_tokens::tokenizers;
 
 /// The values of `--overhead`.
 const OVERHEADS: &[Choice<Overhead>] = &[

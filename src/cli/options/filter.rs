@@ -3,9 +3,11 @@
 use clap::Args;
 
 use super::{Choice, Options, Processors, one_of};
-use crate::processors::{ClearResults, MessageRange, NameGlobs, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs};
-use crate::tokenizers;
-use crate::transcript::Role;
+use curtail_core::processors::{
+    ClearResults, MessageRange, NameGlobs, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
+};
+use curtail_core::transcript::Role;
+use curtail_tokens::tokenizers;
 
 /// The values of `--role`.
 const ROLES: &[Choice<Role>] = &[

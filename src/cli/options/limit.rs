@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Choice, CountingOptions, Options, Processors, TemplateOptions, Tokens, one_of};
-use crate::processors::{Counting, Overflow, TokenLimit};
+use curtail_core::processors::{Counting, Overflow, TokenLimit};
 
 /// The values of `--on-overflow`.
 const OVERFLOWS: &[Choice<Overflow>] = &[

@@ -31,8 +31,8 @@ pub(crate) use split::SplitOptions;
 pub(crate) use template::TemplateOptions;
 pub(crate) use window::WindowOptions;
 
-use crate::pipeline::Processors;
-use crate::processors::Counting;
+use curtail_core::pipeline::Processors;
+use curtail_core::processors::Counting;
 
 /// The options of a processor.
 pub(crate) trait Options: Args + fmt::Debug {

@@ -4,10 +4,10 @@ use anyhow::anyhow;
 use clap::Args;
 
 use super::{Choice, Options, Processors, one_of};
-use crate::dialects::{self, Dialect};
-use crate::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
-use crate::suggest::unknown;
-use crate::transcript::PairingRules;
+use curtail_core::dialects::{self, Dialect};
+use curtail_core::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
+use curtail_core::suggest::unknown;
+use curtail_core::transcript::PairingRules;
 
 /// The values of `--mode`, `--repair` and `--fix`.
 pub(in crate::cli) const REPAIR_MODES: &[Choice<RepairMode>] = &[

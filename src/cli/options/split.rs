@@ -7,8 +7,8 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::{Choice, CountingOptions, TemplateOptions, Tokens, one_of};
-use crate::pipeline::Splitting;
-use crate::processors::{Counting, Overlap, Pins, Split, SplitOverflow, TargetRule, WindowUnit};
+use curtail_core::pipeline::Splitting;
+use curtail_core::processors::{Counting, Overlap, Pins, Split, SplitOverflow, TargetRule, WindowUnit};
 
 /// The values of `--pin`.
 const PINS: &[Choice<Pin>] = &[

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 
 use super::CountingOptions;
-use crate::processors::Counting;
-use crate::templates::{ChatTemplate, ToolList};
-use crate::tokenizers;
+use curtail_core::processors::Counting;
+use curtail_tokens::templates::{ChatTemplate, ToolList};
+use curtail_tokens::tokenizers;
 
 /// Counting what a chat template renders.
 #[derive(Debug, Clone, Args)]

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::{Choice, Options, Processors, at_least_one, one_of};
-use crate::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
+use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
 /// The values of `--unit`.
 const UNITS: &[Choice<WindowUnit>] = &[

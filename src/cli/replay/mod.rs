@@ -16,11 +16,11 @@ use super::policy::Summarizers;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::CountingOptions;
-use crate::dialects::{Framing, ReadError};
-use crate::io::Progress;
-use crate::processors::Counting;
-use crate::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
-use crate::suggest::unknown;
+use crate::progress::Progress;
+use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::processors::Counting;
+use curtail_core::suggest::unknown;
+use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
 
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///

@@ -9,10 +9,10 @@ use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Choice, Config, Variables};
 use crate::cli::policy::{self, Command, Rules, Summarizers};
 use crate::cli::replay::PolicyFlags;
-use crate::counting::Tokenizer;
-use crate::pipeline::Chain;
-use crate::processors::Counting;
-use crate::replay::{PRESETS, Policy, PolicyChain, Remembered};
+use curtail_core::counting::Tokenizer;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::Counting;
+use curtail_lab::replay::{PRESETS, Policy, PolicyChain, Remembered};
 
 /// The most policies that a sweep may have.
 const MOST: usize = 200;

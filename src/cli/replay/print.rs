@@ -7,9 +7,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::Format;
 use crate::cli::csv;
 use crate::console;
-use crate::replay::{NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport};
 use crate::view::{replayed_page, replayed_session};
-use crate::visible::one_line;
+use curtail_core::visible::one_line;
+use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport};
 
 /// Writes the report.
 pub(super) struct Printer<'r> {

@@ -6,8 +6,8 @@ use super::super::input::{Global, Input};
 use super::super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::console;
-use crate::dialects::ReadError;
-use crate::transcript::Message;
+use curtail_core::dialects::ReadError;
+use curtail_core::transcript::Message;
 
 /// Prints the messages with these numbers or ids, in this order.
 pub(super) fn run(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {

@@ -12,7 +12,7 @@ use super::super::report;
 use super::blank::Blank;
 use super::server::{ANTHROPIC, OPENAI, ServerChoice};
 use crate::console;
-use crate::summarizers::{
+use curtail_memory::summarizers::{
     Anthropic, Authorities, Bounded, Cached, Command, Extractive, Fallback, Http, OpenAi, Patience, Prompt, Summarizer,
 };
 

@@ -1,6 +1,6 @@
 //! Summaries of a dry run: nothing runs, and nothing is sent.
 
-use crate::summarizers::{Budget, Failure, Request, Summarizer, Utterance, clip};
+use curtail_memory::summarizers::{Budget, Failure, Request, Summarizer, Utterance, clip};
 
 /// Takes the place of a summarizer that would run a program or ask a server.
 pub(super) struct Blank {

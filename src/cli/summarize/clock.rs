@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::environment::Environment;
-use crate::dialects::iso_8601;
+use curtail_core::dialects::iso_8601;
 
 /// Returns the time of the system, or always the one that the environment gives.
 #[derive(Debug, Clone, Copy)]

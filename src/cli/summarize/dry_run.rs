@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
 use crate::batch::{Unit, Work};
-use crate::dialects::ReadError;
-use crate::rolling::{RollingSummary, SummaryInput};
-use crate::summarizers::{Budget, Request};
-use crate::transcript::Transcript;
-use crate::visible::one_line;
+use curtail_core::dialects::ReadError;
+use curtail_core::transcript::Transcript;
+use curtail_core::visible::one_line;
+use curtail_memory::rolling::{RollingSummary, SummaryInput};
+use curtail_memory::summarizers::{Budget, Request};
 
 /// Writes, for every summary that is due, the request, its destination and its size in tokens.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {

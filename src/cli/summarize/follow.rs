@@ -9,9 +9,9 @@ use super::super::input::{Input, is_standard};
 use super::clock::Clock;
 use super::memory::{ThreadMemory, placed, reading};
 use crate::console;
-use crate::dialects::{Framing, Reading};
-use crate::rolling::RollingSummary;
-use crate::rolling::{Follow, Growth, Shown, Taken};
+use curtail_core::dialects::{Framing, Reading};
+use curtail_memory::rolling::RollingSummary;
+use curtail_memory::rolling::{Follow, Growth, Shown, Taken};
 
 /// How a log is followed.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub(super) fn run(
         _ => bail!("--follow reads one file; name one file"),
     };
     if path.is_none() {
-        crate::console::input().context("stdin")?;
+        curtail_io::input().context("stdin")?;
     }
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path, input.max_record.limit());

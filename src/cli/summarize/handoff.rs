@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use super::super::input::{Cutting, Global};
 use crate::batch::{Unit, Work};
-use crate::dialects::ReadError;
-use crate::processors::OnSummary;
-use crate::rolling::RollingSummary;
-use crate::summarizers::{Budget, Failure, Speaker, Utterance};
-use crate::transcript::Message;
+use curtail_core::dialects::ReadError;
+use curtail_core::processors::OnSummary;
+use curtail_core::transcript::Message;
+use curtail_memory::rolling::RollingSummary;
+use curtail_memory::summarizers::{Budget, Failure, Speaker, Utterance};
 
 /// Writes a page for every transcript.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {

@@ -9,10 +9,10 @@ use super::super::input::{Cutting, Global};
 use super::super::report;
 use crate::batch::{Batch, Event, Flow, Work};
 use crate::console;
-use crate::error::{Error, ErrorKind};
-use crate::io::Progress;
-use crate::processors::OnSummary;
-use crate::visible::printed;
+use crate::progress::Progress;
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::processors::OnSummary;
+use curtail_core::visible::printed;
 
 /// Processes every input and writes the results in input order, at least `at_once` records at a time; text for people is made
 /// visible. `make` receives the observer that advances the progress display.

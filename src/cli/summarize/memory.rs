@@ -7,11 +7,11 @@ use anyhow::{anyhow, bail};
 
 use super::super::input::Input;
 use super::super::store::store_path;
-use crate::dialects::{self, Reading, detect_framing};
-use crate::error::TextPlace;
-use crate::rolling::RollingSummary;
-use crate::rolling::{Taken, Thread, ThreadError, append, current};
-use crate::store::Store;
+use curtail_core::dialects::{self, Reading, detect_framing};
+use curtail_core::error::TextPlace;
+use curtail_memory::rolling::RollingSummary;
+use curtail_memory::rolling::{Taken, Thread, ThreadError, append, current};
+use curtail_memory::store::Store;
 
 /// A thread in the store, or one that ends with this run.
 pub(super) enum ThreadMemory {

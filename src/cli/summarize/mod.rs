@@ -24,13 +24,13 @@ use super::cut;
 use super::input::{Cutting, Global};
 use crate::batch::OnError;
 use crate::cli::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
-use crate::pipeline::Processors;
-use crate::rolling::Rolling;
-use crate::rolling::{Counted, RollingSummary};
-use crate::summarizers::Summarizer;
-use crate::tokenizers;
-use crate::transcript::Role;
 use clock::Clock;
+use curtail_core::pipeline::Processors;
+use curtail_core::transcript::Role;
+use curtail_memory::rolling::Rolling;
+use curtail_memory::rolling::{Counted, RollingSummary};
+use curtail_memory::summarizers::Summarizer;
+use curtail_tokens::tokenizers;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
 ///

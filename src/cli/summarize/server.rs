@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 
 use crate::console;
-use crate::summarizers::{Anthropic, ApiKey, Endpoint, OpenAi};
+use curtail_memory::summarizers::{Anthropic, ApiKey, Endpoint, OpenAi};
 
 /// A provider with a server of its own, and the variables that its own tools read.
 pub(super) struct Provider {

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use super::super::input::{Cutting, Global};
 use super::clock::Clock;
 use crate::batch::{Unit, Work};
-use crate::dialects::ReadError;
-use crate::processors::{OnSummary, ProcessorError};
-use crate::rolling::RollingSummary;
-use crate::rolling::state;
-use crate::transcript::Message;
+use curtail_core::dialects::ReadError;
+use curtail_core::processors::{OnSummary, ProcessorError};
+use curtail_core::transcript::Message;
+use curtail_memory::rolling::RollingSummary;
+use curtail_memory::rolling::state;
 
 /// Writes the state of every transcript's rolling memory.
 pub(super) fn run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {

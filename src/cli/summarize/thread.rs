@@ -12,11 +12,10 @@ use super::follow::Following;
 use super::memory::{ThreadMemory, placed, reading};
 use super::{Args, Emit};
 use crate::console;
-use crate::dialects::Framing;
-use crate::error::TextPlace;
-use crate::io;
-use crate::rolling::RollingSummary;
-use crate::rolling::{Shown, Taken};
+use curtail_core::dialects::Framing;
+use curtail_core::error::TextPlace;
+use curtail_memory::rolling::RollingSummary;
+use curtail_memory::rolling::{Shown, Taken};
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ThreadFlags {
@@ -81,8 +80,10 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
     let (name, bytes) = match input.paths.as_slice() {
         [] if std::io::stdin().is_terminal() => return Ok(None),
-        [] => (stdin(), read_bounded(input, console::input().with_context(stdin)?, &stdin())?),
-        [path] if is_standard(path) => (stdin(), read_bounded(input, console::input().with_context(stdin)?, &stdin())?),
+        [] => (stdin(), read_bounded(input, curtail_io::input().with_context(stdin)?, &stdin())?),
+        [path] if is_standard(path) => {
+            (stdin(), read_bounded(input, curtail_io::input().with_context(stdin)?, &stdin())?)
+        }
         [path] => {
             let name = path.display().to_string();
             let file = std::fs::File::open(path).with_context(|| name.clone())?;
@@ -105,7 +106,7 @@ fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow
     let most = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
     source.take(most).read_to_end(&mut bytes).with_context(|| name.to_owned())?;
     match limit.filter(|&limit| bytes.len() > limit) {
-        Some(limit) => Err(io::too_long(name, limit).into()),
+        Some(limit) => Err(curtail_io::too_long(name, limit).into()),
         None => Ok(bytes),
     }
 }

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 
 use super::spool::Spool;
 use crate::console;
-use crate::io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
 use crate::view::{LIST_END, Listed, Rendered, page};
+use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::program::command;
 use crate::spell::{Call, SPELLERS, Speller, Turn};
-use curtail::dialects::{Framing, Reading, dialect_named};
-use curtail::pipeline::{Chain, Cutter};
-use curtail::processors::{Repair, RepairMode};
-use curtail::transcript::ResultPlace;
+use curtail_core::dialects::{Framing, Reading, dialect_named};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Repair, RepairMode};
+use curtail_core::transcript::ResultPlace;
 
 fn call(id: &str, name: &str) -> Call {
     Call { id: id.to_owned(), name: name.to_owned(), arguments: format!("{{\"for\":\"{id}\"}}") }

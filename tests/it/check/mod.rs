@@ -12,7 +12,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::program::command;
+use crate::program::{Place, command, text};
 
 const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
 const RESULT: &str = r#"{"role":"tool","tool_call_id":"call_1","content":"rain"}"#;
@@ -325,7 +325,6 @@ fn every_format_is_offered_and_documented() {
     }
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn sarif_is_valid() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sarif/sarif-schema-2.1.0.json");
@@ -450,4 +449,18 @@ fn findings_take_no_memory_once_they_are_written() {
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(last.as_deref(), Some("100000 errors in 2000 transcripts of 1 file"));
     assert_eq!(report.matches("error[").count(), 100_000);
+}
+
+/// A message of the system without content sets the effort from there on: it is preserved, and nothing is missing in it.
+#[test]
+fn a_message_that_sets_the_effort_is_not_empty() {
+    let effort = "{\"role\":\"system\",\"content\":[],\"output_config\":{\"effort\":\"low\"}}\n";
+    let chat = lines(&[ASK, SAY]);
+    let place = Place::new();
+    place.write("chat.jsonl", format!("{chat}{effort}{chat}").as_bytes());
+    let named = ["--dialect", "anthropic", "chat.jsonl"];
+    let checked = place.curtail(&[&["check"][..], &named].concat()).output().unwrap();
+    assert!(!text(&checked.stdout).contains("S004"), "{}", text(&checked.stdout));
+    let cut = place.curtail(&[&["window", "-n", "1"][..], &named].concat()).output().unwrap();
+    assert!(text(&cut.stdout).starts_with(effort), "{}", text(&cut.stdout));
 }

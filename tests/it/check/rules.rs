@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::run;
-use curtail::checks::{ALL, Rule, rule_named};
+use curtail_core::checks::{ALL, Rule, rule_named};
 
 fn pages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
@@ -96,10 +96,10 @@ fn the_command_prints_a_page_or_the_list() {
 /// A rule that can never have a finding in a dialect says so.
 #[test]
 fn the_page_of_detached_results_names_the_dialects_without_them() {
-    use curtail::transcript::ResultPlace;
-    let page = curtail::checks::rule_named("P007").unwrap().page();
+    use curtail_core::transcript::ResultPlace;
+    let page = curtail_core::checks::rule_named("P007").unwrap().page();
     let listed = page.split("the rule never has a finding").nth(1).unwrap().split("\n\n").next().unwrap();
-    for dialect in curtail::dialects::ALL {
+    for dialect in curtail_core::dialects::ALL {
         let anywhere = dialect.pairing_rules().results == ResultPlace::Anywhere;
         assert_eq!(listed.contains(&format!("`{}`", dialect.name())), anywhere, "{}", dialect.name());
     }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use crate::program::{Place, run, text};
 use crate::spell::{SPELLERS, broken_script};
-use curtail::dialects::{Row, assemble, dialect_named};
-use curtail::json::{Document, Span};
-use curtail::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
+use curtail_core::dialects::{Row, assemble, dialect_named};
+use curtail_core::json::{Document, Span};
+use curtail_core::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
 use proptest::prelude::*;
 
 fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use curtail::dialects::{Framing, Reading};
-use curtail::templates::{ChatMessage, ChatTemplate};
+use curtail_core::dialects::{Framing, Reading};
+use curtail_tokens::templates::{ChatMessage, ChatTemplate};
 use serde_json::Value;
 
 use crate::program::{Place, chats, text};
@@ -20,7 +20,7 @@ fn rendered(record: &str) -> usize {
     let transcripts = reading.transcripts(&document).unwrap();
     let messages: Vec<ChatMessage> = transcripts[0].1.messages.iter().flat_map(ChatMessage::from_message).collect();
     let text = template.render(&messages.iter().collect::<Vec<_>>(), None).unwrap();
-    curtail::tokenizers::tokenizer_by_name("o200k_base").unwrap().count(&text)
+    curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").unwrap().count(&text)
 }
 
 fn lines(bytes: &[u8]) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The block that a model reads: its content, its escapes, and its tokens.
 
-use curtail::memory::{Block, State, TooSmall, fit, is_block};
+use curtail_memory::memory::{Block, State, TooSmall, fit, is_block};
 use proptest::prelude::*;
 
 /// Words and signs: near enough to tokens, and easy to check by hand.

@@ -1,9 +1,9 @@
 //! The scratchpad that outlives a run: scopes, replays, corrupt states, children.
 
-use curtail::memory::{
+use curtail_memory::memory::{
     MemoryError, Outcome, Owner, Replayed, Rules, Spawned, State, Update, amend, clear, load, replay, set, spawn,
 };
-use curtail::store::{Filter, Scope, Store};
+use curtail_memory::store::{Filter, Scope, Store};
 use tempfile::TempDir;
 
 fn fresh() -> (TempDir, Store) {
@@ -135,10 +135,10 @@ fn a_body_that_is_no_state_is_set_aside_and_kept() {
     }
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn a_state_that_fails_its_schema_is_set_aside_and_refusals_stay_refused() {
-    let schema = curtail::memory::Schema::parse(r#"{"properties":{"n":{"type":"number"}},"required":["n"]}"#).unwrap();
+    let schema =
+        curtail_memory::memory::Schema::parse(r#"{"properties":{"n":{"type":"number"}},"required":["n"]}"#).unwrap();
     let rules = Rules { schema: Some(&schema), ..Rules::default() };
     let (_folder, mut store) = fresh();
     run(&mut store, thread("t"), &[("a", "{\"n\":\"old\"}")]);

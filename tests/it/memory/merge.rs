@@ -1,7 +1,7 @@
 //! How updates become a state: the rules of the merge one by one, and all of them compared with a second implementation.
 
-use curtail::dialects::{Framing, Reading};
-use curtail::memory::{NAMES, Outcome, Scratchpad, State, Update};
+use curtail_core::dialects::{Framing, Reading};
+use curtail_memory::memory::{NAMES, Outcome, Scratchpad, State, Update};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -221,7 +221,7 @@ proptest! {
             let document = reading.parse(text).map_err(|error| TestCaseError::fail(error.what))?;
             let transcripts = reading.transcripts(&document).map_err(|error| TestCaseError::fail(error.what))?;
             let mut pad = scratchpad("");
-            for found in curtail::memory::updates(&transcripts[0].1.messages) {
+            for found in curtail_memory::memory::updates(&transcripts[0].1.messages) {
                 prop_assert_eq!(pad.apply(found.update()), Outcome::Applied);
             }
             prop_assert_eq!(pad.state().to_json(), apply_plan(json!({}), &updates).to_string());

@@ -3,5 +3,4 @@
 mod block;
 mod kept;
 mod merge;
-#[cfg(feature = "schema")]
 mod schema;

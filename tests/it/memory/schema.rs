@@ -1,6 +1,6 @@
 //! States with a schema: what passes, what is refused with which message, and the tool that belongs to it.
 
-use curtail::memory::{NAMES, Outcome, Schema, Scratchpad, Shape, State, Update, definition};
+use curtail_memory::memory::{NAMES, Outcome, Schema, Scratchpad, Shape, State, Update, definition};
 use serde_json::{Value, json};
 
 const PLAN: &str = r#"{

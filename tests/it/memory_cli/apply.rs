@@ -133,7 +133,6 @@ fn malformed_arguments_are_told_with_line_and_call_and_the_rest_is_applied() {
     assert!(said.err.starts_with(&expected) && said.err.lines().count() == 1, "{}", said.err);
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn an_update_that_breaks_the_schema_is_dropped_and_the_state_before_stands() {
     let place = Place::new();

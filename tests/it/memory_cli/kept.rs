@@ -53,7 +53,6 @@ fn looking_makes_no_store() {
     assert_eq!(place.run(&["store", "export"]).code, 2);
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn an_update_by_hand_that_breaks_the_schema_is_refused_with_its_words() {
     let place = Place::new();
@@ -75,7 +74,6 @@ fn an_update_by_hand_that_breaks_the_schema_is_refused_with_its_words() {
     assert_eq!(set.code, 1);
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn a_schema_that_is_none_is_an_error_before_anything_else() {
     let place = Place::new();
@@ -93,7 +91,6 @@ fn a_schema_that_is_none_is_an_error_before_anything_else() {
     assert!(!place.has_store());
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn a_kept_state_that_fails_its_schema_is_set_aside_and_kept() {
     let place = Place::new();

@@ -134,7 +134,6 @@ fn a_long_state_is_cut_to_the_budget_and_says_so() {
     assert!(said.code == 2 && said.out.is_empty() && said.err.contains("it needs at least 19"), "{said:?}");
 }
 
-#[cfg(feature = "schema")]
 #[test]
 fn updates_that_are_not_taken_are_told() {
     let place = Place::new();

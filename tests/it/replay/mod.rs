@@ -1,7 +1,6 @@
 //! `curtail replay` on sessions that were computed by hand, and properties of every session.
 
 mod figures;
-mod generated;
 
 use serde_json::{Value, json};
 

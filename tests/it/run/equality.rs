@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use curtail::io::MANIFEST;
+use curtail_io::MANIFEST;
 
 use super::{curtail, folder, root};
 

@@ -69,7 +69,6 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
 }
 
 /// What the program refuses in a file, an editor marks, and the other way round.
-#[cfg(feature = "schema")]
 #[test]
 fn the_schema_and_the_program_agree() {
     let schema = schema();

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use curtail::store::{Filter, Record, RecordKey, Refusal, Scope, Shelf, Store, StoreError};
+use curtail_memory::store::{Filter, Record, RecordKey, Refusal, Scope, Shelf, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, thread};
 
-use curtail::store::{RecordKey, Scope, Shelf, Store, StoreError};
+use curtail_memory::store::{RecordKey, Scope, Shelf, Store, StoreError};
 
 const COUNTER: RecordKey<'static> = RecordKey { shelf: Shelf::Memory, scope: Scope::Thread, id: "counter" };
 
@@ -41,7 +41,7 @@ fn worker_that_never_commits() {
 }
 
 fn add_one(store: &mut Store) -> u32 {
-    let change = |record: &mut curtail::store::Record<'_>| -> Result<u32, StoreError> {
+    let change = |record: &mut curtail_memory::store::Record<'_>| -> Result<u32, StoreError> {
         let count = record.body().map_or(0, |body| body.parse().unwrap()) + 1;
         record.add_applied_id(&format!("call_{count}"))?;
         // A body of some pages, so that a change is more than one page long.

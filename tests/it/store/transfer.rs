@@ -1,6 +1,6 @@
 //! Export and import of a store as lines of JSON, and what is refused.
 
-use curtail::store::{Clash, Filter, Record, RecordKey, Scope, Shelf, Store, StoreError};
+use curtail_memory::store::{Clash, Filter, Record, RecordKey, Scope, Shelf, Store, StoreError};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

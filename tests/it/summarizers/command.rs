@@ -4,7 +4,9 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use curtail::summarizers::{Budget, Cached, Command, Extractive, Failure, Fallback, Speaker, Summarizer, Utterance};
+use curtail_memory::summarizers::{
+    Budget, Cached, Command, Extractive, Failure, Fallback, Speaker, Summarizer, Utterance,
+};
 
 const LONG: Duration = crate::program::GUARD;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use curtail::summarizers::{Budget, Extractive, Speaker, Summarizer, Utterance};
+use curtail_memory::summarizers::{Budget, Extractive, Speaker, Summarizer, Utterance};
 use proptest::prelude::*;
 
 fn bpe(text: &str) -> usize {

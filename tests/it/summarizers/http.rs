@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server, nobody};
-use curtail::summarizers::{
+use curtail_memory::summarizers::{
     Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
-use curtail::ledger::Ledger;
-use curtail::rolling::{InteractionRange, Rolling, RollingState, Summary};
+use curtail_memory::ledger::Ledger;
+use curtail_memory::rolling::{InteractionRange, Rolling, RollingState, Summary};
 
 fn rolling(window: usize, max_summaries: usize) -> Rolling {
     Rolling {

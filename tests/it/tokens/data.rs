@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use curtail::tokenizers::tokenizer_by_name;
+use curtail_tokens::tokenizers::tokenizer_by_name;
 use serde_json::Value;
 use tiktoken_rs::CoreBPE;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use curtail::tokenizers::{DEFAULT, all, tokenizer_by_name, tokenizer_for_model};
+use curtail_tokens::tokenizers::{DEFAULT, all, tokenizer_by_name, tokenizer_for_model};
 
 #[test]
 fn every_listed_name_is_found() {
@@ -96,7 +96,6 @@ fn approximations_are_utf16_over_a_ratio_rounded_up() {
     assert_eq!((tokenizer.head("123👍6", 1), tokenizer.tail("1👍456", 1)), (3, 5));
 }
 
-#[cfg(feature = "hf")]
 #[test]
 fn a_tokenizer_json_counts_its_words() {
     let folder = tempfile::tempdir().unwrap();

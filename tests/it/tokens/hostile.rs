@@ -1,6 +1,6 @@
 //! Runs that make other counters slow, or stop them.
 
-use curtail::tokenizers::tokenizer_by_name;
+use curtail_tokens::tokenizers::tokenizer_by_name;
 use tiktoken_rs::CoreBPE;
 
 type Encoding = (&'static str, fn() -> &'static CoreBPE);
@@ -108,7 +108,6 @@ fn cut(text: &str, at: usize) -> usize {
 }
 
 /// Files, and what is wrong with each.
-#[cfg(feature = "hf")]
 fn hostile_tokenizers() -> Vec<(String, &'static str)> {
     let bpe = r#""model":{"type":"BPE","vocab":{"a":0},"merges":[]}"#;
     let doubles = vec![r#"{"type":"Replace","pattern":{"String":"a"},"content":"aa"}"#; 40].join(",");
@@ -154,7 +153,6 @@ fn hostile_tokenizers() -> Vec<(String, &'static str)> {
 }
 
 /// A `tokenizer.json` is usually downloaded: what is wrong with its numbers is an error that names it.
-#[cfg(feature = "hf")]
 #[test]
 fn a_hostile_tokenizer_is_an_error() {
     let place = crate::program::Place::new();

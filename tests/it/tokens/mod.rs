@@ -6,7 +6,7 @@ mod hostile;
 
 use std::sync::{Arc, LazyLock};
 
-use curtail::tokenizers::{Tokenizer, tokenizer_by_name};
+use curtail_tokens::tokenizers::{Tokenizer, tokenizer_by_name};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
@@ -106,7 +106,7 @@ proptest! {
 
     #[test]
     fn no_text_has_more_tokens_than_bytes(text in text()) {
-        for listed in curtail::tokenizers::all().iter().filter(|listed| listed.kind != "huggingface") {
+        for listed in curtail_tokens::tokenizers::all().iter().filter(|listed| listed.kind != "huggingface") {
             let ours = tokenizer_by_name(listed.name).unwrap();
             prop_assert!(ours.at_most_bytes() && ours.count(&text) <= text.len(), "{}", listed.name);
         }

@@ -1,0 +1,38 @@
+//! The commit that a release is built from, for `--version`.
+
+#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
+
+use std::process::Command;
+use std::{env, fs};
+
+/// Passes the commit on as `CURTAIL_COMMIT`: what that variable says already, what `cargo package` recorded, or, in release
+/// builds, the head of the repository. A development build changes too often to be named by a commit.
+fn main() {
+    println!("cargo::rerun-if-env-changed=CURTAIL_COMMIT");
+    let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let named = env::var("CURTAIL_COMMIT").ok().filter(|commit| !commit.is_empty());
+    if let Some(commit) = named.or_else(packaged).or_else(|| head().filter(|_| release)) {
+        println!("cargo::rustc-env=CURTAIL_COMMIT={commit}");
+    }
+}
+
+/// The commit in the file that `cargo package` adds.
+fn packaged() -> Option<String> {
+    let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
+    let (_, rest) = text.split_once("\"sha1\"")?;
+    rest.split('"').nth(1).map(str::to_owned)
+}
+
+fn head() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).output().ok().filter(|done| done.status.success())?;
+        String::from_utf8(done.stdout).ok().map(|said| said.trim().to_owned())
+    };
+    // The crate may lie in a repository of something else.
+    let tracked = git(&["ls-files", "--error-unmatch", "Cargo.toml"]);
+    let commit = tracked.and_then(|_| git(&["rev-parse", "HEAD"]))?;
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| fs::exists(log).unwrap_or(false)) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    Some(commit)
+}

@@ -1,0 +1,164 @@
+//! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
+
+use super::{ALL, Detector, Excerpt, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
+use crate::json::Span;
+use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
+
+/// How transcripts are examined. By default, by the requirements of their own format.
+///
+/// ```
+/// use curtail_core::checks::{Inspection, Levels, LineIndex, TokenCounts};
+/// use curtail_core::dialects::{Dialect as _, Framing, Reading};
+///
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
+///     "{\"role\":\"tool\",\"tool_call_id\":\"call-1\",\"content\":\"05:12\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+/// );
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(chat)?;
+/// let verdicts = Levels::default().for_path("chat.jsonl");
+/// let lines = LineIndex::new(chat);
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     let inspection = Inspection::default();
+///     let detections = inspection.examine(&transcript, dialect.provider_rules(), &verdicts, TokenCounts::default);
+///     let findings: Vec<_> = detections.into_iter().map(|found| found.locate(&lines, transcript.layout.span.start)).collect();
+///     assert_eq!(findings[0].rule.name, "orphan-result");
+///     assert_eq!(findings[0].at.line, 2);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Inspection {
+    /// The provider whose requirements apply instead of those of the transcript's own format.
+    pub profile: Option<Profile>,
+    /// Whether the provider stores earlier items, so that results may answer calls outside the transcript.
+    pub stateful: bool,
+    /// The number of tokens that a transcript may have.
+    pub max_tokens: Option<usize>,
+}
+
+/// The tokens of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenCounts {
+    /// Tokens outside the messages.
+    pub outside: usize,
+    /// Tokens of each message.
+    pub messages: Vec<usize>,
+    /// All tokens; not their sum where a chat template renders the transcript.
+    pub total: usize,
+}
+
+/// What a provider requires of the transcripts that it accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// How it requires pairs.
+    pub pairing_rules: PairingRules,
+    /// Its further constraints.
+    pub provider_rules: ProviderRules,
+}
+
+/// What a rule detected, with the level that applies.
+#[derive(Debug, Clone)]
+pub struct Detection<'a> {
+    rule: &'static Rule,
+    level: Level,
+    answer: Option<&'static str>,
+    found: Match<'a>,
+}
+
+impl Inspection {
+    /// Examines `transcript`, whose own format has `provider_rules`. `tokens` counts it and is called only if there is a limit.
+    /// Detections are in the order of the text.
+    #[must_use]
+    pub fn examine<'a>(
+        &self,
+        transcript: &Transcript<'a>,
+        provider_rules: ProviderRules,
+        verdicts: &Verdicts,
+        tokens: impl FnOnce() -> TokenCounts,
+    ) -> Vec<Detection<'a>> {
+        let own = Profile { pairing_rules: transcript.layout.pairing_rules, provider_rules };
+        let Profile { pairing_rules, provider_rules } = self.profile.map_or(own, |profile| profile.over(own));
+        let pairs = Pairs::from_messages(&transcript.messages);
+        let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
+        let context = RuleContext {
+            messages: &transcript.messages,
+            non_messages: &transcript.layout.non_messages,
+            pairs: &pairs,
+            faults: &faults,
+            pairing_rules,
+            provider_rules,
+            stateful: self.stateful,
+            tokens: self.max_tokens.map(|limit| (tokens(), limit)),
+        };
+        let mut detections: Vec<Detection<'a>> = Vec::new();
+        for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
+            let Detector::Transcript(detect) = rule.detector else { continue };
+            let answer = rule.answer_of(provider_rules.provider);
+            let detection = |found: Match<'a>| Detection {
+                rule,
+                level: if found.only_warns { level.min(Level::Warn) } else { level },
+                answer,
+                found,
+            };
+            detections.extend(detect(&context).into_iter().map(detection));
+        }
+        // The sort is stable: findings at the same place stay in the order of the rules.
+        detections.sort_by_key(Detection::start);
+        detections
+    }
+}
+
+impl Profile {
+    /// The same requirements for a transcript whose own format has the requirements `own`.
+    #[must_use]
+    pub fn over(self, own: Self) -> Self {
+        use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, SameMessage};
+        let inside = matches!(own.pairing_rules.results, NextMessage | NextMessageFirst);
+        let pairing_rules = self.pairing_rules.over(own.pairing_rules);
+        // Where signatures are depends on the transcript, whoever reads it.
+        let provider_rules = ProviderRules {
+            log: own.provider_rules.log,
+            signatures: own.provider_rules.signatures,
+            call_signatures: own.provider_rules.call_signatures,
+            results_together: self.provider_rules.results_together && inside,
+            turns: if matches!(own.pairing_rules.results, Anywhere | SameMessage) {
+                Turns::Free
+            } else {
+                self.provider_rules.turns
+            },
+            ..self.provider_rules
+        };
+        Self { pairing_rules, provider_rules }
+    }
+}
+
+impl Detection<'_> {
+    fn start(&self) -> u32 {
+        self.found.at.map_or(0, |value| value.span().start)
+    }
+
+    /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
+    #[must_use]
+    pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
+        let Match { at, message_index, message, other, .. } = self.found;
+        let place = match at {
+            Some(value) => lines.place_of(value, message_index),
+            None => lines.place(Span::new(start, start), None, message_index),
+        };
+        let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
+        let excerpt = lines.excerpt(&place);
+        Finding { rule: self.rule, level: self.level, message, answer: self.answer, at: place, other, excerpt }
+    }
+}
+
+impl Finding {
+    /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
+    #[must_use]
+    pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
+        let at = lines.place(Span::new(offset, offset), None, None);
+        let excerpt: Excerpt = lines.excerpt(&at);
+        Self { rule, level, message, answer: None, at, other: None, excerpt }
+    }
+}

@@ -1,0 +1,155 @@
+//! Messages in, findings out: what a rule is, which rules run, and where a finding is. Each rule is a file in `rules/`.
+
+mod context;
+mod finding;
+mod inspection;
+mod levels;
+mod page;
+mod rules;
+
+use std::fmt;
+
+pub use context::RuleContext;
+pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
+pub use inspection::{Detection, Inspection, Profile, TokenCounts};
+pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
+pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
+
+use crate::suggest::closest;
+
+/// A fault that a transcript can have, with its documentation.
+#[derive(Debug)]
+pub struct Rule {
+    /// The rule's code: the letter of its group and a number that never changes.
+    pub code: &'static str,
+    /// The name of the fault, so that "allow orphan-result" reads as a sentence.
+    pub name: &'static str,
+    /// The group that the rule belongs to.
+    pub group: Group,
+    /// The level of a finding unless flags or a configuration change it.
+    pub level: Level,
+    /// What is wrong, in one sentence.
+    pub summary: &'static str,
+    /// Why it matters, in Markdown.
+    pub why: &'static str,
+    /// What to do about it; reads after "help: ".
+    pub help: &'static str,
+    /// What providers answer to such a transcript, by the name of the format that they accept.
+    pub answers: &'static [(&'static str, &'static str)],
+    /// The flags with which `check` reports the bad example, for a rule that is off or needs a number.
+    pub flags: &'static str,
+    /// A file in which this rule, and no other, has a finding.
+    pub bad: &'static str,
+    /// The same file without the fault: no rule has a finding in it.
+    pub good: &'static str,
+    /// What detects the fault.
+    pub detector: Detector,
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub enum Detector {
+    /// One transcript, with this function.
+    Transcript(for<'c, 'a> fn(&RuleContext<'c, 'a>) -> Vec<Match<'a>>),
+    /// Text that cannot be read, so that there is no transcript yet.
+    Text,
+    /// All transcripts of a run, compared with each other.
+    Dataset,
+}
+
+/// What kind of fault a rule detects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Tool calls and their results (`P…`).
+    Pairing,
+    /// A single message, or its parts (`S…`).
+    Shape,
+    /// Who speaks, and in which order (`T…`).
+    Turn,
+    /// A transcript as one of many (`D…`).
+    Dataset,
+}
+
+impl Group {
+    /// Every group, in the order of the rules.
+    pub const ALL: &'static [Self] = &[Self::Pairing, Self::Shape, Self::Turn, Self::Dataset];
+
+    /// The name of the group, as flags and configurations spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pairing => "pairing",
+            Self::Shape => "shape",
+            Self::Turn => "turn",
+            Self::Dataset => "dataset",
+        }
+    }
+
+    /// The group called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.name() == name)
+    }
+}
+
+/// A key that is neither the code nor the name of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRule {
+    /// The key.
+    pub key: String,
+    /// The name that the user probably meant.
+    pub suggestion: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.suggestion {
+            Some(name) => write!(f, "unknown rule `{}`; did you mean `{name}`?", self.key),
+            None => write!(f, "unknown rule `{}`; `curtail rule` lists all rules", self.key),
+        }
+    }
+}
+
+impl std::error::Error for UnknownRule {}
+
+/// The rule with this code (in upper or lower case) or name.
+///
+/// # Errors
+/// No rule has it: the key, and the name that is closest to it.
+///
+/// ```
+/// use curtail_core::checks::rule_named;
+///
+/// assert_eq!(rule_named("P001").unwrap().name, "orphan-result");
+/// assert_eq!(rule_named("orphan-reslt").unwrap_err().suggestion, Some("orphan-result"));
+/// assert_eq!(rule_named("P1").unwrap_err().suggestion, Some("P001"));
+/// ```
+pub fn rule_named(key: &str) -> Result<&'static Rule, UnknownRule> {
+    let found = ALL.iter().copied().find(|rule| rule.name == key || rule.code.eq_ignore_ascii_case(key));
+    found.ok_or_else(|| {
+        let suggestion = short_code(key).or_else(|| closest(key, ALL.iter().map(|rule| rule.name)));
+        UnknownRule { key: key.to_owned(), suggestion }
+    })
+}
+
+/// The code that `key` abbreviates, such as `P1` for `P001`.
+fn short_code(key: &str) -> Option<&'static str> {
+    let digits = key.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u16 = digits.parse().ok()?;
+    let code = format!("{}{number:03}", &key[..key.len() - digits.len()]);
+    ALL.iter().map(|rule| rule.code).find(|known| known.eq_ignore_ascii_case(&code))
+}
+
+impl Rule {
+    /// The rule's position in [`ALL`].
+    #[must_use]
+    pub fn index(&self) -> usize {
+        ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())
+    }
+
+    /// What the provider called `name` answers, where it is known.
+    #[must_use]
+    pub fn answer_of(&self, name: &str) -> Option<&'static str> {
+        self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)
+    }
+}

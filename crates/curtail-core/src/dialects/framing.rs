@@ -1,0 +1,244 @@
+//! How transcripts are laid out in a text, and under which key a record keeps its messages.
+
+use super::Row;
+use crate::json::{Document, ParseErrorKind, Span, Value};
+use crate::transcript::Style;
+
+/// How transcripts are laid out in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// A message or event per line: the file is one transcript.
+    Lines,
+    /// A transcript per line.
+    Records,
+    /// The file is one JSON value: a transcript or a list of transcripts.
+    Document,
+}
+
+impl Framing {
+    /// Its name, as `--framing` takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Records => "records",
+            Self::Document => "document",
+        }
+    }
+}
+
+/// Keys under which records keep their messages, in the order in which they are looked for.
+const LIST_KEYS: &[&str] = &[
+    "messages",
+    "conversations",
+    "conversation",
+    "items",
+    "input",
+    "contents",
+    "history",
+    "trajectory",
+    "traj",
+    // Sessions of the Agent Development Kit.
+    "events",
+    // The Agent Trajectory Interchange Format.
+    "steps",
+    INPUT_MESSAGES,
+    // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
+    "question",
+];
+
+/// The messages of a request, as spans and events of OpenTelemetry name them.
+const INPUT_MESSAGES: &str = "gen_ai.input.messages";
+
+/// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit, and logs of `inspect_ai`.
+const RECORD_KEYS: &[&str] = &["eval_cases", "samples"];
+
+/// Keys of a message, in most dialects.
+const MESSAGE_KEYS: &[&str] = &["role", "content", "from", "parts", "sender", "tool_calls", "tool_call_id", "payload"];
+
+/// Whether `text`, which is not JSON, contains a key of messages or of lists of them.
+pub(super) fn names_messages(text: &str) -> bool {
+    LIST_KEYS.iter().chain(MESSAGE_KEYS).any(|key| text.contains(&format!("\"{key}\"")))
+}
+
+/// Detects the framing of a text from its first values. `head` is the text, or a beginning of it that ends with a line.
+#[must_use]
+pub fn detect_framing(head: &str, messages_key: Option<&str>) -> Framing {
+    by_head(head, messages_key).unwrap_or(Framing::Lines)
+}
+
+/// Detects the framing of a stream that may never end from its first lines alone: `head` ends with a line, and the next
+/// line is not awaited. A list of messages, which may be a document, is taken as the first of many records; both are read
+/// in the same way.
+#[must_use]
+pub fn framing_of_first(head: &str, messages_key: Option<&str>) -> Framing {
+    match by_head(head, messages_key) {
+        Some(Framing::Document) => {
+            let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
+            let document = first.and_then(|first| Document::parse_all(first).ok());
+            let list = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_array());
+            let alone = list.is_some_and(|list| held_records(list, messages_key).is_none());
+            if alone { Framing::Records } else { Framing::Document }
+        }
+        // Only broken lines: each one is reported.
+        None => Framing::Records,
+        Some(framing) => framing,
+    }
+}
+
+/// The framing of the first line that is JSON; `None` if there is none.
+fn by_head(head: &str, messages_key: Option<&str>) -> Option<Framing> {
+    let mut lines = head.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else { return Some(Framing::Lines) };
+    match Document::parse_all(first) {
+        Ok(document) => Some(by_value(&document, lines.next().is_some(), messages_key)),
+        Err(fault) if fault.kind == ParseErrorKind::UnfinishedValue => Some(Framing::Document),
+        // A torn or broken first line: the lines after it decide.
+        Err(_) => lines
+            .take(16)
+            .find_map(|line| Document::parse_all(line).ok())
+            .map(|document| by_value(&document, true, messages_key)),
+    }
+}
+
+fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> Framing {
+    let mut roots = document.roots();
+    match roots.next() {
+        // An event of a stream: a list of its name and its content.
+        Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
+        Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
+        Some(list) if list.is_array() => Framing::Document,
+        Some(record) if find_list(record, messages_key).is_some() || is_encoded(record) => Framing::Records,
+        Some(root) if !more && held_records(root, messages_key).is_some() => Framing::Document,
+        _ => Framing::Lines,
+    }
+}
+
+/// The transcripts of a text of this framing: one for `lines`, one for a record, one or many for a document.
+///
+/// # Errors
+/// A record contains no list of messages.
+pub fn rows<'a>(
+    document: &'a Document<'a>,
+    framing: Framing,
+    messages_key: Option<&str>,
+) -> Result<Vec<Row<'a>>, NoMessages> {
+    let mut roots = document.roots();
+    let everything = Span::new(0, end_of(document));
+    if framing == Framing::Lines {
+        let row = Row {
+            source: document.text(),
+            span: everything,
+            items: roots.collect(),
+            style: Style::Lines,
+            record: None,
+        };
+        return Ok(vec![row]);
+    }
+    let first = roots.next();
+    let held = first.filter(|_| framing == Framing::Document).and_then(|root| held_records(root, messages_key));
+    let records: Vec<Value<'a>> = match held {
+        Some(list) => list.items().collect(),
+        // An interrupted write may leave two records on a line.
+        None => first.into_iter().chain(roots).collect(),
+    };
+    records.into_iter().map(|record| row(document, record, messages_key)).collect()
+}
+
+/// Offsets fit, because the text of a document is shorter than 4 GiB.
+fn end_of(document: &Document<'_>) -> u32 {
+    u32::try_from(document.text().len()).unwrap_or(u32::MAX)
+}
+
+fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, NoMessages> {
+    let (list, record) = if record.is_array() {
+        (record, None)
+    } else {
+        (find_list(record, messages_key).ok_or_else(|| NoMessages::in_record(record, messages_key))?, Some(record))
+    };
+    Ok(Row { source: document.text(), span: list.span(), items: list.items().collect(), style: Style::List, record })
+}
+
+/// A record without a list of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoMessages {
+    /// Byte offset of the record in the text.
+    pub offset: usize,
+    /// The key that the user named; `None` if the usual keys were tried.
+    pub messages_key: Option<String>,
+    /// Whether the record is a span or an export of OpenTelemetry whose messages are text.
+    pub encoded: bool,
+}
+
+impl NoMessages {
+    fn in_record(record: Value<'_>, messages_key: Option<&str>) -> Self {
+        let (offset, messages_key) = (record.span().start as usize, messages_key.map(str::to_owned));
+        Self { offset, messages_key, encoded: is_encoded(record) }
+    }
+}
+
+impl std::fmt::Display for NoMessages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(key) = &self.messages_key {
+            write!(f, "no list of messages under `{key}`; check --messages-key")
+        } else if self.encoded {
+            write!(
+                f,
+                "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
+                 jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
+            )
+        } else {
+            let keys = LIST_KEYS.join(", ");
+            write!(f, "no list of messages in this object (looked under {keys}); pass --messages-key KEY")
+        }
+    }
+}
+
+impl std::error::Error for NoMessages {}
+
+/// The list of records that a document is or contains. The first element decides whether they are records or messages.
+fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
+    let lists = std::iter::once(root).chain(RECORD_KEYS.iter().filter_map(|key| root.get(key)));
+    lists.into_iter().find(|list| {
+        let first = list.items().next();
+        first.is_some_and(|first| first.is_array() || first.is_object() && find_list(first, messages_key).is_some())
+    })
+}
+
+/// The list of messages of a record.
+fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
+    if let Some(path) = messages_key {
+        return at_path(record, path).filter(|found| found.is_array());
+    }
+    let attributes = record.get("attributes").and_then(|attributes| attributes.get(INPUT_MESSAGES));
+    let lists = LIST_KEYS.iter().filter_map(|key| record.get(key)).chain(attributes);
+    lists.into_iter().find(|list| is_list_of_messages(*list))
+}
+
+/// The value at `path`: keys joined by dots, each of which may contain dots itself.
+fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
+    value.get(path).or_else(|| {
+        let mut dots = path.match_indices('.');
+        dots.find_map(|(dot, _)| value.get(&path[..dot]).and_then(|inner| at_path(inner, &path[dot + 1..])))
+    })
+}
+
+/// Whether a record keeps its messages as JSON inside a string, as spans of OpenTelemetry do where attributes are plain values.
+fn is_encoded(record: Value<'_>) -> bool {
+    let attributes = record.get("attributes");
+    let listed = attributes.into_iter().flat_map(Value::items).filter(|pair| pair.get("key").is_some());
+    let named = |holder: Value<'_>| holder.get_text(INPUT_MESSAGES).is_some();
+    named(record)
+        || attributes.is_some_and(named)
+        || listed.into_iter().any(|pair| pair.get("key").is_some_and(|key| key.is(INPUT_MESSAGES)))
+        || ["resourceSpans", "resourceLogs"].iter().any(|key| record.get(key).is_some_and(Value::is_array))
+}
+
+fn is_list_of_messages(list: Value<'_>) -> bool {
+    list.is_array() && list.items().next().is_none_or(|first| first.is_object() || is_exchange(first))
+}
+
+/// Whether an element is a list of messages, or a pair of a user text and an assistant text.
+fn is_exchange(turn: Value<'_>) -> bool {
+    turn.is_array() && (turn.items().all(Value::is_object) || turn.items().all(|said| said.text().is_some()))
+}

@@ -1,0 +1,308 @@
+//! One wire format per file: the only code that knows the name of a key.
+//!
+//! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
+//! a file here, a line in [`ALL`], fixtures and a page.
+
+mod agentkit;
+mod ai_sdk;
+mod anthropic;
+mod antigravity;
+mod assemble;
+mod atif;
+mod bedrock;
+mod blocks;
+mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod droid;
+mod events;
+mod foreign;
+mod framing;
+mod gemini;
+mod grok;
+mod inspect;
+mod kimi;
+mod langchain;
+mod models;
+mod openai;
+mod openhands;
+mod otel;
+mod pi;
+mod qwen;
+mod reading;
+mod responses;
+mod session_trace;
+mod sharegpt;
+mod simple;
+mod sniff;
+mod times;
+mod tree;
+mod usage;
+
+pub use assemble::{Row, assemble};
+pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
+pub use models::{models, record_model};
+pub use reading::{ReadError, Reading, UnknownDialect};
+pub use sniff::{SniffError, Sniffed, sniff};
+pub use times::iso_8601;
+
+use crate::json::{Span, Text, Value};
+use crate::transcript::{
+    Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, Reread, Unknown, Usage,
+};
+
+/// Every dialect, in the order in which they are listed to the user.
+pub const ALL: &[&dyn Dialect] = &[
+    &openai::OpenAi,
+    &responses::Responses,
+    &anthropic::Anthropic,
+    &gemini::Gemini,
+    &bedrock::Bedrock,
+    &agentkit::AgentKit,
+    &ai_sdk::AiSdk,
+    &langchain::LangChain,
+    &sharegpt::ShareGpt,
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &pi::Pi,
+    &qwen::Qwen,
+    &copilot::Copilot,
+    &droid::Droid,
+    &grok::Grok,
+    &kimi::Kimi,
+    &cursor::Cursor,
+    &antigravity::Antigravity,
+    &openhands::OpenHands,
+    &atif::Atif,
+    &otel::Otel,
+    &inspect::Inspect,
+    // Reads messages that no other dialect recognizes.
+    &simple::Simple,
+];
+
+/// The dialect with this name, such as `openai`.
+#[must_use]
+pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
+    ALL.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// A wire format.
+pub trait Dialect: Sync {
+    /// Its name, as `--dialect` takes it.
+    fn name(&self) -> &'static str;
+
+    /// The keys and values by which users recognize it, in one line.
+    fn signature(&self) -> &'static str;
+
+    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
+    /// program may have been killed while it wrote the line.
+    fn is_log(&self) -> bool {
+        false
+    }
+
+    /// Whether the items of a transcript are what other formats write as parts of messages, so that a model reads an item of an
+    /// unknown type as well.
+    fn items_are_parts(&self) -> bool {
+        false
+    }
+
+    /// How well `item` fits, without the items around it.
+    fn fit(&self, item: Value<'_>) -> Fit;
+
+    /// Whether the other keys of a record with an empty list of messages identify this dialect.
+    fn fits_record(&self, _record: Value<'_>) -> bool {
+        false
+    }
+
+    /// The rules of the format for calls and results.
+    fn pairing_rules(&self) -> PairingRules;
+
+    /// Further constraints of the provider; none by default.
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules::default()
+    }
+
+    /// Reads one item.
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
+
+    /// Reads again what depends on the neighbors of a message, after an edit gave it others; `None` if nothing does.
+    fn reread(&self) -> Option<Reread> {
+        None
+    }
+
+    /// Reads the items of a transcript, for formats in which an item depends on its neighbors.
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        items.iter().map(|&item| self.read(item)).collect()
+    }
+
+    /// Instructions and tool definitions of `record`, which a model reads in addition to the messages.
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        blocks::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
+    }
+
+    /// Instructions in items that are not messages, such as the header of a log.
+    fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
+        Vec::new()
+    }
+
+    /// The model that wrote `item`, or that is used from `item` on, if it says so.
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item)
+    }
+
+    /// What `record` contains besides its messages that a cut leaves as it is although a user may expect otherwise, as a
+    /// sentence.
+    fn set_aside(&self, _record: Value<'_>) -> Option<String> {
+        None
+    }
+
+    /// The time of `item` as ISO 8601, if it has one.
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        times::time(item)
+    }
+
+    /// The provider's id of the reply that `item` is part of. Items that share it are one reply.
+    fn reply_id<'a>(&self, _item: Value<'a>) -> Option<Text<'a>> {
+        None
+    }
+
+    /// What the provider counted for a request, if `item` says it: for its reply, or for the reply nearest to it.
+    fn usage(&self, _item: Value<'_>) -> Option<Usage> {
+        None
+    }
+
+    /// What the provider counted, by item of a transcript: what [`usage`](Self::usage) says of each, unless the figures are
+    /// elsewhere in the record or have to be compared with earlier ones.
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        items.iter().map(|&item| self.usage(item)).collect()
+    }
+
+    /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
+    fn replaces_past(&self, _item: Value<'_>) -> bool {
+        false
+    }
+
+    /// Whether `item` belongs to a list inside a compaction, which replaces everything before the compaction.
+    fn is_replacement(&self, _item: Value<'_>) -> bool {
+        false
+    }
+
+    /// The messages that the model reads in place of `item`, a compaction that a later one superseded.
+    fn replacement<'a>(&self, _item: Value<'a>) -> Vec<Message<'a>> {
+        Vec::new()
+    }
+
+    /// Indices of `before`, the items before `compaction`, that the model still reads after it.
+    fn kept_by(&self, _compaction: Value<'_>, _before: &[Value<'_>]) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// The indices of `items` that take back turns before them, in order, each with the index of the first item that the
+    /// model no longer reads.
+    fn taken_back(&self, _items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
+    /// The provider that `item` says it was sent to: one that [`provider_rules`](Self::provider_rules) can name.
+    fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
+        None
+    }
+
+    /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
+    /// itself: some formats have several.
+    fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
+        None
+    }
+
+    /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
+
+    /// Writes `part` as an element of a list of parts.
+    fn spell_part(&self, part: &DraftPart) -> String;
+
+    /// The patch that puts `parts`, already in this format, before the other parts of `message`.
+    /// `None` for formats in which each result is a message.
+    fn prepend_parts(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
+        None
+    }
+
+    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
+    fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
+
+    /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
+    fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        Vec::new()
+    }
+}
+
+/// The part of a transcript that is written.
+#[derive(Debug)]
+pub struct Remaining<'l> {
+    /// Which of its messages, by index, are written.
+    pub kept: &'l [bool],
+    /// The drafts among them, in the order of the output.
+    pub written: Vec<Written>,
+}
+
+/// A draft in the format of a dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The draft as JSON.
+    pub text: String,
+    /// The id of its record, once it is set.
+    pub id: Option<DraftId>,
+    /// Index of the nearest message before it in the output that is not a draft.
+    pub after: Option<usize>,
+    /// Index of the nearest message after it that is not a draft.
+    pub before: Option<usize>,
+    /// Whether these two messages belong to different conversations.
+    pub apart: bool,
+    /// Whether a model reads it.
+    pub live: bool,
+    /// Byte of the source before which it is written: where the element begins that it replaces or precedes, if any.
+    pub place: Option<u32>,
+}
+
+/// A replacement of bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// The bytes that replace them.
+    pub text: String,
+}
+
+/// How well an item fits a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It does not fit.
+    No,
+    /// It fits, and so do other dialects.
+    Possible,
+    /// It fits this dialect and no other.
+    Certain,
+}
+
+/// What an item is to a dialect.
+#[derive(Debug)]
+pub enum Item<'a> {
+    /// A message.
+    Message(Message<'a>),
+    /// Known metadata: kept or dropped with the message before it.
+    Metadata,
+    /// Metadata with texts that the model reads beside the message before it: kept or dropped with that message, and
+    /// counted.
+    Attached(Vec<Text<'a>>),
+    /// Metadata that repeats the message after it: kept or dropped with that message.
+    Ahead,
+    /// Metadata that is kept or dropped with the message that was read from another item, before or after it, by the index of
+    /// that item.
+    With(usize),
+    /// Metadata that is always kept.
+    Pinned,
+    /// An item that the dialect does not recognize: kept or dropped with the message before it.
+    Unknown(Unknown),
+    /// A list of items inside the item; the bytes around the list are always kept.
+    Nested(Vec<Value<'a>>),
+}

@@ -1,0 +1,267 @@
+//! How the texts of a file are read: their framing, and a dialect that is detected once and then kept.
+
+use std::fmt;
+
+use super::framing::names_messages;
+use super::sniff::keys_of;
+use super::{ALL, Dialect, Fit, Framing, Row, SniffError, Sniffed, assemble, dialect_named, rows, sniff};
+use crate::json::{Document, ParseError, ParseErrorKind};
+use crate::suggest;
+use crate::transcript::Transcript;
+
+/// An error in a text, and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// What is wrong and what to do about it.
+    pub what: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.what)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl From<ParseError> for ReadError {
+    fn from(error: ParseError) -> Self {
+        Self { offset: error.offset, what: error.kind.to_string() }
+    }
+}
+
+/// No dialect has the name that the user gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownDialect {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+        f.write_str(&suggest::unknown("no dialect is called", &self.name, &names))
+    }
+}
+
+impl std::error::Error for UnknownDialect {}
+
+/// How the texts of a file are read.
+///
+/// ```
+/// use curtail_core::dialects::{Dialect as _, Framing, Reading};
+/// use curtail_core::transcript::Role;
+///
+/// let reading = Reading::new(Framing::Records, None, None)?;
+/// let chat = r#"{"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]}"#;
+/// let document = reading.parse(chat)?;
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     assert_eq!(dialect.name(), "openai");
+///     assert_eq!(transcript.messages.len(), 2);
+///     assert_eq!(transcript.messages[0].role, Role::User);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Reading {
+    /// How transcripts are laid out in the file.
+    pub framing: Framing,
+    /// The dialect of the file, if the user named it or the first messages of the file decided it.
+    pub dialect: Option<&'static dyn Dialect>,
+    /// Whether the user named the dialect. All messages are then read in it.
+    pub named: bool,
+    /// The key under which records keep their messages, as keys joined by dots; `None` for the usual keys.
+    pub messages_key: Option<String>,
+}
+
+impl std::fmt::Debug for Reading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}", self.framing.name(), self.dialect.map_or("dialect not detected yet", Dialect::name))
+    }
+}
+
+impl Reading {
+    /// Reads `framing` in the dialect called `name`, or in the one that is detected from the messages.
+    ///
+    /// # Errors
+    /// No dialect has that name.
+    pub fn new(framing: Framing, name: Option<&str>, messages_key: Option<String>) -> Result<Self, UnknownDialect> {
+        let known = |name: &str| dialect_named(name).ok_or_else(|| UnknownDialect { name: name.to_owned() });
+        let dialect = name.map(known).transpose()?;
+        Ok(Self { framing, dialect, named: dialect.is_some(), messages_key })
+    }
+
+    /// Reads `text` as JSON: one value for a document, one after another for lines and records.
+    ///
+    /// # Errors
+    /// The first byte that is not JSON.
+    pub fn parse<'a>(&self, text: &'a str) -> Result<Document<'a>, ReadError> {
+        let read = match self.framing {
+            Framing::Document => Document::parse(text),
+            Framing::Lines => Document::parse_log(text),
+            Framing::Records => Document::parse_all(text),
+        };
+        read.map_err(|error| match error.kind {
+            ParseErrorKind::SecondValue => {
+                let what =
+                    "a second value begins here, and a document is one value; `jq -c` writes each value on a line";
+                ReadError { offset: error.offset, what: what.to_owned() }
+            }
+            _ => error.into(),
+        })
+    }
+
+    /// Reads the transcripts of `document`, each with its dialect.
+    ///
+    /// # Errors
+    /// A record without a list of messages, messages that fit no dialect, or messages from more than one; items none of which
+    /// is a message of the dialect.
+    pub fn transcripts<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let transcripts = self.transcripts_or_none(document)?;
+        let misread =
+            |(dialect, transcript): &(&'static dyn Dialect, Transcript<'a>)| nothing_read(*dialect, transcript);
+        transcripts.iter().find_map(misread).map_or(Ok(transcripts), Err)
+    }
+
+    /// Reads the transcripts of `document`, each with its dialect, also those in which no item is a message.
+    ///
+    /// # Errors
+    /// A record without a list of messages, messages that fit no dialect, or messages from more than one.
+    pub fn transcripts_or_none<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let rows = rows(document, self.framing, self.messages_key.as_deref())
+            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
+        let read = |row: &Row<'a>| {
+            let dialect = self.dialect_of(row)?;
+            match document.torn() {
+                Some(fault) if !dialect.is_log() => Err(ReadError::from(*fault)),
+                _ => Ok((dialect, assemble(dialect, row))),
+            }
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Reads the transcripts of `document` again, which were written in these `dialects`. If there are fewer now, the others
+    /// are left out.
+    ///
+    /// # Errors
+    /// A record without a list of messages.
+    pub fn transcripts_as<'a>(
+        &self,
+        document: &'a Document<'a>,
+        dialects: &[&'static dyn Dialect],
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let rows = rows(document, self.framing, self.messages_key.as_deref())
+            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
+        Ok(rows.iter().zip(dialects).map(|(row, &dialect)| (dialect, assemble(dialect, row))).collect())
+    }
+
+    /// The dialect that the first transcripts of `head` decide, if any does.
+    #[must_use]
+    pub fn dialect_of_head(&self, head: &str) -> Option<&'static dyn Dialect> {
+        let detected = |text: &str| {
+            let document = self.parse(text).ok()?;
+            let rows = rows(&document, self.framing, self.messages_key.as_deref()).ok()?;
+            rows.iter().find_map(|row| match sniff(&row.items, row.record) {
+                Ok(Sniffed::Certain(dialect)) => Some(dialect),
+                _ => None,
+            })
+        };
+        match self.framing {
+            Framing::Records => head.lines().find_map(detected),
+            // In a file with one transcript, the dialect is detected when the file is read.
+            Framing::Lines | Framing::Document => None,
+        }
+    }
+
+    /// Whether `text`, a file or its beginning, has anything of a transcript: a list of messages or a message. A text that is
+    /// not JSON has if a key of one is in it.
+    #[must_use]
+    pub fn shows_messages(&self, text: &str) -> bool {
+        match self.framing {
+            Framing::Records => text.lines().any(|line| self.value_shows_messages(line)),
+            Framing::Lines | Framing::Document => self.value_shows_messages(text),
+        }
+    }
+
+    fn value_shows_messages(&self, text: &str) -> bool {
+        let Ok(document) = self.parse(text) else { return names_messages(text) };
+        let Ok(rows) = rows(&document, self.framing, self.messages_key.as_deref()) else { return false };
+        rows.iter().any(|row| match sniff(&row.items, row.record) {
+            Err(SniffError::Unrecognized { .. }) => self.named && row.items.iter().any(|item| item.is_object()),
+            _ => true,
+        })
+    }
+
+    fn dialect_of(&self, row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
+        let wrong = |what| {
+            let offset = row.items.first().map_or(row.span.start, |item| item.span().start);
+            ReadError { offset: offset as usize, what }
+        };
+        match (self.dialect, self.named) {
+            (Some(dialect), true) => return Ok(dialect),
+            (Some(dialect), false) if is_spelt_as(dialect, row) => return Ok(dialect),
+            _ => {}
+        }
+        let sniffed = sniff(&row.items, row.record)
+            .map_err(|error| ReadError { offset: error.offset(), what: error.to_string() })?;
+        match (sniffed, self.dialect) {
+            (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
+                "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",
+                before.name(),
+                now.name()
+            ))),
+            (Sniffed::Certain(dialect), _) => Ok(dialect),
+            (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
+            (Sniffed::Empty, None) => Ok(ALL[0]),
+        }
+    }
+}
+
+/// The error for a transcript with items but without a message, unless it is a log that has just begun or that was cut: one
+/// item is of `dialect` alone, or the dialect knows some and no other dialect fits any.
+fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<ReadError> {
+    if !transcript.messages.is_empty() {
+        return None;
+    }
+    // A turn without messages is an empty list.
+    let items: Vec<_> =
+        transcript.layout.elements.iter().filter(|item| !item.is_array() || item.items().next().is_some()).collect();
+    let first = **items.first()?;
+    let best = |dialect: &dyn Dialect| items.iter().map(|item| dialect.fit(**item)).max();
+    let unknown = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
+    // New versions of a program write new events.
+    let known = if dialect.is_log() { unknown < items.len() } else { unknown == 0 };
+    let others = || ALL.iter().any(|other| best(*other) > Some(Fit::No));
+    let read = match best(dialect) {
+        Some(Fit::Certain) => true,
+        Some(Fit::Possible) => known,
+        _ => known && !others(),
+    };
+    (!read).then(|| ReadError {
+        offset: first.span().start as usize,
+        what: format!(
+            "no message was read: no item is a message of the dialect `{}` ({}); check --dialect, or leave it out to detect it",
+            dialect.name(),
+            keys_of(first)
+        ),
+    })
+}
+
+/// Whether all items of `row` fit `dialect` and one fits no other. This is much cheaper than asking every dialect.
+fn is_spelt_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
+    let mut worst = Fit::Certain;
+    let mut best = Fit::No;
+    for &item in &row.items {
+        let fit = dialect.fit(item);
+        (worst, best) = (worst.min(fit), best.max(fit));
+    }
+    worst > Fit::No && best == Fit::Certain
+}

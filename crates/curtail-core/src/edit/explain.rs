@@ -1,0 +1,124 @@
+//! Turns decisions into explanations: what was dropped or changed, and why, message by message.
+
+use crate::processors::{Change, Decision, Insertion, Plan, Prepend};
+use crate::transcript::{Message, Origin, Pairs, Subject};
+
+/// The explanation of one decision.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Explained {
+    /// Index of the message in the transcript that was read; `None` for a draft.
+    pub message: Option<usize>,
+    /// Byte offset of the message in its text; `None` for a draft.
+    #[serde(skip)]
+    pub offset: Option<usize>,
+    /// The message in words.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// `dropped`, `changed`, `replaced`, `inserted` or `moved`, or the action of a remark, such as `kept`.
+    pub action: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+impl Explained {
+    /// The message in words: its number, role and tools, such as `message 4 (tool result of "timetable")`.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match self.message {
+            Some(message) => format!("message {message} ({})", self.subject),
+            None => format!("a message ({})", self.subject),
+        }
+    }
+
+    /// What was decided and why, such as `dropped with its call`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        because(self.action, &self.reason)
+    }
+}
+
+/// `what: reason`, or `what with something` for what was decided together with something else.
+fn because(what: &str, reason: &str) -> String {
+    let separator = if reason.starts_with("with ") { "" } else { ":" };
+    format!("{what}{separator} {reason}")
+}
+
+/// Explains the decisions of `plan` about `messages`. Messages that are kept unchanged are left out, unless a remark is
+/// about them.
+#[must_use]
+pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
+    let pairs = Pairs::from_messages(messages);
+    let about = |at: usize, action, reason| said(messages, &pairs, at, action, reason);
+    let mut words = Vec::new();
+    let mut inserts = plan.inserts.iter().peekable();
+    let mut remarks = plan.remarks.iter().peekable();
+    for (at, decision) in plan.decisions.iter().enumerate().take(messages.len()) {
+        while let Some(insert) = inserts.next_if(|insert| insert.before <= at) {
+            words.push(inserted(messages, &pairs, &insert.what, &insert.reason));
+        }
+        while let Some(remark) = remarks.next_if(|remark| remark.message <= at) {
+            words.push(about(at, remark.action, remark.reason.clone().into_owned()));
+        }
+        words.extend(decided(decision).map(|(action, reason)| about(at, action, reason)));
+    }
+    words.extend(inserts.map(|insert| inserted(messages, &pairs, &insert.what, &insert.reason)));
+    words
+}
+
+fn decided(decision: &Decision) -> Option<(&'static str, String)> {
+    match decision {
+        Decision::Keep => None,
+        Decision::Drop(reason) => Some(("dropped", reason.clone().into_owned())),
+        Decision::Change(changes, reason) => Some(("changed", because(&changed(changes), reason))),
+        Decision::Replace(draft, reason) => Some(("replaced", format!("{reason}: {}", draft.joined_text()))),
+    }
+}
+
+fn said(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'static str, reason: String) -> Explained {
+    let message = &messages[at];
+    Explained {
+        message: message.source_index(),
+        offset: message.value().map(|value| value.span().start as usize),
+        subject: Subject::of_message(messages, pairs, at),
+        action,
+        reason,
+    }
+}
+
+fn changed(changes: &[Change]) -> String {
+    let count = |what: fn(&Change) -> bool| changes.iter().filter(|change| what(change)).count();
+    let kinds = [
+        ("cut", count(|change| matches!(change, Change::Cut(_)))),
+        ("rewritten", count(|change| matches!(change, Change::Rewrite(..)))),
+        ("answered", count(|change| matches!(change, Change::Answer(..)))),
+        ("prepended", count(|change| matches!(change, Change::Prepend(_) | Change::Append(_)))),
+    ];
+    let words = kinds.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
+        let parts = if *count == 1 { "part" } else { "parts" };
+        format!("{count} {parts} {kind}")
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The text of the first new block.
+fn first_text(blocks: &[Prepend]) -> &str {
+    let mut texts = blocks.iter().filter_map(|block| match block {
+        Prepend::Block(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.next().unwrap_or_default()
+}
+
+fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &str) -> Explained {
+    let subject = match what {
+        Insertion::Note(_, draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
+        Insertion::Blocks(role, blocks) => Subject::of_draft(role.name(), first_text(blocks)),
+        Insertion::Results(_) => Subject::of_draft("tool", ""),
+        Insertion::Moved(at) => {
+            let moved = said(messages, pairs, *at, "moved", reason.to_owned());
+            let is_source = matches!(messages[*at].origin, Origin::Source { .. });
+            return if is_source { moved } else { Explained { message: None, offset: None, ..moved } };
+        }
+    };
+    Explained { message: None, offset: None, subject, action: "inserted", reason: reason.to_owned() }
+}

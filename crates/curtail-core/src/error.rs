@@ -1,0 +1,265 @@
+//! Errors of the program: a kind, a file, a place and a message.
+//!
+//! An [`Error`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether this thread runs code whose panic is not printed, because it becomes an error.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of a library that may panic on a damaged file. Nothing is printed about a panic, which is returned.
+pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let other = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                other(panic);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(before);
+    done
+}
+
+use crate::steps;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TextPlace {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Number of the column in characters, from 1.
+    pub column: usize,
+}
+
+impl TextPlace {
+    /// The place of byte `offset` in `text`, whose first line has the number `first_line`.
+    ///
+    /// An offset inside a character is the place of that character; a byte order mark takes no column.
+    #[must_use]
+    pub fn locate(text: &[u8], offset: usize, first_line: usize) -> Self {
+        Locator::new(text, first_line).place(offset)
+    }
+}
+
+/// The places of ascending offsets in a text, in one pass.
+#[derive(Debug, Clone)]
+pub struct Locator<'t> {
+    text: &'t [u8],
+    first_line: usize,
+    /// Whether the text is a row, which is one line whatever it contains.
+    is_row: bool,
+    /// The offset of the last place.
+    at: usize,
+    place: TextPlace,
+}
+
+impl<'t> Locator<'t> {
+    /// For `text`, whose first line has the number `first_line`.
+    #[must_use]
+    pub const fn new(text: &'t [u8], first_line: usize) -> Self {
+        Self { text, first_line, is_row: false, at: 0, place: TextPlace { line: first_line, column: 1 } }
+    }
+
+    /// For `text`, the row with this number.
+    #[must_use]
+    pub const fn for_row(text: &'t [u8], number: usize) -> Self {
+        Self { is_row: true, ..Self::new(text, number) }
+    }
+
+    /// The place of the byte at `offset`, as [`TextPlace::locate`] gives it. An offset before the last one costs a pass from the
+    /// beginning.
+    pub fn place(&mut self, offset: usize) -> TextPlace {
+        let offset = offset.min(self.text.len());
+        if offset < self.at {
+            (self.at, self.place) = (0, TextPlace { line: self.first_line, column: 1 });
+        }
+        let between = &self.text[self.at..offset];
+        steps::count(between.len());
+        let line_end = if self.is_row { None } else { memchr::memrchr(b'\n', between) };
+        if let Some(end) = line_end {
+            self.place.line += memchr::memchr_iter(b'\n', &between[..=end]).count();
+            self.place.column = 1;
+        }
+        let own = &between[line_end.map_or(0, |end| end + 1)..];
+        let begins = !self.is_row && self.place.column == 1;
+        let own = own.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(own);
+        self.place.column += String::from_utf8_lossy(own).chars().count();
+        self.at = offset;
+        self.place
+    }
+}
+
+/// The kind of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command line is invalid: conflicting outputs, an unknown name, no inputs.
+    Usage,
+    /// An output already exists.
+    Exists,
+    /// The system refused to read or write.
+    System,
+    /// A compressed stream is corrupt or ends early.
+    Compression,
+    /// Bytes that are not UTF-8, text that is not JSON, JSON that is not a transcript, or a budget that is too small.
+    Content,
+    /// The reader of the output is gone.
+    BrokenPipe,
+}
+
+/// An operation that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Its kind.
+    pub kind: ErrorKind,
+    /// The file, as the user named it; empty if the error is about no file.
+    pub name: String,
+    /// The place in the file.
+    pub place: Option<TextPlace>,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl Error {
+    /// An error of `kind` about the file `name`.
+    #[must_use]
+    pub fn new(kind: ErrorKind, name: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), place: None, what: what.into() }
+    }
+
+    /// An error of the operating system about the file `name`.
+    #[must_use]
+    pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
+        let kind =
+            if error.kind() == std::io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::System };
+        Self::new(kind, name, system_message(error))
+    }
+
+    /// The same error, at `place`.
+    #[must_use]
+    pub fn at(mut self, place: TextPlace) -> Self {
+        self.place = Some(place);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name.is_empty() {
+            write!(f, "{}:", self.name)?;
+            if let Some(TextPlace { line, column }) = self.place {
+                write!(f, "{line}:{column}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of
+/// the error nor what follows that. An error that a library wrapped is unwrapped first, because the library's text repeats
+/// the path that our message begins with.
+#[must_use]
+pub fn system_message(error: &std::io::Error) -> String {
+    let said = innermost(error).to_string();
+    let said = said.split(" (os error").next().unwrap_or(&said);
+    let mut rest = said.chars();
+    let first = rest.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
+}
+
+/// The last system error in the chain of causes.
+fn innermost(error: &std::io::Error) -> &std::io::Error {
+    let mut last = error;
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<std::io::Error>();
+        last = inner.unwrap_or(last);
+        cause = match inner {
+            Some(inner) => inner.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static)),
+            None => error.source(),
+        };
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorKind, Locator, TextPlace};
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let cases: [(&str, usize, usize, usize); 6] = [
+            ("", 0, 1, 1),
+            ("abc", 2, 1, 3),
+            ("é\"x", 3, 1, 3),
+            ("\u{feff}x", 3, 1, 1),
+            ("a\nbc\n", 3, 2, 2),
+            ("a\nbc\n", 99, 3, 1),
+        ];
+        for (text, offset, line, column) in cases {
+            assert_eq!(
+                TextPlace::locate(text.as_bytes(), offset, 1),
+                TextPlace { line, column },
+                "{text:?} at {offset}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_locator_gives_the_places_that_single_searches_give() {
+        let text = "\u{feff}é\nbc\r\n\u{feff}d\n\nüx";
+        let offsets = || text.char_indices().map(|(at, _)| at).chain([text.len(), 0, 5, 4]);
+        let mut locator = Locator::new(text.as_bytes(), 7);
+        let places: Vec<TextPlace> = offsets().map(|offset| locator.place(offset)).collect();
+        let single: Vec<TextPlace> = offsets().map(|offset| TextPlace::locate(text.as_bytes(), offset, 7)).collect();
+        assert_eq!(places, single);
+        let mut row = Locator::for_row("é\nbc".as_bytes(), 3);
+        let columns = [row.place(2), row.place(4), row.place(5)].map(|place| (place.line, place.column));
+        assert_eq!(columns, [(3, 2), (3, 4), (3, 5)]);
+    }
+
+    #[test]
+    fn errors_say_file_line_and_column() {
+        let error = Error::new(ErrorKind::Content, "chat.jsonl", "expected ',' or ']'")
+            .at(TextPlace { line: 41, column: 1032 });
+        assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
+        let missing = std::io::Error::from_raw_os_error(2);
+        assert_eq!(Error::system("x", &missing).to_string(), "x: no such file or directory");
+    }
+
+    #[test]
+    fn a_wrapped_system_error_is_reported_without_its_wrapper() {
+        /// An error in the form of a library that adds the operation and the path.
+        #[derive(Debug)]
+        struct Wrapper(std::io::Error);
+
+        impl std::fmt::Display for Wrapper {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "IO error for operation on x: {}", self.0)
+            }
+        }
+
+        impl std::error::Error for Wrapper {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+
+        let missing = std::io::Error::from_raw_os_error(2);
+        let wrapped = std::io::Error::new(missing.kind(), Wrapper(missing));
+        let twice = std::io::Error::other(wrapped);
+        assert_eq!(Error::system("x", &twice).to_string(), "x: no such file or directory");
+    }
+}

@@ -1,0 +1,383 @@
+//! One strict pass over a text that checks its grammar (RFC 8259) and records the byte range of every value.
+//!
+//! The ranges form a tape in reading order. The pass keeps its stack in the parent links of the tape, so deep nesting uses
+//! no machine stack. Code that walks the tape does not check the grammar again.
+
+#![expect(
+    clippy::inline_always,
+    reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
+)]
+
+use std::sync::OnceLock;
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::scan::end_of_string;
+use super::{ParseError, ParseErrorKind, Span, Value};
+use crate::steps;
+
+/// Maximum nesting. Deeper values are refused, so that code that walks a document can rely on the limit.
+pub const MAX_DEPTH: usize = 10_000;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const NONE: u32 = u32::MAX;
+
+/// The place of a value, and the way to its neighbors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Index of the node after this one and everything in it.
+    pub(super) next: u32,
+    pub(super) parent: u32,
+}
+
+/// A text together with the places of its values: one for a record or a document, many for a log of lines.
+///
+/// ```
+/// use curtail_core::json::Document;
+///
+/// let document = Document::parse(r#"{"id": 7.0, "tags": ["a", "b"]}"#)?;
+/// let record = document.roots().next().expect("one value");
+/// assert_eq!(record.get("id").map(|id| id.raw()), Some("7.0"), "numbers keep their spelling");
+/// assert_eq!(record.get("tags").map(|tags| tags.items().count()), Some(2));
+/// # Ok::<(), curtail_core::json::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Document<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+    roots: Vec<u32>,
+    torn: Option<ParseError>,
+    /// Whether any key contains an escape.
+    escaped_keys: bool,
+    /// The index of each node in its list or object; computed at the first use.
+    ranks: OnceLock<Vec<u32>>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses the only value of `text`; white space may surround it.
+    ///
+    /// # Errors
+    /// A [`ParseError`] at the first byte that is not JSON, nesting past [`MAX_DEPTH`], or a text past 4 GiB.
+    pub fn parse(text: &'a str) -> Result<Self, ParseError> {
+        let document = Self::parse_all(text)?;
+        match document.roots.as_slice() {
+            [_] => Ok(document),
+            [] => Err(ParseError { offset: text.len(), kind: ParseErrorKind::NoValue }),
+            [_, second, ..] => {
+                let offset = document.nodes[*second as usize].start as usize;
+                Err(ParseError { offset, kind: ParseErrorKind::SecondValue })
+            }
+        }
+    }
+
+    /// Parses all values of `text`, one after another, with or without white space between them.
+    ///
+    /// # Errors
+    /// As [`Document::parse`], but any number of values is allowed.
+    pub fn parse_all(text: &'a str) -> Result<Self, ParseError> {
+        let mut document = Self::empty(text);
+        match document.append_all() {
+            Ok(()) => Ok(document),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Parses all values of a log of lines, as [`Document::parse_all`] does, but the last line may be incomplete, because
+    /// the program that wrote the log may have been killed while it wrote the line.
+    ///
+    /// # Errors
+    /// As [`Document::parse_all`], except for an incomplete last line, which [`Document::torn`] returns.
+    pub fn parse_log(text: &'a str) -> Result<Self, ParseError> {
+        let mut document = Self::empty(text);
+        let Err(fault) = document.append_all() else { return Ok(document) };
+        // The incomplete value is the last root; its node was pushed if it is a list or an object.
+        let root = document.roots.pop().unwrap_or(0);
+        let start = document.nodes.get(root as usize).map_or(fault.offset, |node| node.start as usize);
+        let tail = text.get(fault.offset..).unwrap_or_default().trim_end();
+        let inside = ["true", "false", "null", "-"].iter().any(|word| word.starts_with(tail));
+        if !inside || document.roots.is_empty() || text[start..].trim_end().contains('\n') {
+            return Err(fault);
+        }
+        document.nodes.truncate(root as usize);
+        document.torn = Some(fault);
+        Ok(document)
+    }
+
+    /// Where the text ends inside a value, if its last line is incomplete.
+    #[must_use]
+    pub const fn torn(&self) -> Option<&ParseError> {
+        self.torn.as_ref()
+    }
+
+    fn empty(text: &'a str) -> Self {
+        let (nodes, roots, torn, escaped_keys) = (Vec::new(), Vec::new(), None, false);
+        Self { text, nodes, roots, torn, escaped_keys, ranks: OnceLock::new() }
+    }
+
+    fn append_all(&mut self) -> Result<(), ParseError> {
+        let bytes = self.text.as_bytes();
+        steps::count(bytes.len());
+        if bytes.len() >= NONE as usize {
+            return Err(ParseError { offset: NONE as usize, kind: ParseErrorKind::TooLong });
+        }
+        let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        // Real transcripts have a value or a key for every 60 to 200 bytes; growing in steps would copy the tape several
+        // times.
+        self.nodes.reserve(bytes.len() / 64 + 16);
+        dispatch!(Level::new(), simd => self.append_from(simd, mark))
+    }
+
+    #[inline(always)]
+    fn append_from<S: Simd>(&mut self, simd: S, start: usize) -> Result<(), ParseError> {
+        let bytes = self.text.as_bytes();
+        let mut at = skip_space(bytes, start);
+        while at < bytes.len() {
+            self.roots.push(index(self.nodes.len()));
+            let escaped_keys = &mut self.escaped_keys;
+            let mut walk =
+                Walk { simd, bytes, nodes: &mut self.nodes, escaped_keys, parent: NONE, in_object: false, depth: 0 };
+            at = skip_space(bytes, walk.value(at)?);
+        }
+        Ok(())
+    }
+
+    /// Whether any key contains an escape. If none does, keys can be compared without decoding.
+    pub(super) const fn has_escaped_keys(&self) -> bool {
+        self.escaped_keys
+    }
+
+    /// The values at the top level of the text.
+    #[must_use]
+    pub fn roots(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
+        self.roots.iter().map(|&at| Value::at(self, at))
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The number of values in the text, at every depth, keys included.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the text contains no value.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(super) fn node(&self, at: u32) -> Node {
+        steps::count(1);
+        self.nodes[at as usize]
+    }
+
+    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+        Some(self.node(at).parent).filter(|&parent| parent != NONE)
+    }
+
+    /// The index of the node `at` in its list or object. One pass over the tape computes all of them, because searching a
+    /// list anew for each of its items would take quadratic time.
+    pub(super) fn rank(&self, at: u32) -> u32 {
+        let ranks = self.ranks.get_or_init(|| {
+            let mut seen = vec![0; self.nodes.len()];
+            let rank = |node: &Node| {
+                let held = seen.get_mut(node.parent as usize);
+                held.map_or(0, |held| std::mem::replace(held, *held + 1))
+            };
+            self.nodes.iter().map(rank).collect()
+        });
+        ranks[at as usize]
+    }
+
+    /// The bytes of `span`.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &'a str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+}
+
+/// Offsets and indices stay below `u32::MAX` because the text does.
+#[expect(clippy::cast_possible_truncation, reason = "the text is shorter than 4 GiB, checked before the walk")]
+const fn index(n: usize) -> u32 {
+    n as u32
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
+struct Walk<'w, S> {
+    simd: S,
+    bytes: &'w [u8],
+    escaped_keys: &'w mut bool,
+    nodes: &'w mut Vec<Node>,
+    parent: u32,
+    /// Whether the parent is an object.
+    in_object: bool,
+    depth: usize,
+}
+
+impl<S: Simd> Walk<'_, S> {
+    /// Walks one value and everything in it; returns the offset just past it.
+    #[inline(always)]
+    fn value(&mut self, mut at: usize) -> Result<usize, ParseError> {
+        loop {
+            at = match self.bytes.get(at) {
+                Some(b'{') => match self.open(at, b'}')? {
+                    Ok(empty) => empty,
+                    Err(first) => {
+                        at = self.key(first)?;
+                        continue;
+                    }
+                },
+                Some(b'[') => match self.open(at, b']')? {
+                    Ok(empty) => empty,
+                    Err(first) => {
+                        at = first;
+                        continue;
+                    }
+                },
+                _ => self.scalar(at)?,
+            };
+            match self.after(at)? {
+                Ok(end) => return Ok(end),
+                Err(next) => at = next,
+            }
+        }
+    }
+
+    /// Enters a list or an object: `Ok` past it if it is empty, `Err` with the place of its first element if not.
+    #[inline(always)]
+    fn open(&mut self, at: usize, close: u8) -> Result<Result<usize, usize>, ParseError> {
+        let inside = skip_space(self.bytes, at + 1);
+        if self.bytes.get(inside) == Some(&close) {
+            self.push(at, inside + 1);
+            return Ok(Ok(inside + 1));
+        }
+        if self.depth == MAX_DEPTH {
+            return Err(ParseError { offset: at, kind: ParseErrorKind::TooDeep });
+        }
+        self.depth += 1;
+        self.push(at, at);
+        self.parent = index(self.nodes.len() - 1);
+        self.in_object = close == b'}';
+        Ok(Err(inside))
+    }
+
+    /// Continues after a value: `Ok` past the outermost one, `Err` with the place of the next value.
+    #[inline(always)]
+    fn after(&mut self, mut at: usize) -> Result<Result<usize, usize>, ParseError> {
+        while self.parent != NONE {
+            at = skip_space(self.bytes, at);
+            match (self.in_object, self.bytes.get(at)) {
+                (true, Some(b',')) => return self.key(skip_space(self.bytes, at + 1)).map(Err),
+                (false, Some(b',')) => return Ok(Err(skip_space(self.bytes, at + 1))),
+                (true, Some(b'}')) | (false, Some(b']')) => {
+                    at += 1;
+                    self.close(at);
+                }
+                (true, _) => return self.fault(at, ParseErrorKind::ExpectedCommaOrBrace),
+                (false, _) => return self.fault(at, ParseErrorKind::ExpectedCommaOrBracket),
+            }
+        }
+        Ok(Ok(at))
+    }
+
+    #[inline(always)]
+    fn close(&mut self, end: usize) {
+        let next = index(self.nodes.len());
+        let node = &mut self.nodes[self.parent as usize];
+        node.end = index(end);
+        node.next = next;
+        self.parent = node.parent;
+        self.depth -= 1;
+        let around = self.nodes.get(self.parent as usize);
+        self.in_object = around.is_some_and(|around| self.bytes[around.start as usize] == b'{');
+    }
+
+    /// Walks a key and its colon; returns the place of the member's value.
+    #[inline(always)]
+    fn key(&mut self, at: usize) -> Result<usize, ParseError> {
+        if self.bytes.get(at) != Some(&b'"') {
+            return self.fault(at, ParseErrorKind::ExpectedKey);
+        }
+        let end = end_of_string(self.simd, self.bytes, at)?;
+        *self.escaped_keys |= end.escaped;
+        self.push(at, end.at);
+        let end = end.at;
+        let colon = skip_space(self.bytes, end);
+        if self.bytes.get(colon) != Some(&b':') {
+            return self.fault(colon, ParseErrorKind::ExpectedColon);
+        }
+        Ok(skip_space(self.bytes, colon + 1))
+    }
+
+    #[inline(always)]
+    fn string(&mut self, at: usize) -> Result<usize, ParseError> {
+        let end = end_of_string(self.simd, self.bytes, at)?.at;
+        self.push(at, end);
+        Ok(end)
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, at: usize) -> Result<usize, ParseError> {
+        let end = match self.bytes.get(at) {
+            Some(b'"') => return self.string(at),
+            Some(b't') if self.bytes[at..].starts_with(b"true") => at + 4,
+            Some(b'n') if self.bytes[at..].starts_with(b"null") => at + 4,
+            Some(b'f') if self.bytes[at..].starts_with(b"false") => at + 5,
+            Some(b'-' | b'0'..=b'9') => end_of_number(self.bytes, at)?,
+            _ => return self.fault(at, ParseErrorKind::ExpectedValue),
+        };
+        self.push(at, end);
+        Ok(end)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, start: usize, end: usize) {
+        let next = index(self.nodes.len() + 1);
+        self.nodes.push(Node { start: index(start), end: index(end), next, parent: self.parent });
+    }
+
+    fn fault<T>(&self, offset: usize, kind: ParseErrorKind) -> Result<T, ParseError> {
+        let kind = if offset >= self.bytes.len() { ParseErrorKind::UnfinishedValue } else { kind };
+        Err(ParseError { offset, kind })
+    }
+}
+
+/// Offset just past the number at `at`: `-`, integer without leading zeros, fraction, exponent (RFC 8259, section 6).
+fn end_of_number(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
+    let mut end = at + usize::from(bytes[at] == b'-');
+    end = match bytes.get(end) {
+        Some(b'0') => end + 1,
+        _ => digits(bytes, end)?,
+    };
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(bytes, end + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(end) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        end = digits(bytes, end + 1 + sign)?;
+    }
+    match bytes.get(end) {
+        Some(b'0'..=b'9') => Err(ParseError { offset: end, kind: ParseErrorKind::LeadingZero }),
+        _ => Ok(end),
+    }
+}
+
+fn digits(bytes: &[u8], from: usize) -> Result<usize, ParseError> {
+    let mut end = from;
+    while matches!(bytes.get(end), Some(b'0'..=b'9')) {
+        end += 1;
+    }
+    if end == from { Err(ParseError { offset: from, kind: ParseErrorKind::ExpectedDigit }) } else { Ok(end) }
+}

@@ -1,0 +1,333 @@
+//! A chain of processors over messages that are read once and written once.
+//!
+//! It knows no file and no configuration format.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::Splitting;
+use crate::processors::{
+    KnownFaults, OnSummary, Plan, Processor, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View,
+    apply_plan, drop_standing,
+};
+use crate::transcript::{Layout, Message};
+
+/// Processors in order.
+pub type Processors = Vec<Box<dyn Processor>>;
+
+/// A processor and its place in a chain.
+pub struct Stage {
+    /// Where it is configured: `history`, `network support` or `agent greeter`; empty for a single command.
+    pub level: String,
+    /// The processor.
+    pub processor: Arc<dyn Processor>,
+}
+
+/// Processors in the order in which they are applied.
+///
+/// ```
+/// use curtail_core::pipeline::Chain;
+/// use curtail_core::processors::{HistoryWindow, ToolFilter};
+///
+/// let chain = Chain::default().then(ToolFilter::default()).then(HistoryWindow { size: 20, ..HistoryWindow::default() });
+/// assert_eq!(chain.stages.len(), 2);
+/// ```
+#[derive(Default)]
+pub struct Chain {
+    /// The stages.
+    pub stages: Vec<Stage>,
+    /// Called after each summary that a stage makes.
+    pub on_summary: Option<OnSummary>,
+    /// What happens to signed thoughts after a change.
+    pub thinking: Thinking,
+    /// How the result is split, if it is.
+    pub splitting: Option<Splitting>,
+}
+
+/// The result of a chain.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// The remaining messages.
+    pub messages: Vec<Message<'a>>,
+    /// Whether any stage changed the transcript.
+    pub changed: bool,
+    /// Notes for the user.
+    pub notes: Vec<String>,
+    /// Index of the stage that comes next; the number of stages if all were applied.
+    pub next: usize,
+}
+
+impl<'a> Run<'a> {
+    /// Removes notes that repeat one from `first` on.
+    fn forget_repeated_notes(&mut self, first: usize) {
+        let mut seen = HashSet::new();
+        let kept: Vec<String> = self.notes.drain(first..).filter(|note| seen.insert(note.clone())).collect();
+        self.notes.extend(kept);
+    }
+
+    /// Applies `plan`, and reads again what depends on neighbors.
+    fn apply(&mut self, layout: &Layout<'a>, plan: &Plan) {
+        self.messages = apply_plan(std::mem::take(&mut self.messages), plan);
+        if let Some(reread) = layout.reread {
+            reread(&mut self.messages);
+        }
+    }
+}
+
+impl Chain {
+    /// Appends a processor without a level.
+    #[must_use]
+    pub fn then(mut self, processor: impl Processor + 'static) -> Self {
+        self.stages.push(Stage { level: String::new(), processor: Arc::new(processor) });
+        self
+    }
+
+    /// Appends processors of `level`, in order.
+    #[must_use]
+    pub fn at(mut self, level: &str, processors: Processors) -> Self {
+        let stage = |processor| Stage { level: level.to_owned(), processor: Arc::from(processor) };
+        self.stages.extend(processors.into_iter().map(stage));
+        self
+    }
+
+    /// How many transcripts should be processed at once, because a stage waits for a server or a program; `None` if no stage
+    /// waits.
+    #[must_use]
+    pub fn at_once(&self) -> Option<usize> {
+        self.stages.iter().filter_map(|stage| stage.processor.at_once()).max()
+    }
+
+    /// Applies all stages to `messages`, which are those of `layout`. `watch` receives every plan that changes something or has
+    /// a remark, with the messages before it.
+    ///
+    /// # Errors
+    /// The error of the first stage that cannot decide.
+    pub fn run<'a>(
+        &self,
+        layout: &Layout<'a>,
+        messages: Vec<Message<'a>>,
+        watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> Result<Run<'a>, ProcessorError> {
+        let steps = Steps { first: 0, pauses: false, thoughts: None };
+        self.run_steps(layout, messages, &steps, watch, |_| {})
+    }
+
+    /// As [`run`](Self::run) for `steps`. `after_stage` receives the messages after each stage, and may name what the stage
+    /// wrote.
+    pub(super) fn run_steps<'a>(
+        &self,
+        layout: &Layout<'a>,
+        messages: Vec<Message<'a>>,
+        steps: &Steps<'_>,
+        mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
+        mut after_stage: impl FnMut(&mut [Message<'a>]),
+    ) -> Result<Run<'a>, ProcessorError> {
+        let thoughts = steps.thoughts;
+        let boundaries = boundaries(&messages);
+        let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first };
+        for stage in self.stages.iter().skip(steps.first) {
+            if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, boundaries) {
+                break;
+            }
+            run.next += 1;
+            let (before, notes) = (conversation(&run.messages), run.notes.len());
+            loop {
+                stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch)?;
+                let Some(thoughts) = thoughts.filter(|_| run.changed) else { break };
+                let plan = thoughts.plan(self.thinking, layout, &mut run);
+                if plan.is_identity() {
+                    break;
+                }
+                watch(stage, &run.messages, &plan);
+                run.apply(layout, &plan);
+                // A thought can bind the calls of its reply. Without it, the stage may decide otherwise, as a second run would.
+                if run.messages.iter().any(|message| message.source_index().is_none()) {
+                    break;
+                }
+            }
+            run.forget_repeated_notes(notes);
+            after_stage(&mut run.messages);
+            // A stage that has noted it already needs no second note.
+            if before > 0 && conversation(&run.messages) == 0 && run.notes.len() == notes {
+                run.notes.push(stage.emptied(before, run.messages.len()));
+            }
+        }
+        Ok(run)
+    }
+
+    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a boundary is gone that
+    /// the other messages are read by, or a message of the user became one of the application.
+    fn pauses_before(&self, next: usize, messages: &[Message<'_>], boundaries: usize) -> bool {
+        let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
+        writes(next)
+            || next.checked_sub(1).is_some_and(writes)
+            || self::boundaries(messages) < boundaries
+            || messages.iter().any(Message::lost_its_user)
+    }
+}
+
+/// The stages of a chain that run on a transcript that was read.
+pub(super) struct Steps<'s> {
+    /// Index of the first one.
+    pub(super) first: usize,
+    /// Whether they end where the transcript has to be written and read again.
+    pub(super) pauses: bool,
+    /// The thoughts that are dropped after each stage if its changes break them.
+    pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
+}
+
+/// What a stage found.
+struct Before {
+    /// The pairing faults, once the stage changes something that it does not repair itself.
+    known: Option<KnownFaults>,
+    /// The number of notes.
+    notes: usize,
+}
+
+/// How the stages of a chain treat signed thoughts after their changes.
+pub struct ThoughtStep<'s> {
+    /// The messages before each thought, as they were read.
+    pub prefixes: ThoughtPrefixes,
+    /// Whether the model of each message checks thoughts, by the index of the message; `None` if no model is named.
+    pub checks: &'s dyn Fn(&Layout<'_>) -> Vec<Option<bool>>,
+    /// Whether the transcript belongs to a dataset.
+    pub dataset: bool,
+}
+
+impl ThoughtStep<'_> {
+    pub(super) fn plan(&self, thinking: Thinking, layout: &Layout<'_>, run: &mut Run<'_>) -> Plan {
+        let broken = self.prefixes.broken(&run.messages);
+        if broken.is_empty() {
+            return Plan::keep(run.messages.len());
+        }
+        let checks = (self.checks)(layout);
+        let checks = |index: usize| checks.get(index).copied().flatten();
+        let mut plan = thinking.plan(&run.messages, &broken, ThoughtModels { checks: &checks, dataset: self.dataset });
+        run.notes.append(&mut plan.notes);
+        plan
+    }
+}
+
+impl Stage {
+    /// Applies the processor, and drops the halves of pairs that the cut separated. After each such drop, the processor decides
+    /// again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no processor but
+    /// repair writes one, so the rounds end.
+    fn run<'a>(
+        &self,
+        layout: &Layout<'a>,
+        on_summary: Option<&OnSummary>,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> Result<(), ProcessorError> {
+        self.drop_first(layout, run, watch)?;
+        let mut before = Before { known: None, notes: run.notes.len() };
+        loop {
+            let changed = self.apply(layout, on_summary, run, watch, &mut before)?;
+            let Some(known) = before.known.as_ref().filter(|_| changed) else { return Ok(()) };
+            if !self.drop_separated(layout, known, run, watch) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Applies the passes of the processor; returns whether they changed anything.
+    fn apply<'a>(
+        &self,
+        layout: &Layout<'a>,
+        on_summary: Option<&OnSummary>,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+        before: &mut Before,
+    ) -> Result<bool, ProcessorError> {
+        let mut added = usize::MAX;
+        let mut changed = false;
+        for _ in 0..self.processor.passes() {
+            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules)
+                .placing(layout.context)
+                .observed_by(on_summary);
+            let mut plan = self.processor.decide(&view)?;
+            plan.notes.retain(|note| !run.notes[before.notes..].contains(note));
+            run.notes.append(&mut plan.notes);
+            let identity = plan.is_identity();
+            if !identity || !plan.remarks.is_empty() {
+                watch(self, &run.messages, &plan);
+            }
+            // Stop when a pass inserts as much as the previous one: repair is not converging, and the next stage drops the rest.
+            if identity || plan.added() > 0 && plan.added() >= added {
+                break;
+            }
+            if plan.added() > 0 {
+                added = plan.added();
+            }
+            if before.known.is_none() && !self.processor.repairs_pairs() {
+                before.known = Some(KnownFaults::from_view(&view));
+            }
+            changed = true;
+            run.changed = true;
+            run.apply(layout, &plan);
+        }
+        Ok(changed)
+    }
+
+    /// Drops what the cut separated from its other half; returns whether anything was dropped.
+    fn drop_separated<'a>(
+        &self,
+        layout: &Layout<'a>,
+        known: &KnownFaults,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> bool {
+        let mut dropped = false;
+        loop {
+            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules);
+            let Some(plan) = known.drop_separated(&view) else { return dropped };
+            watch(self, &run.messages, &plan);
+            run.apply(layout, &plan);
+            dropped = true;
+        }
+    }
+
+    /// If the processor drops messages, first drops those that the model no longer reads.
+    fn drop_first<'a>(
+        &self,
+        layout: &Layout<'a>,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) -> Result<(), ProcessorError> {
+        let first = self.processor.drops_first();
+        if !run.messages.iter().any(|message| first.contains(&message.standing)) {
+            return Ok(());
+        }
+        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        if !self.processor.would_change(&view)? {
+            return Ok(());
+        }
+        let plan = drop_standing(&view, first);
+        watch(self, &run.messages, &plan);
+        run.changed |= !plan.is_identity();
+        run.apply(layout, &plan);
+        Ok(())
+    }
+
+    /// The name that notes use: `filter at history`, or `filter` for a single command.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let name = self.processor.name();
+        if self.level.is_empty() { name.to_owned() } else { format!("{name} at {}", self.level) }
+    }
+
+    fn emptied(&self, before: usize, remaining: usize) -> String {
+        let messages = if before == 1 { "message" } else { "messages" };
+        let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
+        format!("{} drops all of {before} {messages}{kept}", self.label())
+    }
+}
+
+fn boundaries(messages: &[Message<'_>]) -> usize {
+    messages.iter().filter(|message| message.boundary).count()
+}
+
+/// The number of messages besides system and developer messages.
+fn conversation(messages: &[Message<'_>]) -> usize {
+    messages.iter().filter(|message| !message.role.instructs()).count()
+}

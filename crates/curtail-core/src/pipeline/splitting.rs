@@ -1,0 +1,320 @@
+//! Writes the windows of a split transcript, each as a transcript of its own.
+
+use std::ops::Range;
+
+use super::labels::RecordEdits;
+use super::{Cut, Cutter, Decider, Run, ThoughtStep, Totals};
+use crate::dialects::{Dialect, Framing, ReadError, Reading};
+use crate::edit::{apply, explain};
+use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
+use crate::transcript::{Layout, Message, Role, Transcript};
+
+/// How the result of a chain is split.
+#[derive(Clone)]
+pub struct Splitting {
+    /// The windows.
+    pub split: Split,
+    /// The member of each record that is set to the numbers of the targets, if any is.
+    pub mark: Option<String>,
+    /// The member of each record, as keys joined by dots, that gets the number of the window as a suffix.
+    pub id_key: Option<String>,
+}
+
+/// A window that was written.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Byte offset of the record, log or document in the text that was read.
+    pub offset: usize,
+    /// Its number among the windows of the transcript, from 1.
+    pub number: usize,
+    /// The number of windows of the transcript.
+    pub count: usize,
+    /// Messages repeated because of their kind, such as instructions, as ranges of the messages that were read.
+    pub pinned: Vec<Range<usize>>,
+    /// Messages repeated as context.
+    pub context: Vec<Range<usize>>,
+    /// Its own messages.
+    pub own: Vec<Range<usize>>,
+    /// The numbers of its targets among the messages that were written.
+    pub targets: Vec<usize>,
+    /// The number of messages that were written.
+    pub messages: usize,
+    /// Tokens, preamble included.
+    pub tokens: usize,
+    /// Where its first byte is in the text that was written, and the byte after its last.
+    pub written: Range<usize>,
+}
+
+/// A transcript that is split, and the settings for writing its windows.
+pub(super) struct Splitter<'s, 'a> {
+    pub(super) cutter: &'s Cutter,
+    pub(super) splitting: &'s Splitting,
+    pub(super) dialect: &'static dyn Dialect,
+    pub(super) layout: &'s Layout<'a>,
+    pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
+    /// The separator between the windows; `None` if each is written as a separate file, with everything around the
+    /// transcript.
+    pub(super) separator: Option<&'s str>,
+}
+
+/// The messages of a window, and for each whether it is the window's own.
+struct Content<'a> {
+    messages: Vec<Message<'a>>,
+    own: Vec<bool>,
+    changed: bool,
+}
+
+impl<'a> Splitter<'_, 'a> {
+    /// Appends the text from `at` on and the windows of `run` to `out`; returns where the text goes on.
+    pub(super) fn append(
+        &self,
+        run: &Run<'a>,
+        at: usize,
+        (cut, totals): (&mut Cut, &mut Totals),
+        out: &mut String,
+    ) -> Result<usize, ReadError> {
+        let Layout { source, record, .. } = *self.layout;
+        let before = cut.windows.len();
+        if self.separator.is_some() {
+            out.push_str(&source[at..record.start as usize]);
+        }
+        let changed = self.write(run, cut, out)?;
+        let windows = &cut.windows[before..];
+        totals.windows = windows.len();
+        totals.changed = usize::from(changed);
+        totals.messages_after = windows.iter().map(|window| window.messages).sum();
+        if self.cutter.counting.is_some() {
+            totals.tokens_after = windows.iter().map(|window| window.tokens).sum();
+        }
+        cut.changed |= changed;
+        cut.parts = self.separator.is_none();
+        Ok(self.separator.map_or(source.len(), |_| record.end as usize))
+    }
+
+    /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.
+    fn write(&self, run: &Run<'a>, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
+        let offset = self.layout.record.start as usize;
+        let wrong = |what: String| ReadError { offset, what };
+        let view = View::new(&run.messages, &self.layout.preamble, self.layout.pairing_rules);
+        let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
+        if windows.is_empty() {
+            windows.push(SplitWindow::default());
+        }
+        let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
+        let known = KnownFaults::from_view(&view);
+        let (count, mut changed) = (windows.len(), false);
+        for (nth, window) in windows.iter().enumerate() {
+            if let (Some(separator), true) = (self.separator, nth > 0) {
+                out.push_str(separator);
+            }
+            let start = out.len();
+            let content = self.content(&run.messages, window, &known, cut);
+            let window = self.describe(run, window, &content, (nth + 1, count));
+            changed |= content.changed;
+            let untouched = count == 1 && !run.changed && !content.changed;
+            self.window(&content.messages, untouched, &edits, &window, out);
+            self.explain(run, &window, cut);
+            cut.windows.push(Window { written: start..out.len(), ..window });
+        }
+        Ok(count > 1 || run.changed || changed || edits.has_mark())
+    }
+
+    /// The messages of `window`, without halves of pairs that its beginning separated.
+    fn content(
+        &self,
+        messages: &[Message<'a>],
+        window: &SplitWindow,
+        known: &KnownFaults,
+        cut: &mut Cut,
+    ) -> Content<'a> {
+        let all = window.messages();
+        let own = all.iter().map(|at| window.own.contains(at)).collect();
+        let mut content =
+            Content { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
+        let mut plan = Plan::keep(all.len());
+        for (at, changes) in &window.changes {
+            if let Some(nth) = all.iter().position(|own| own == at) {
+                plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
+            }
+        }
+        for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
+            let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
+            plan.decisions[nth] = Decision::Change(parts.map(|(part, _)| Change::Cut(part)).collect(), INSTRUCTIONS);
+        }
+        self.change(&mut content, &plan, cut);
+        if let Some(note) = &window.note {
+            cut.notes.push((self.layout.record.start as usize, note.clone()));
+        }
+        let rules = self.layout.pairing_rules;
+        while let Some(plan) = known.drop_separated(&View::new(&content.messages, &self.layout.preamble, rules)) {
+            let mut decisions = plan.decisions.iter().zip(&content.own);
+            if decisions.any(|(decision, own)| *own && *decision != Decision::Keep) {
+                cut.notes.push((self.layout.record.start as usize, UNPAIRED.to_owned()));
+            }
+            self.change(&mut content, &plan, cut);
+        }
+        if let Some(thoughts) = self.thoughts {
+            let messages = std::mem::take(&mut content.messages);
+            let mut run = Run { messages, changed: true, notes: Vec::new(), next: self.cutter.chain.stages.len() };
+            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &mut run);
+            content.messages = run.messages;
+            self.change(&mut content, &plan, cut);
+            cut.notes.extend(run.notes.into_iter().map(|note| (self.layout.record.start as usize, note)));
+        }
+        content
+    }
+
+    fn change(&self, content: &mut Content<'a>, plan: &Plan, cut: &mut Cut) {
+        if plan.is_identity() {
+            return;
+        }
+        if self.cutter.explain {
+            cut.explained.extend(explain(&content.messages, plan).into_iter().map(|decision| (decider(), decision)));
+        }
+        let mut decisions = plan.decisions.iter();
+        content.own.retain(|_| !matches!(decisions.next(), Some(Decision::Drop(_))));
+        content.messages = apply_plan(std::mem::take(&mut content.messages), plan);
+        content.changed = true;
+    }
+
+    fn describe(
+        &self,
+        run: &Run<'a>,
+        window: &SplitWindow,
+        content: &Content<'a>,
+        (number, count): (usize, usize),
+    ) -> Window {
+        let sources = |of: &mut dyn Iterator<Item = usize>| ranges(of.filter_map(|at| run.messages[at].source_index()));
+        let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();
+        pinned.sort_unstable();
+        let target = |at: &usize| content.own[*at] && content.messages[*at].role == Role::Assistant;
+        let counting = &self.splitting.split.counting;
+        let tokens = match content.changed {
+            false => window.tokens,
+            true => {
+                let view = View::new(&content.messages, &self.layout.preamble, self.layout.pairing_rules);
+                counting.total(&view).unwrap_or(window.tokens)
+            }
+        };
+        Window {
+            offset: self.layout.record.start as usize,
+            number,
+            count,
+            pinned: sources(&mut pinned.into_iter()),
+            context: sources(&mut window.context.iter().copied()),
+            own: sources(&mut window.own.clone()),
+            targets: (0..content.messages.len()).filter(target).collect(),
+            messages: content.messages.len(),
+            tokens,
+            written: 0..0,
+        }
+    }
+
+    /// Writes one window: the record around the messages, or all of the text around them.
+    fn window(
+        &self,
+        messages: &[Message<'a>],
+        untouched: bool,
+        edits: &RecordEdits,
+        window: &Window,
+        out: &mut String,
+    ) {
+        let Layout { source, span, record, .. } = *self.layout;
+        let whole = 0..source.len();
+        let range = self.separator.map_or(whole, |_| record.start as usize..record.end as usize);
+        edits.copy(source, range.start..span.start as usize, window, out);
+        if untouched {
+            out.push_str(&source[span.start as usize..span.end as usize]);
+        } else {
+            apply(self.layout, self.dialect, messages, out);
+        }
+        edits.copy(source, span.end as usize..range.end, window, out);
+    }
+
+    fn explain(&self, run: &Run<'a>, window: &Window, cut: &mut Cut) {
+        if !self.cutter.explain || window.count == 1 {
+            return;
+        }
+        let first = window.own.first().map(|range| range.start);
+        let is_first = |message: &Message<'_>| message.source_index() == first;
+        let Some(message) = first.and_then(|_| run.messages.iter().position(is_first)) else { return };
+        let listed = |ranges: &[Range<usize>]| ranges.iter().map(Range::len).sum::<usize>();
+        let reason = format!(
+            "window {} of {}: {} of its own and {} repeated messages, {} tokens",
+            window.number,
+            window.count,
+            listed(&window.own),
+            listed(&window.pinned) + listed(&window.context),
+            window.tokens
+        );
+        let mut plan = Plan::keep(run.messages.len());
+        plan.remarks.push(Remark { message, action: "begins", reason: Reason::Owned(reason) });
+        cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
+    }
+}
+
+const UNPAIRED: &str =
+    "a broken pair of a call and a result reaches beyond a window, and was dropped there; pass --repair";
+const INSTRUCTIONS: Reason = Reason::Borrowed("every window repeats the instructions in it");
+const SHORTENED: Reason = Reason::Borrowed("it does not fit into a window");
+
+fn decider() -> Decider {
+    Decider { level: String::new(), processor: "split" }
+}
+
+/// Ascending numbers as ranges.
+fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => ranges.push(number..number + 1),
+        }
+    }
+    ranges
+}
+
+/// The separator between the windows of each record, which is that of the records. `None` if the transcript is a whole
+/// file.
+pub(super) struct Separators(Vec<Option<String>>);
+
+impl Separators {
+    pub(super) fn between(
+        reading: &Reading,
+        text: &str,
+        transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
+    ) -> Self {
+        let records: Vec<Range<usize>> = transcripts
+            .iter()
+            .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
+            .collect();
+        let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
+        let separator = |nth: usize| match reading.framing {
+            Framing::Lines => None,
+            Framing::Records => Some(if text.contains("\r\n") { "\r\n" } else { "\n" }.to_owned()),
+            Framing::Document if ends(&records[nth]) => None,
+            Framing::Document => {
+                let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
+                let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
+                Some(gap.unwrap_or(", ").to_owned())
+            }
+        };
+        Self((0..records.len()).map(separator).collect())
+    }
+
+    pub(super) fn of_record(&self, nth: usize) -> Option<&str> {
+        self.0.get(nth).and_then(Option::as_deref)
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+impl Splitting {
+    /// Windows without marks.
+    #[must_use]
+    pub fn new(split: Split) -> Self {
+        Self { split, mark: None, id_key: None }
+    }
+}

@@ -1,0 +1,80 @@
+//! Why a processor cannot decide about a transcript.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::counting::{REFUSED, TemplateError};
+
+/// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
+#[derive(Debug)]
+pub enum ProcessorError {
+    /// The part that is always kept needs more tokens than the budget.
+    BudgetBelowFixed {
+        /// Tokens of the preamble, the reserve and the preserved messages.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+        /// Whether system and developer messages are among them.
+        preserve_system: bool,
+    },
+    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](super::Overflow::Error) is set.
+    SegmentTooLarge {
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// The messages that every window of a split repeats need more tokens than the budget.
+    PinsTooLarge {
+        /// Tokens of these messages, the preamble and the reserve.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// A segment fits into no window of a split.
+    WindowTooSmall {
+        /// Which messages, and the budget.
+        what: String,
+    },
+    /// The chat template refuses the transcript.
+    Template(TemplateError),
+    /// An error of a processor that is defined elsewhere.
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl fmt::Display for ProcessorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BudgetBelowFixed { needed, budget, preserve_system } => {
+                let (system, advice) =
+                    if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
+                write!(
+                    f,
+                    "the fixed part (preamble, reserve, boundaries{system}) needs {needed} tokens, more than the budget of {budget}; \
+                     raise --max-tokens{advice}"
+                )
+            }
+            Self::SegmentTooLarge { budget } => write!(
+                f,
+                "the newest segment alone does not fit into {budget} tokens; raise --max-tokens or choose another \
+                 --on-overflow"
+            ),
+            Self::PinsTooLarge { needed, budget } => write!(
+                f,
+                "the part that every window repeats (preamble, reserve, pinned messages) needs {needed} tokens, more than the \
+                 budget of {budget}; raise --max-tokens or pin less (--pin)"
+            ),
+            Self::WindowTooSmall { what } => {
+                write!(f, "{what}; raise --max-tokens or choose another --on-overflow")
+            }
+            Self::Template(error) => write!(f, "{REFUSED}: {error}"),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ProcessorError {}
+
+impl From<TemplateError> for ProcessorError {
+    fn from(error: TemplateError) -> Self {
+        Self::Template(error)
+    }
+}

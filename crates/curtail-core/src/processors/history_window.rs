@@ -1,0 +1,223 @@
+//! The last N items, with at least one user/assistant exchange, after Noetic's `historyWindow`.
+
+use std::ops::Range;
+
+use super::planning::DropSet;
+use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Standing, in_flight};
+
+/// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
+///
+/// If the last units contain no speaking user message or no speaking assistant message, the window grows backwards until it
+/// contains both. Roles that never speak are ignored.
+///
+/// ```
+/// use curtail_core::processors::{HistoryWindow, WindowUnit};
+///
+/// let window = HistoryWindow { size: 6, unit: WindowUnit::Turns, ..HistoryWindow::default() };
+/// assert!(window.keep.system, "system messages are kept by default");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryWindow {
+    /// Number of units to keep, 1 or more; 40 by default.
+    pub size: usize,
+    /// What one unit is.
+    pub unit: WindowUnit,
+    /// The largest window, as a multiple of `size`; messages beyond it are not searched for an exchange. `None`: no limit.
+    pub max_expansion: Option<usize>,
+    /// Whether `size` includes the in-flight round.
+    pub cap_in_flight: bool,
+    /// Messages that are kept in addition.
+    pub keep: Keep,
+}
+
+impl Default for HistoryWindow {
+    fn default() -> Self {
+        Self { size: 40, unit: WindowUnit::default(), max_expansion: None, cap_in_flight: false, keep: Keep::default() }
+    }
+}
+
+impl Processor for HistoryWindow {
+    fn name(&self) -> &'static str {
+        "window"
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::RolledBack]
+    }
+
+    fn is_local(&self) -> bool {
+        self.keep.first == 0
+    }
+
+    fn keeps_rounds(&self) -> bool {
+        !self.cap_in_flight
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let messages = view.messages;
+        let pairs = Pairs::from_messages(messages);
+        let (flight, drops) = self.flight(view, &pairs);
+        let mut plan = drops.into_plan();
+        plan.notes.extend(self.note(view, flight));
+        Ok(plan)
+    }
+}
+
+/// Whether a message is kept without any of its calls and results.
+fn loses_tools(drops: &DropSet<'_, '_>, at: usize, message: &Message<'_>) -> bool {
+    let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
+    !drops.is_gone(at)
+        && message.has_tools()
+        && tools.all(|(part, _)| drops.is_part_gone(PartRef { message: at, part }))
+}
+
+/// Index of the first message of the last `units` before the in-flight round.
+fn start_of_last(runs: &[Range<usize>], units: usize, flight: usize) -> usize {
+    runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start))
+}
+
+/// Whether a message is half of an exchange. A thought with nothing but blank text is not: without the thought, it is dropped.
+fn speaks_as(message: &Message<'_>, role: Role) -> bool {
+    let is_thought = || message.parts.iter().any(Part::is_prefix_bound);
+    let is_blank = |part: &Part<'_>| match &part.content {
+        Content::Text(text) => text.is_blank(),
+        content => !content.speaks(),
+    };
+    message.speaks_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
+}
+
+/// Whether a message in `window` is half of an exchange, and is kept with what it says.
+fn still_speaks(view: &View<'_, '_>, drops: &DropSet<'_, '_>, window: Range<usize>, role: Role) -> bool {
+    let says = |at: usize| {
+        let parts = view.messages[at].parts.iter().enumerate();
+        let mut spoken = parts.filter(|(_, part)| part.content.speaks());
+        spoken.any(|(part, _)| !drops.is_part_gone(PartRef { message: at, part }))
+    };
+    window.into_iter().rev().any(|at| speaks_as(&view.messages[at], role) && says(at))
+}
+
+/// The last of `range` that `holds`, if it holds for all before one and for none after it.
+fn last_of(range: Range<usize>, holds: impl Fn(&usize) -> bool) -> Option<usize> {
+    let Range { mut start, mut end } = range.clone();
+    while start < end {
+        let middle = start.midpoint(end);
+        if holds(&middle) { start = middle + 1 } else { end = middle }
+    }
+    start.checked_sub(1).filter(|last| range.contains(last))
+}
+
+impl HistoryWindow {
+    /// Index of the first message of the in-flight round, and what is dropped before it.
+    ///
+    /// A message that loses its calls and results, but not its text, is not in flight. If the round begins later, more is
+    /// dropped, so such messages are looked for again, at first from the beginning of the round on. A transcript in which
+    /// every drop makes the next message one is bisected: the round begins where the last such message is directly before it.
+    fn flight<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs) -> (usize, DropSet<'v, 'a>) {
+        const STEPS: usize = 8;
+        let messages = view.messages;
+        let first = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
+        let (mut low, mut high, mut flight) = (first, messages.len(), first);
+        for step in 0.. {
+            let drops = self.drops(view, pairs, flight);
+            let lost = (first..messages.len()).rfind(|&at| loses_tools(&drops, at, &messages[at]));
+            let after = lost.map_or(first, |at| at + 1);
+            if after == flight || low >= high || step < STEPS && after < flight {
+                return (flight, drops);
+            }
+            (low, high) = if after > flight { (after, high) } else { (low, after) };
+            flight = if step < STEPS { low } else { low.midpoint(high) };
+        }
+        (flight, self.drops(view, pairs, flight))
+    }
+
+    /// What is dropped if the in-flight round begins at `flight`.
+    fn drops<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
+        let runs = self.unit.runs(&view.messages[..flight]);
+        let bound = self.bound(&runs, flight);
+        let mut window = self.start(view, &runs, bound..flight)..flight;
+        let mut drops = self.outside(view, pairs, &runs, window.start);
+        for role in [Role::User, Role::Assistant] {
+            let speaks = view.messages[bound..flight].iter().any(|message| speaks_as(message, role));
+            if !speaks || still_speaks(view, &drops, window.clone(), role) {
+                continue;
+            }
+            // What the walk reached is dropped with something before the window, so the window has to reach back to that.
+            let earlier =
+                runs.partition_point(|run| run.start < bound)..runs.partition_point(|run| run.end <= window.start);
+            let reaches = |nth: &usize| {
+                let drops = self.outside(view, pairs, &runs, runs[*nth].start);
+                still_speaks(view, &drops, runs[*nth].start..flight, role)
+            };
+            // The earlier a window begins, the more of it is kept.
+            if let Some(nth) = last_of(earlier, reaches) {
+                window.start = runs[nth].start;
+                drops = self.outside(view, pairs, &runs, window.start);
+            }
+        }
+        drops
+    }
+
+    /// What is dropped if the window begins at `start`.
+    fn outside<'v, 'a>(
+        &self,
+        view: &View<'v, 'a>,
+        pairs: &'v Pairs,
+        runs: &[Range<usize>],
+        start: usize,
+    ) -> DropSet<'v, 'a> {
+        let start = self.keep.front(view, start);
+        let head = self.keep.head(view.messages, runs);
+        let mut drops = DropSet::none(view, pairs);
+        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
+        for outside in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, outside, &reason);
+        }
+        drops
+    }
+
+    /// Index of the first message that can be in the window.
+    fn bound(&self, runs: &[Range<usize>], flight: usize) -> usize {
+        self.max_expansion.map_or(0, |times| start_of_last(runs, self.size.saturating_mul(times), flight))
+    }
+
+    /// Index of the first message in the window, among the messages before the in-flight round. With `size` 2:
+    ///
+    /// ```text
+    /// 0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
+    ///                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ the last 2 items do not speak
+    /// the newest speaking user is 2, the newest speaking assistant is 1: the window starts at 1
+    /// ```
+    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], within: Range<usize>) -> usize {
+        let Range { start: bound, end: flight } = within;
+        let mut start = start_of_last(runs, self.size, flight);
+        for role in [Role::User, Role::Assistant] {
+            // A role that speaks nowhere within the bound is ignored.
+            let speaks = |role: Role| move |at: &usize| speaks_as(&view.messages[*at], role);
+            let mut newest = (bound..flight).rfind(speaks(role));
+            if self.keep.start_on_user {
+                // Messages before the window's first user message are dropped, so the window has to reach back to one.
+                newest = newest.and_then(|newest| (bound..=newest).rfind(|&at| view.messages[at].begins_turn()));
+            }
+            // Reasoning right before a message that calls tools has to be kept with it.
+            let with_reasoning = newest.map(|newest| {
+                let before = (0..newest).rev().take_while(|&at| view.messages[at].is_bound()).last();
+                before.unwrap_or(newest)
+            });
+            start = with_reasoning.map_or(start, |newest| start.min(newest));
+        }
+        // A window that would start inside a unit starts at the unit's first message.
+        runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)
+    }
+
+    fn note(&self, view: &View<'_, '_>, flight: usize) -> Option<String> {
+        let units = self.unit.runs(&view.messages[flight..]).len();
+        (units > self.size).then(|| {
+            let unit = self.unit.plural();
+            format!(
+                "the in-flight round alone has {units} {unit}, more than {}; pass --cap-in-flight to include it in the limit",
+                self.size
+            )
+        })
+    }
+}

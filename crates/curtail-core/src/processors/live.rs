@@ -1,0 +1,59 @@
+//! Drops what the model no longer reads: the messages before the last boundary, and turns that were taken back.
+
+use super::planning::DropSet;
+use super::{Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Pairs, Standing};
+
+/// Keeps only what the model still reads.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::processors::Live;
+///
+/// let log = concat!(
+///     "{\"role\": \"user\", \"content\": \"Paint the gate.\"}\n",
+///     "{\"role\": \"assistant\", \"content\": [{\"type\": \"compaction\", \"content\": \"The gate is to be painted.\"}]}\n",
+///     "{\"role\": \"user\", \"content\": \"Green, please.\"}\n",
+/// );
+/// let mut live = String::new();
+/// let cutter = Cutter { chain: Chain::default().then(Live), ..Cutter::default() };
+/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, log, &mut live)?;
+/// assert_eq!(live.lines().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Live;
+
+impl Processor for Live {
+    fn name(&self) -> &'static str {
+        "live"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        Ok(drop_standing(view, &[Standing::Superseded, Standing::RolledBack]))
+    }
+}
+
+/// The plan that drops the messages with one of these standings.
+#[must_use]
+pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
+    if !view.messages.iter().any(|message| standings.contains(&message.standing)) {
+        return Plan::keep(view.messages.len());
+    }
+    let pairs = Pairs::from_messages(view.messages);
+    let mut drops = DropSet::none(view, &pairs);
+    for (at, message) in view.messages.iter().enumerate() {
+        if standings.contains(&message.standing) {
+            drops.drop_message(at, reason(message.standing));
+        }
+    }
+    drops.into_plan()
+}
+
+const fn reason(standing: Standing) -> Reason {
+    Reason::Borrowed(match standing {
+        Standing::RolledBack => "the turn was rolled back",
+        _ => "before the last boundary",
+    })
+}

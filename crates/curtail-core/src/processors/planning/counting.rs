@@ -1,0 +1,234 @@
+//! Counts the tokens of messages: the text of every part, tool names, arguments and results.
+
+use std::sync::Arc;
+
+use super::View;
+use super::rendering::Rendering;
+use crate::counting::{BY_USAGE, Calibrate, Calibrated, Template, TemplateError, Tokenizer};
+use crate::json::Text;
+use crate::transcript::{Content, Message, ToolResult};
+
+/// Tokens that a provider adds around messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overhead {
+    /// None.
+    #[default]
+    None,
+    /// Three tokens per message and three to prime the reply, as OpenAI's chat models count.
+    OpenAi,
+}
+
+/// Tokens of one image or file: the 765 that OpenAI documents for a 1024 × 1024 image in high detail with the 4o models
+/// (85 and four tiles of 170). The exact number depends on pixel sizes, which a transcript does not contain.
+const MEDIA_TOKENS: usize = 765;
+
+/// Counts tokens of messages.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::processors::Counting;
+/// use curtail_tokens::tokenizers;
+///
+/// let counting = Counting::new(tokenizers::tokenizer_by_name("o200k_base")?);
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(r#"{"role": "user", "content": "Hello, world!"}"#)?;
+/// let transcripts = reading.transcripts(&document)?;
+/// assert_eq!(counting.message(&transcripts[0].1.messages[0]), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Counting {
+    /// Counts the tokens of a text.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Tokens added around messages.
+    pub overhead: Overhead,
+    /// Tokens of the budget that are reserved for the reply.
+    pub reserve: usize,
+    /// Renders transcripts as the model reads them; totals are then those of the rendered text.
+    pub template: Option<Arc<dyn Template>>,
+    /// Calibrates the counting for each transcript, if each has to be counted by its own figures.
+    pub by_usage: Option<Calibrate>,
+    /// Tokens of every request that the transcript does not contain, such as instructions and tools of the program.
+    pub hidden: usize,
+    /// Tokens that the provider adds around each message.
+    pub framing: usize,
+}
+
+impl Counting {
+    /// Counts with `tokenizer`, without overhead and without a reserve.
+    #[must_use]
+    pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
+        Self { tokenizer, overhead: Overhead::None, reserve: 0, template: None, by_usage: None, hidden: 0, framing: 0 }
+    }
+
+    /// The name of the tokenizer, and whether it is calibrated for each transcript.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.tokenizer.name();
+        if self.by_usage.is_some() { format!("{BY_USAGE}:{name}") } else { name.to_owned() }
+    }
+
+    /// The counting with every count multiplied by `factor`, `framing` tokens around each message, and `hidden` tokens outside
+    /// the transcript.
+    #[must_use]
+    pub fn calibrated(&self, hidden: u64, factor: f64, framing: u64) -> Self {
+        let tokenizer = Arc::new(Calibrated::new(Arc::clone(&self.tokenizer), factor));
+        let [hidden, framing] = [hidden, framing].map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+        Self { tokenizer, hidden, framing, by_usage: None, ..self.clone() }
+    }
+
+    /// Tokens of `message`.
+    #[must_use]
+    pub fn message(&self, message: &Message<'_>) -> usize {
+        self.message_until(message, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens of `message` without the parts that are `dropped`.
+    #[must_use]
+    pub fn message_without(&self, message: &Message<'_>, dropped: impl Fn(usize) -> bool) -> usize {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
+        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth));
+        for (_, part) in kept {
+            // No limit, so this cannot stop early.
+            let _counted = sum.content(&part.content);
+        }
+        for text in &message.attached {
+            let _counted = sum.text(text);
+        }
+        sum.total
+    }
+
+    /// Tokens of `message` if they are at most `limit`; `None` as soon as they are known to be more.
+    #[must_use]
+    pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
+        sum.add(self.frame())?;
+        for part in &message.parts {
+            sum.content(&part.content)?;
+        }
+        for text in &message.attached {
+            sum.text(text)?;
+        }
+        Some(sum.total)
+    }
+
+    /// Tokens of one part.
+    #[must_use]
+    pub fn content(&self, content: &Content<'_>) -> usize {
+        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
+        // No limit, so this cannot stop early.
+        let _counted = sum.content(content);
+        sum.total
+    }
+
+    /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
+    #[must_use]
+    pub fn outside(&self, view: &View<'_, '_>) -> usize {
+        let preamble: usize = view.preamble.iter().map(|text| self.tokenizer.count(&text.decode())).sum();
+        preamble + self.overhead() + self.reserve + self.hidden
+    }
+
+    /// Whether the length in bytes alone proves that the transcript has at most `limit` tokens: for this tokenizer a token has
+    /// at least one byte, and decoding JSON never makes a text longer.
+    #[must_use]
+    pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
+        let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
+        let inside = view.messages.iter().map(|message| {
+            let parts = message.parts.iter().map(|part| upper_bound(&part.content));
+            let attached = message.attached.iter().map(Text::len_bound);
+            self.frame() + parts.sum::<usize>() + attached.sum::<usize>()
+        });
+        self.template.is_none()
+            && self.tokenizer.at_most_bytes()
+            && self.overhead() + self.reserve + self.hidden + outside + inside.sum::<usize>() <= limit
+    }
+
+    /// All tokens of the transcript.
+    ///
+    /// # Errors
+    /// The chat template refuses the transcript.
+    pub fn total(&self, view: &View<'_, '_>) -> Result<usize, TemplateError> {
+        match Rendering::of_view(self, view) {
+            Some(rendering) => rendering.tokens(0..view.messages.len()),
+            None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),
+        }
+    }
+
+    /// Tokens of the transcript as a sum of its messages, if they are at most `limit`. Starts with the newest messages, which a limit has usually counted
+    /// before.
+    #[must_use]
+    pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
+        let mut total = self.outside(view);
+        if total > limit {
+            return None;
+        }
+        for message in view.messages.iter().rev() {
+            total += self.message_until(message, limit - total)?;
+        }
+        Some(total)
+    }
+
+    /// Tokens around a message.
+    fn frame(&self) -> usize {
+        self.overhead() + self.framing
+    }
+
+    /// Tokens that OpenAI's chat models add around a message, and to prime the reply.
+    fn overhead(&self) -> usize {
+        match self.overhead {
+            Overhead::None => 0,
+            Overhead::OpenAi => self.tokenizer.scaled(3),
+        }
+    }
+}
+
+/// An upper bound of the tokens of a part.
+fn upper_bound(content: &Content<'_>) -> usize {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => text.len_bound(),
+        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
+        Content::ToolResult(result) => {
+            result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
+        }
+        Content::Media(_) => MEDIA_TOKENS,
+        Content::Other => 0,
+    }
+}
+
+struct Sum<'t> {
+    tokenizer: &'t dyn Tokenizer,
+    total: usize,
+    limit: usize,
+}
+
+impl Sum<'_> {
+    fn add(&mut self, tokens: usize) -> Option<()> {
+        self.total = self.total.checked_add(tokens).filter(|&total| total <= self.limit)?;
+        Some(())
+    }
+
+    fn text(&mut self, text: &Text<'_>) -> Option<()> {
+        let tokens = self.tokenizer.count_until(&text.decode(), self.limit - self.total)?;
+        self.add(tokens)
+    }
+
+    fn content(&mut self, content: &Content<'_>) -> Option<()> {
+        match content {
+            Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => self.text(text),
+            Content::ToolCall(call) => {
+                self.text(&call.name)?;
+                self.text(&call.arguments)
+            }
+            Content::ToolResult(result) => self.result(result),
+            Content::Media(_) => self.add(self.tokenizer.scaled(MEDIA_TOKENS)),
+            Content::Other => Some(()),
+        }
+    }
+
+    fn result(&mut self, result: &ToolResult<'_>) -> Option<()> {
+        for text in &result.content {
+            self.text(text)?;
+        }
+        self.add(self.tokenizer.scaled(MEDIA_TOKENS * result.media))
+    }
+}

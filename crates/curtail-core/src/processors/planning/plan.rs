@@ -1,0 +1,208 @@
+//! A plan: one decision per message, in order, with a reason for everything that is dropped or changed.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use foldhash::HashSet;
+
+use crate::json::Text;
+use crate::transcript::{ContextPlace, Draft, DraftPart, Message, PairingRules, PartRef, Role};
+
+/// The part of a transcript that a processor sees.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'v, 'a> {
+    /// The messages, in order.
+    pub messages: &'v [Message<'a>],
+    /// Instructions and tool definitions outside the list of messages.
+    pub preamble: &'v [Text<'a>],
+    /// Where the format places results, and whether calls have ids.
+    pub pairing_rules: PairingRules,
+    /// Where blocks of context are written.
+    pub context: ContextPlace,
+    /// Called after each summary that a processor makes; `None` without an observer.
+    pub on_summary: Option<&'v OnSummary>,
+}
+
+impl<'v, 'a> View<'v, 'a> {
+    /// A view without an observer.
+    #[must_use]
+    pub const fn new(messages: &'v [Message<'a>], preamble: &'v [Text<'a>], pairing_rules: PairingRules) -> Self {
+        let context = ContextPlace { joins: false, system: true };
+        Self { messages, preamble, pairing_rules, context, on_summary: None }
+    }
+
+    /// The same view of a transcript whose format has this place for blocks of context.
+    #[must_use]
+    pub const fn placing(self, context: ContextPlace) -> Self {
+        Self { context, ..self }
+    }
+
+    /// The same view, with an observer of summaries.
+    #[must_use]
+    pub const fn observed_by(self, on_summary: Option<&'v OnSummary>) -> Self {
+        Self { on_summary, ..self }
+    }
+}
+
+/// An observer that is called after each summary, for example to advance a progress bar. It may be called from several
+/// threads at once.
+#[derive(Clone)]
+pub struct OnSummary(Arc<dyn Fn() + Send + Sync>);
+
+impl OnSummary {
+    /// Wraps a function.
+    #[must_use]
+    pub fn new(observer: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(observer))
+    }
+
+    /// Reports one summary.
+    pub fn call(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for OnSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnSummary")
+    }
+}
+
+/// Why a message or a part is dropped, changed or inserted; reads after "dropped: ".
+pub type Reason = Cow<'static, str>;
+
+/// The decision about one message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Decision {
+    /// Keep the message byte for byte.
+    #[default]
+    Keep,
+    /// Drop the message.
+    Drop(Reason),
+    /// Keep the message with these changes.
+    Change(Vec<Change>, Reason),
+    /// Write another message in its place.
+    Replace(Draft, Reason),
+}
+
+/// A change to a message that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Drop the part with this index.
+    Cut(usize),
+    /// Replace the text of the part with this index.
+    Rewrite(usize, String),
+    /// Write a result into the call with this index, for formats that store a result inside its call.
+    Answer(usize, String),
+    /// Insert results or blocks before the first part.
+    Prepend(Vec<Prepend>),
+    /// Insert results after the last part, for formats with a call and its result in one message.
+    Append(Vec<Prepend>),
+}
+
+/// A result or a block that is inserted into a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepend {
+    /// A part of another message, which loses it.
+    Moved(PartRef),
+    /// A new part.
+    Draft(DraftPart),
+    /// A new text that is a block: later runs recognize it.
+    Block(String),
+}
+
+/// A message that is inserted between two others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insert {
+    /// Index of the message that follows it; the number of messages to append at the end.
+    pub before: usize,
+    /// The inserted message.
+    pub what: Insertion,
+    /// Why it is inserted.
+    pub reason: Reason,
+}
+
+/// The message that an [`Insert`] adds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Insertion {
+    /// A new message about the message with this index, in whose conversation it is.
+    Note(usize, Draft),
+    /// A new message that contains these blocks.
+    Blocks(Role, Vec<Prepend>),
+    /// The message with this index, moved here; its old place is dropped.
+    Moved(usize),
+    /// A new message that contains these results.
+    Results(Vec<Prepend>),
+}
+
+/// Everything that a processor decided about a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// One decision per message, in order.
+    pub decisions: Vec<Decision>,
+    /// Inserted messages, ordered by [`Insert::before`].
+    pub inserts: Vec<Insert>,
+    /// Observations about messages that do not change, ordered by message.
+    pub remarks: Vec<Remark>,
+    /// Notes for the user; each reads after "curtail: ".
+    pub notes: Vec<String>,
+}
+
+/// An observation about a message that does not change it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Index of the message.
+    pub message: usize,
+    /// The outcome in one word, such as `applied`.
+    pub action: &'static str,
+    /// What was observed, and why it had this outcome.
+    pub reason: Reason,
+}
+
+impl Remark {
+    /// The remark that the message with this index is kept although it was to be dropped or changed.
+    #[must_use]
+    pub const fn kept(message: usize, reason: Reason) -> Self {
+        Self { message, action: "kept", reason }
+    }
+}
+
+impl Plan {
+    /// A plan that keeps `count` messages byte for byte.
+    #[must_use]
+    pub fn keep(count: usize) -> Self {
+        Self { decisions: vec![Decision::Keep; count], inserts: Vec::new(), remarks: Vec::new(), notes: Vec::new() }
+    }
+
+    /// The number of messages and parts that the plan adds.
+    #[must_use]
+    pub fn added(&self) -> usize {
+        let prepended = self.decisions.iter().map(|decision| match decision {
+            Decision::Change(changes, _) => {
+                changes.iter().filter(|change| matches!(change, Change::Prepend(_) | Change::Append(_))).count()
+            }
+            _ => 0,
+        });
+        self.inserts.len() + prepended.sum::<usize>()
+    }
+
+    /// The parts that are cut out of messages that are kept.
+    pub(in crate::processors) fn cuts(&self) -> HashSet<PartRef> {
+        let changes = self.decisions.iter().enumerate().flat_map(|(message, decision)| match decision {
+            Decision::Change(changes, _) => changes.iter().map(move |change| (message, change)).collect(),
+            _ => Vec::new(),
+        });
+        let cuts = changes.filter_map(|(message, change)| match change {
+            Change::Cut(part) => Some(PartRef { message, part: *part }),
+            _ => None,
+        });
+        cuts.collect()
+    }
+
+    /// Whether the plan changes nothing.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        self.inserts.is_empty() && self.decisions.iter().all(|decision| *decision == Decision::Keep)
+    }
+}

@@ -1,0 +1,124 @@
+//! Window units, and the messages that every window keeps in addition.
+
+use std::ops::Range;
+
+use super::{DropSet, Reason, View};
+use crate::transcript::{Message, Pairs, Role, segments, turns};
+
+/// What one unit of a window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WindowUnit {
+    /// An item, as the transcript contains it.
+    #[default]
+    Items,
+    /// A message; consecutive assistant items (text, reasoning, calls) are one message.
+    Messages,
+    /// From a speaking user message to just before the next one.
+    Turns,
+    /// Calls with their results; any other message is a segment of its own.
+    Segments,
+}
+
+impl WindowUnit {
+    /// The ranges of `messages` that are one unit each.
+    pub(in crate::processors) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
+        match self {
+            Self::Items => (0..messages.len()).map(|at| at..at + 1).collect(),
+            Self::Messages => assistant_runs(messages),
+            Self::Turns => turns(messages),
+            Self::Segments => segments(messages, &Pairs::from_messages(messages)),
+        }
+    }
+
+    /// The plural that reasons and notes use.
+    pub(in crate::processors) const fn plural(self) -> &'static str {
+        match self {
+            Self::Items => "items",
+            Self::Messages => "messages",
+            Self::Turns => "turns",
+            Self::Segments => "segments",
+        }
+    }
+}
+
+/// Single messages, with consecutive assistant messages joined.
+fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let continues = at > 0 && message.role == Role::Assistant && messages[at - 1].role == Role::Assistant;
+        match runs.last_mut() {
+            Some(run) if continues => run.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+/// Messages that a window keeps in addition to its newest units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Whether system and developer messages are kept wherever they are; `true` by default.
+    pub system: bool,
+    /// Number of units to keep at the start of the transcript.
+    pub first: usize,
+    /// Whether the window drops its messages before the first speaking user message.
+    pub start_on_user: bool,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self { system: true, first: 0, start_on_user: false }
+    }
+}
+
+impl Keep {
+    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
+    pub(in crate::processors) fn head(self, messages: &[Message<'_>], runs: &[Range<usize>]) -> usize {
+        let others = runs.iter().filter(|run| !self.preserves_all(messages, run));
+        others.take(self.first).last().map_or(0, |run| run.end)
+    }
+
+    /// Whether all messages of the unit are preserved.
+    pub(in crate::processors) fn preserves_all(self, messages: &[Message<'_>], run: &Range<usize>) -> bool {
+        messages[run.clone()].iter().all(|message| self.preserves(message))
+    }
+
+    /// Whether the message is kept for its role, or because it stands for everything before it.
+    pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
+        self.system && message.role.instructs() || message.boundary && message.standing.is_read()
+    }
+
+    /// Drops a message that is outside the window, or keeps what is preserved of it.
+    pub(in crate::processors) fn drop_outside(
+        self,
+        drops: &mut DropSet<'_, '_>,
+        (at, message): (usize, &Message<'_>),
+        reason: &Reason,
+    ) {
+        if self.preserves(message) {
+            drops.spare(at, Self::reason(message));
+        } else if self.system {
+            drops.drop_but_instructions(at, reason);
+        } else {
+            drops.drop_message(at, reason.clone());
+        }
+    }
+
+    /// Why [`Keep::preserves`] keeps the message.
+    pub(in crate::processors) const fn reason(message: &Message<'_>) -> Reason {
+        Reason::Borrowed(if message.role.instructs() {
+            "system and developer messages are preserved"
+        } else {
+            "stands for everything before it"
+        })
+    }
+
+    /// `start`, moved forward to the first speaking user message if `start_on_user` is set and there is one.
+    pub(in crate::processors) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
+        if !self.start_on_user {
+            return start;
+        }
+        let user = view.messages[start..].iter().position(Message::begins_turn);
+        user.map_or(start, |further| start + further)
+    }
+}

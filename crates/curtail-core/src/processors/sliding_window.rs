@@ -1,0 +1,118 @@
+//! At most N messages, system messages included, after the design of `SlidingWindowTransformer`.
+
+use std::ops::Range;
+
+use super::planning::DropSet;
+use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
+use crate::transcript::{Message, Pairs, Part, PartRef, Standing};
+
+/// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
+///
+/// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
+/// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
+/// its call.
+///
+/// ```
+/// use curtail_core::processors::{SlidingWindow, WindowUnit};
+///
+/// let window = SlidingWindow { size: 4, unit: WindowUnit::Messages, ..SlidingWindow::default() };
+/// assert!(window.keep.system, "system messages are kept by default");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SlidingWindow {
+    /// Number of units to keep, 1 or more; 40 by default.
+    pub size: usize,
+    /// What one unit is; each preserved message takes the place of one unit.
+    pub unit: WindowUnit,
+    /// Messages that are kept wherever they are; `size` includes them.
+    pub keep: Keep,
+}
+
+impl Default for SlidingWindow {
+    fn default() -> Self {
+        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default() }
+    }
+}
+
+impl Processor for SlidingWindow {
+    fn name(&self) -> &'static str {
+        "window"
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::RolledBack]
+    }
+
+    fn is_local(&self) -> bool {
+        self.keep.first == 0
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let runs = self.unit.runs(view.messages);
+        if runs.len() <= self.size {
+            return Ok(Plan::keep(view.messages.len()));
+        }
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        let head = self.keep.head(view.messages, &runs);
+        let start = self.keep.front(view, self.start(view, &runs, head));
+        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
+        for outside in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, outside, &reason);
+        }
+        drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
+        Ok(drops.into_plan())
+    }
+}
+
+impl SlidingWindow {
+    /// Index of the first message in the window; the preserved messages have taken their places before.
+    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
+        let preserved = view.messages.iter().filter(|message| self.keep.preserves(message)).count();
+        let in_head = runs.iter().filter(|run| run.end <= head && !self.keep.preserves_all(view.messages, run)).count();
+        let room = self.size.saturating_sub(preserved + in_head);
+        let others: Vec<&Range<usize>> =
+            runs.iter().filter(|run| !self.keep.preserves_all(view.messages, run)).collect();
+        let start = |room: usize| match others.len().checked_sub(room) {
+            Some(nth) => others.get(nth).map_or(view.messages.len(), |run| run.start),
+            None => 0,
+        };
+        // What stays of a message for its instructions takes a place as well.
+        let instructs = |message: &Message<'_>| {
+            self.keep.system && !self.keep.preserves(message) && message.parts.iter().any(Part::instructs)
+        };
+        let outside = view.messages.iter().enumerate().skip(head).filter(|(_, message)| instructs(message));
+        let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
+        let instructed = |start: usize| outside.partition_point(|at| *at < start);
+        let mut taken = 0;
+        loop {
+            let start = start(room.saturating_sub(taken));
+            match instructed(start) {
+                count if count > taken => taken = count,
+                _ => return start,
+            }
+        }
+    }
+}
+
+/// Drops results at the start of the window whose call is not kept, including results that never had a call.
+fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
+    for (at, message) in view.messages.iter().enumerate().skip(start) {
+        let answers_only = message.has_tools() && message.calls().next().is_none();
+        if drops.is_gone(at) || keep.preserves(message) {
+            continue;
+        }
+        if !answers_only {
+            break;
+        }
+        for (nth, _) in message.results() {
+            let result = PartRef { message: at, part: nth };
+            if pairs.other_half(result).is_none_or(|call| drops.is_part_gone(call)) {
+                drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
+            }
+        }
+        if !drops.is_gone(at) {
+            break;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Splits a transcript into windows that each fit a token budget: pinned messages and context, then messages of their own.
+//!
+//! Every message is among the own messages of exactly one window, so every assistant message is a target once.
+
+mod context;
+mod fill;
+mod rendered;
+
+use std::ops::Range;
+
+use super::planning::{apply_plan, shorten};
+use super::{Change, Counting, Decision, Plan, ProcessorError, Reason, View, WindowUnit};
+use crate::transcript::{Message, Role};
+use fill::Filler;
+
+/// Splits transcripts into windows.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::processors::{Counting, Split, View};
+/// use curtail_tokens::tokenizers;
+///
+/// let chat = r#"{"role": "user", "content": "One?"}
+/// {"role": "assistant", "content": "Two."}
+/// {"role": "user", "content": "Three?"}
+/// {"role": "assistant", "content": "Four."}"#;
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(chat)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let split = Split::new(5, Counting::new(tokenizers::tokenizer_by_name("o200k_base")?));
+/// let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+/// let own: Vec<_> = split.windows(&view)?.into_iter().map(|window| window.own).collect();
+/// assert_eq!(own, [0..2, 2..4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Split {
+    /// The most tokens of a window; `usize::MAX` for no limit.
+    pub max_tokens: usize,
+    /// How tokens are counted.
+    pub counting: Counting,
+    /// Which messages before its own a window repeats.
+    pub overlap: Overlap,
+    /// Which messages every window repeats.
+    pub pins: Pins,
+    /// Whether a window ends where the log was compacted. The next one begins with what the model read from there on.
+    pub at_boundaries: bool,
+    /// Which messages are targets.
+    pub targets: TargetRule,
+    /// What to do with a segment that fits into no window.
+    pub on_overflow: SplitOverflow,
+}
+
+/// What a window repeats of the messages before its own: whole units, as many as fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap {
+    /// The most units.
+    pub count: usize,
+    /// What is counted. Messages are repeated in whole segments.
+    pub unit: WindowUnit,
+}
+
+impl Overlap {
+    /// Nothing is repeated.
+    pub const NONE: Self = Self { count: 0, unit: WindowUnit::Segments };
+    /// Everything that fits, in whole turns.
+    pub const ALL: Self = Self { count: usize::MAX, unit: WindowUnit::Turns };
+}
+
+/// Messages that every window repeats if they are before its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pins {
+    /// System and developer messages; `true` by default.
+    pub system: bool,
+    /// The first user message that begins a turn.
+    pub first_user: bool,
+}
+
+impl Default for Pins {
+    fn default() -> Self {
+        Self { system: true, first_user: false }
+    }
+}
+
+/// Which assistant messages of a window are its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TargetRule {
+    /// All among its own messages.
+    #[default]
+    All,
+    /// The same, but no window owns assistant messages of two turns: targets are only in its last turn.
+    LastTurn,
+}
+
+/// What to do with a segment that does not fit together with the messages that every window repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SplitOverflow {
+    /// Fail with an error.
+    #[default]
+    Error,
+    /// Give it a window of its own, with texts shortened in the middle.
+    Truncate,
+    /// Give it a window of its own that exceeds the budget, with a warning.
+    Keep,
+}
+
+/// One window of a transcript. Numbers are indices into the messages that were split.
+#[derive(Debug, Clone, Default)]
+pub struct SplitWindow {
+    /// Messages that it repeats because of their kind: instructions, the first user message, a boundary.
+    pub pinned: Vec<usize>,
+    /// Messages of which it repeats only the instructions beside other parts.
+    pub instructions: Vec<usize>,
+    /// Messages that it repeats as context: the overlap, and the user message that begins the turn.
+    pub context: Vec<usize>,
+    /// The messages that belong to this window alone.
+    pub own: Range<usize>,
+    /// Tokens of all its messages before [`changes`](Self::changes), and outside them.
+    pub tokens: usize,
+    /// Changes that shorten messages, by message.
+    pub changes: Vec<(usize, Vec<Change>)>,
+    /// Why it exceeds the budget or was shortened.
+    pub note: Option<String>,
+}
+
+impl SplitWindow {
+    /// The messages that it repeats, in no order.
+    fn repeated(&self) -> impl Iterator<Item = usize> {
+        self.pinned.iter().chain(&self.instructions).chain(&self.context).copied()
+    }
+
+    /// All messages of the window, in order.
+    #[must_use]
+    pub fn messages(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.repeated().collect();
+        all.sort_unstable();
+        all.extend(self.own.clone());
+        all
+    }
+}
+
+impl Split {
+    /// Windows of `max_tokens` as `counting` counts them, with system messages pinned and without overlap.
+    #[must_use]
+    pub fn new(max_tokens: usize, counting: Counting) -> Self {
+        Self {
+            max_tokens,
+            counting,
+            overlap: Overlap::NONE,
+            pins: Pins::default(),
+            at_boundaries: false,
+            targets: TargetRule::default(),
+            on_overflow: SplitOverflow::default(),
+        }
+    }
+
+    /// The windows of `view`, in order. Their own messages are all messages of the view.
+    ///
+    /// # Errors
+    /// The pinned messages alone exceed the budget, or a segment does and [`SplitOverflow::Error`] is set.
+    pub fn windows(&self, view: &View<'_, '_>) -> Result<Vec<SplitWindow>, ProcessorError> {
+        Filler::new(self, view)?.windows()
+    }
+
+    /// The window of a segment that exceeds the budget together with the messages that it must repeat.
+    fn overflow(&self, view: &View<'_, '_>, mut window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
+        let (first, last, budget) = (window.own.start, window.own.end - 1, self.max_tokens);
+        let what = match first == last {
+            true => format!("message {first} does not fit into {budget} tokens"),
+            false => format!("messages {first} to {last} belong together and do not fit into {budget} tokens"),
+        };
+        match self.on_overflow {
+            SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what }),
+            SplitOverflow::Keep => {
+                window.note = Some(format!("{what}; kept in a window of their own (--on-overflow keep)"));
+                Ok(window)
+            }
+            SplitOverflow::Truncate => match self.shortened(view, &window) {
+                Some(changes) => {
+                    window.note = Some(format!("{what}; shortened"));
+                    Ok(SplitWindow { changes, ..window })
+                }
+                None => {
+                    Err(ProcessorError::WindowTooSmall { what: format!("{what}, even with their texts shortened") })
+                }
+            },
+        }
+    }
+
+    /// The changes that make `window` fit. Texts of the assistant are shortened only if shortening all others is not enough.
+    fn shortened(&self, view: &View<'_, '_>, window: &SplitWindow) -> Option<Vec<(usize, Vec<Change>)>> {
+        let all = window.messages();
+        let fixed = |message: &Message<'_>| message.role.instructs() || message.boundary;
+        let spoken = |message: &Message<'_>| fixed(message) || message.role == Role::Assistant;
+        let is_reduced = |at: &usize| window.instructions.contains(at);
+        let tokens = |at: &usize| match is_reduced(at) {
+            true => instructions_tokens(&self.counting, &view.messages[*at]),
+            false => self.counting.message(&view.messages[*at]),
+        };
+        let attempt = |keeps: &dyn Fn(&Message<'_>) -> bool| {
+            let (kept, own): (Vec<usize>, Vec<usize>) =
+                all.iter().partition(|&at| is_reduced(at) || keeps(&view.messages[*at]));
+            let used = self.counting.outside(view) + kept.iter().map(tokens).sum::<usize>();
+            let mut room = self.max_tokens.checked_sub(used)?;
+            loop {
+                let changes = shorten(view.messages, &own, |_| false, room, &self.counting)?;
+                match self.excess(view, &all, &changes) {
+                    Some(0) => return Some(changes),
+                    // A template adds to the texts: try again with less.
+                    excess => room = room.checked_sub(excess?)?,
+                }
+            }
+        };
+        attempt(&spoken).or_else(|| attempt(&fixed))
+    }
+
+    /// By how many tokens the messages `all` exceed the budget with `changes`, as a template renders them; `None` if it
+    /// refuses them.
+    fn excess(&self, view: &View<'_, '_>, all: &[usize], changes: &[(usize, Vec<Change>)]) -> Option<usize> {
+        if self.counting.template.is_none() {
+            return Some(0);
+        }
+        let mut plan = Plan::keep(all.len());
+        for (at, changes) in changes {
+            let nth = all.iter().position(|own| own == at)?;
+            plan.decisions[nth] = Decision::Change(changes.clone(), Reason::default());
+        }
+        let messages = apply_plan(all.iter().map(|&at| view.messages[at].clone()).collect(), &plan);
+        let tokens = self.counting.total(&View::new(&messages, view.preamble, view.pairing_rules)).ok()?;
+        Some(tokens.saturating_sub(self.max_tokens))
+    }
+}
+
+/// Tokens of a message without the parts that are no instructions.
+fn instructions_tokens(counting: &Counting, message: &Message<'_>) -> usize {
+    counting.message_without(message, |nth| !message.parts[nth].instructs())
+}

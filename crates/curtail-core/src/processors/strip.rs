@@ -1,0 +1,133 @@
+//! Drops parts by kind, and messages by role.
+
+use super::planning::DropSet;
+use super::{Decision, Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Content, Pairs, Part, PartRef, Role};
+
+/// A kind of part to strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StripKind {
+    /// The model's reasoning. It is kept where a call needs it: in the open turn, and before an item with an id of its own
+    /// that refers to it.
+    Reasoning,
+    /// All of the model's reasoning, even where a provider wants it back with a call.
+    AllReasoning,
+    /// Images, audio and files.
+    Media,
+    /// Parts of unknown type.
+    Other,
+}
+
+/// Strips parts of some kinds from every message, and drops messages of other roles.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::processors::Strip;
+/// use curtail_core::transcript::Role;
+///
+/// let strip = Strip { roles: vec![Role::User], ..Strip::default() };
+/// let cutter = Cutter { chain: Chain::default().then(strip), ..Cutter::default() };
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"Hello\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"Hi\"}\n",
+/// );
+/// let mut questions = String::new();
+/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut questions)?;
+/// assert_eq!(questions, "{\"role\":\"user\",\"content\":\"Hello\"}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Strip {
+    /// The kinds of parts to drop.
+    pub kinds: Vec<StripKind>,
+    /// The roles to keep; empty keeps all.
+    pub roles: Vec<Role>,
+}
+
+impl Processor for Strip {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
+        let mut lone_reasoning = Vec::new();
+        for (at, message) in view.messages.iter().enumerate() {
+            if !self.roles.is_empty() && !self.roles.contains(&message.role) {
+                drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
+                continue;
+            }
+            if message.is_bound_reasoning() && self.strips_reasoning() {
+                if self.is_needed(view, at, open_turn) {
+                    drops.spare(at, NEEDED);
+                } else {
+                    lone_reasoning.push(at);
+                }
+                continue;
+            }
+            let needed = at >= open_turn && message.has_tools() && !self.kinds.contains(&StripKind::AllReasoning);
+            for (nth, part) in message.parts.iter().enumerate() {
+                match self.strips(&part.content) {
+                    Some((StripKind::Reasoning, _)) if needed => drops.spare(at, NEEDED),
+                    Some((_, reason)) => {
+                        drops.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
+                    }
+                    None => {}
+                }
+            }
+        }
+        self.drop_instructions(view, &mut drops);
+        let mut plan = drops.into_plan();
+        for at in lone_reasoning {
+            plan.decisions[at] = Decision::Drop(Reason::Borrowed("reasoning"));
+        }
+        Ok(plan)
+    }
+}
+
+const NEEDED: Reason = Reason::Borrowed("a call depends on this reasoning; --strip all-reasoning drops it");
+
+impl Strip {
+    /// Drops the messages of the user in which only instructions remain, unless the messages of the application are kept: such
+    /// a message is one of them.
+    fn drop_instructions(&self, view: &View<'_, '_>, drops: &mut DropSet<'_, '_>) {
+        if self.roles.is_empty() || self.roles.contains(&Role::System) {
+            return;
+        }
+        for (at, message) in view.messages.iter().enumerate().filter(|(_, message)| message.role == Role::User) {
+            let mut parts = message.parts.iter().enumerate();
+            let instructs = message.parts.iter().any(Part::instructs);
+            if instructs
+                && parts.all(|(part, own)| own.instructs() || drops.is_part_gone(PartRef { message: at, part }))
+            {
+                drops.drop_message(at, Reason::Borrowed("only instructions of the application remain in it"));
+            }
+        }
+    }
+
+    fn strips_reasoning(&self) -> bool {
+        self.kinds.iter().any(|kind| matches!(kind, StripKind::Reasoning | StripKind::AllReasoning))
+    }
+
+    /// Whether the bound reasoning at `at` is kept: in the open turn, and where an item with an id of its own refers to the
+    /// reasoning before it. An item of the same message does not.
+    fn is_needed(&self, view: &View<'_, '_>, at: usize, open_turn: usize) -> bool {
+        let (message, next) = (&view.messages[at], view.messages.get(at + 1));
+        let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);
+        (refers || at >= open_turn) && !self.kinds.contains(&StripKind::AllReasoning)
+    }
+
+    fn strips(&self, content: &Content<'_>) -> Option<(StripKind, &'static str)> {
+        let (kind, reason) = match content {
+            Content::Reasoning(_) => (StripKind::Reasoning, "reasoning"),
+            Content::Media(_) => (StripKind::Media, "media"),
+            Content::Unknown(_) | Content::Other => (StripKind::Other, "part of unknown type"),
+            _ => return None,
+        };
+        let is_chosen = self.kinds.contains(&kind) || kind == StripKind::Reasoning && self.strips_reasoning();
+        is_chosen.then_some((kind, reason))
+    }
+}

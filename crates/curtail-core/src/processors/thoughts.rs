@@ -1,0 +1,343 @@
+//! Signed thoughts after the first change: a provider that binds them to everything before them rejects them there.
+//!
+//! It is not a processor of a chain, but the step after each of them.
+
+use foldhash::{HashMap, HashSet};
+
+use super::{Change, Decision, Plan, Reason};
+use crate::transcript::{Content, Message, Origin, Part, PartOrigin, PartRef, Role, Standing, in_flight};
+
+/// What to do with signed thoughts after the first change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thinking {
+    /// Drop them if the model checks them. If no model is named, drop them outside the in-flight round; keep them in
+    /// datasets.
+    #[default]
+    Auto,
+    /// Keep them.
+    Keep,
+    /// Drop them.
+    Drop,
+}
+
+/// The messages that a model read in front of each thought, recorded before a cut.
+///
+/// A thought is bound to all messages of its [thread](Message::thread) before it, from the last boundary on. It stays valid
+/// while these are unchanged; only thoughts from the first one on may be missing.
+#[derive(Debug, Clone)]
+pub struct ThoughtPrefixes {
+    /// By the index of the message in the transcript that was read.
+    sources: Vec<Source>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Source {
+    thread: u32,
+    instructs: bool,
+    boundary: bool,
+    standing: Standing,
+    /// For a superseded message: how many boundaries of its thread precede it or are it.
+    epoch: u32,
+    /// How many messages of its thread precede it that a model reads with it, without those that contain only bound thoughts.
+    rank: u32,
+    /// Whether it contains anything besides bound thoughts.
+    ranked: bool,
+    /// How many bound thoughts of its thread precede it that a model reads with it.
+    thoughts: u32,
+}
+
+/// Counts of a thread while it is recorded. What a boundary supersedes is counted by itself: a cut can drop the boundary.
+#[derive(Default)]
+struct Counts {
+    live: (u32, u32),
+    superseded: (u32, u32),
+    epoch: u32,
+}
+
+/// Where a model begins to read a thread.
+#[derive(Debug, Clone, Copy, Default)]
+struct Start {
+    index: usize,
+    /// The epoch of the messages that a model reads, if a boundary superseded them.
+    epoch: u32,
+}
+
+/// How far a thread of the cut transcript agrees with the one that was read.
+#[derive(Default)]
+struct Progress {
+    changed: bool,
+    messages: u32,
+    /// As `messages`, of those that a boundary superseded before the cut dropped it.
+    superseded: u32,
+    /// The number of the newest bound thought so far.
+    thought: Option<u32>,
+}
+
+const CHANGED_BEFORE: Reason = Reason::Borrowed("its signature covers everything before it, and that has changed");
+
+impl ThoughtPrefixes {
+    /// Records `messages` as they were read; `None` if none of them contains a bound thought.
+    #[must_use]
+    pub fn from_messages(messages: &[Message<'_>]) -> Option<Self> {
+        let bound = |message: &Message<'_>| message.parts.iter().any(Part::is_prefix_bound);
+        if !messages.iter().any(bound) {
+            return None;
+        }
+        let mut threads: HashMap<u32, Counts> = HashMap::default();
+        let sources = messages.iter().map(|message| threads.entry(message.thread).or_default().record(message));
+        Some(Self { sources: sources.collect() })
+    }
+
+    /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
+    #[must_use]
+    pub fn all(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
+        let parts = messages.iter().enumerate().flat_map(|(message, own)| {
+            let bound = own.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
+            bound.map(move |(part, _)| PartRef { message, part })
+        });
+        parts.collect()
+    }
+
+    /// The thoughts of `messages`, the result of a cut, that are after a change.
+    #[must_use]
+    pub fn broken(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
+        let mut threads: HashMap<u32, Progress> = HashMap::default();
+        for thread in self.changed_instructions(messages) {
+            threads.entry(thread).or_default().changed = true;
+        }
+        let starts = self.starts(messages);
+        let mut broken = Vec::new();
+        for (at, message) in messages.iter().enumerate() {
+            let source = self.source(message);
+            let id = source.map_or(message.thread, |source| source.thread);
+            let thread = threads.entry(id).or_default();
+            let start = starts.get(&id).copied().unwrap_or_default();
+            match (message.origin, source) {
+                (Origin::Source { .. }, Some(source)) if source.standing.is_read() => {
+                    thread.changed |= source.rank != thread.messages;
+                    thread.messages = source.rank + u32::from(source.ranked);
+                }
+                _ if at < start.index => continue,
+                (Origin::Source { .. }, Some(source)) if source.standing == Standing::RolledBack => continue,
+                (Origin::Source { .. }, Some(source)) => {
+                    thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
+                    thread.superseded = source.rank + u32::from(source.ranked);
+                }
+                _ => thread.changed = true,
+            }
+            let lost = thread.thoughts(message, source.map_or(0, |source| source.thoughts));
+            broken.extend(lost.into_iter().map(|part| PartRef { message: at, part }));
+        }
+        broken
+    }
+
+    fn source(&self, message: &Message<'_>) -> Option<&Source> {
+        message.source_index().and_then(|index| self.sources.get(index))
+    }
+
+    /// Where a model begins to read each thread that has messages which a boundary superseded.
+    ///
+    /// That is behind them and what is written about them. A cut that drops the last boundary and all messages after it revives
+    /// them from the boundary before.
+    fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
+        let ends = |source: &&Source| source.boundary && source.standing.is_read();
+        let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
+        let kept: HashSet<u32> = messages
+            .iter()
+            .filter_map(|message| self.source(message))
+            .filter(ends)
+            .map(|source| source.thread)
+            .collect();
+        let mut starts: HashMap<u32, Start> = HashMap::default();
+        for (at, message) in messages.iter().enumerate() {
+            let source = self.source(message);
+            if source.map_or(message.standing, |source| source.standing) != Standing::Superseded {
+                continue;
+            }
+            let thread = source.map_or(message.thread, |source| source.thread);
+            let start = starts.entry(thread).or_default();
+            if !ended.contains(&thread) || kept.contains(&thread) {
+                start.index = at + 1;
+            } else if let Some(source) = source.filter(|source| source.boundary) {
+                *start = Start { index: at, epoch: source.epoch };
+            }
+        }
+        starts
+    }
+
+    /// The threads whose instructions changed. Programs put instructions in front, wherever they are in the list.
+    fn changed_instructions(&self, messages: &[Message<'_>]) -> Vec<u32> {
+        let mut missing: Vec<bool> = self.sources.iter().map(|source| source.instructs).collect();
+        let mut changed = Vec::new();
+        for message in messages {
+            match message.origin {
+                Origin::Source { index, .. } if altered(message).is_none() => missing[index] = false,
+                Origin::Draft { .. } if message.role.instructs() => changed.push(message.thread),
+                _ => {}
+            }
+        }
+        changed.extend(
+            missing.iter().zip(&self.sources).filter(|(missing, _)| **missing).map(|(_, source)| source.thread),
+        );
+        changed
+    }
+}
+
+impl Counts {
+    /// Records the next message of the thread.
+    fn record(&mut self, message: &Message<'_>) -> Source {
+        let superseded = message.standing == Standing::Superseded;
+        if superseded && message.boundary {
+            self.epoch += 1;
+            self.superseded = (0, 0);
+        }
+        let (messages, thoughts) = if superseded { &mut self.superseded } else { &mut self.live };
+        let ranked = !message.parts.iter().all(Part::is_prefix_bound) || message.parts.is_empty();
+        let source = Source {
+            thread: message.thread,
+            instructs: message.role.instructs(),
+            boundary: message.boundary,
+            standing: message.standing,
+            epoch: self.epoch,
+            rank: *messages,
+            ranked,
+            thoughts: *thoughts,
+        };
+        let read = message.standing != Standing::RolledBack;
+        *messages += u32::from(read && ranked);
+        *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
+        source
+    }
+}
+
+impl Progress {
+    /// The bound parts of the next message that are after a change; `before` thoughts of the thread precede the message.
+    fn thoughts(&mut self, message: &Message<'_>, before: u32) -> Vec<usize> {
+        let altered = altered(message);
+        let mut broken = Vec::new();
+        for (nth, part) in message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound()) {
+            let start = start(part);
+            let earlier = message.parts.iter().chain(&message.cut);
+            let number = before + count(earlier.filter(|other| other.is_prefix_bound() && self::start(other) < start));
+            self.changed |= altered.is_some_and(|altered| altered < start);
+            // Only the first thoughts may be missing, none between two others.
+            self.changed |= self.thought.is_some_and(|last| number != last + 1);
+            self.thought = Some(number);
+            if self.changed {
+                broken.push(nth);
+            }
+        }
+        self.changed |= altered.is_some();
+        broken
+    }
+}
+
+fn count<T>(of: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(of.count()).unwrap_or(u32::MAX)
+}
+
+/// The place of the first part of `message` that was cut, rewritten or added; bound thoughts aside, which are compared by
+/// their number.
+fn altered(message: &Message<'_>) -> Option<u32> {
+    let cut = message.cut.iter().filter(|part| !part.is_prefix_bound()).map(start);
+    let changed = message.parts.iter().filter_map(|part| match &part.origin {
+        PartOrigin::Source(_) => None,
+        PartOrigin::Rewritten(_) => Some(start(part)),
+        PartOrigin::Moved(_) | PartOrigin::Draft(_) | PartOrigin::Block(_) => Some(0),
+    });
+    cut.chain(changed).min()
+}
+
+fn start(part: &Part<'_>) -> u32 {
+    part.place().map_or(0, |place| place.read_at.unwrap_or_else(|| place.element.span().start))
+}
+
+/// What is known when thoughts are dropped.
+#[derive(Clone, Copy)]
+pub struct ThoughtModels<'m> {
+    /// Whether the model that wrote the message with this index checks thoughts; `None` if no model is named.
+    pub checks: &'m dyn Fn(usize) -> Option<bool>,
+    /// Whether the transcript belongs to a dataset: nobody sends it to the model that wrote it.
+    pub dataset: bool,
+}
+
+impl Thinking {
+    /// The plan that drops the `broken` thoughts of `messages`; a message without other content is dropped whole.
+    #[must_use]
+    pub fn plan(self, messages: &[Message<'_>], broken: &[PartRef], models: ThoughtModels<'_>) -> Plan {
+        let flight = in_flight(messages);
+        let mut plan = Plan::keep(messages.len());
+        let (mut dropped, mut kept) = (0, 0);
+        for &at in broken {
+            match self.verdict(messages, at.message, models) {
+                Verdict::Keep => {}
+                Verdict::Unknown if at.message >= flight => kept += 1,
+                verdict => {
+                    dropped += usize::from(verdict == Verdict::Unknown);
+                    match &mut plan.decisions[at.message] {
+                        Decision::Change(changes, _) => changes.push(Change::Cut(at.part)),
+                        decision => *decision = Decision::Change(vec![Change::Cut(at.part)], CHANGED_BEFORE),
+                    }
+                }
+            }
+        }
+        for (message, decision) in messages.iter().zip(&mut plan.decisions) {
+            if let Decision::Change(changes, reason) = decision
+                && is_nothing_without(message, changes)
+            {
+                *decision = Decision::Drop(std::mem::take(reason));
+            }
+        }
+        plan.notes.extend(note(dropped, kept));
+        plan
+    }
+
+    fn verdict(self, messages: &[Message<'_>], at: usize, models: ThoughtModels<'_>) -> Verdict {
+        match self {
+            Self::Keep => return Verdict::Keep,
+            Self::Drop => return Verdict::Drop,
+            Self::Auto => {}
+        }
+        let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
+        let own = checks(&messages[at]);
+        // The model that answers next checks what earlier ones wrote.
+        let speaker = |message: &&Message<'_>| message.thread == messages[at].thread && message.role == Role::Assistant;
+        let newest = messages.iter().rev().filter(speaker).find_map(checks);
+        match (own, newest) {
+            (Some(true), _) | (_, Some(true)) => Verdict::Drop,
+            (Some(false), _) | (_, Some(false)) => Verdict::Keep,
+            (None, None) if models.dataset => Verdict::Keep,
+            (None, None) => Verdict::Unknown,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Keep,
+    Drop,
+    /// No model is named.
+    Unknown,
+}
+
+/// Whether only reasoning and blank text remain of a message without the parts that are cut.
+fn is_nothing_without(message: &Message<'_>, changes: &[Change]) -> bool {
+    let mut left = message.parts.iter().enumerate().filter(|(nth, _)| !changes.contains(&Change::Cut(*nth)));
+    left.all(|(_, part)| match &part.content {
+        Content::Text(text) => text.is_blank(),
+        Content::Reasoning(_) => true,
+        _ => false,
+    })
+}
+
+fn note(dropped: usize, kept: usize) -> Option<String> {
+    let thoughts =
+        |count: usize| if count == 1 { String::from("1 signed thought") } else { format!("{count} signed thoughts") };
+    let what = match (dropped, kept) {
+        (0, 0) => return None,
+        (0, kept) => format!("{} after a change kept in the in-flight round", thoughts(kept)),
+        (dropped, 0) => format!("{} after a change dropped", thoughts(dropped)),
+        (dropped, kept) => format!("{} after a change dropped, {kept} kept in the in-flight round", thoughts(dropped)),
+    };
+    Some(format!("{what}; no model is named, and only some check them (see --thinking)"))
+}

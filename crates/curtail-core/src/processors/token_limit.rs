@@ -1,0 +1,285 @@
+//! The newest complete segments that fit a token budget.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
+use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Message, Pairs, Part, Standing, segments};
+
+/// What to do when not even the newest segment fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overflow {
+    /// Keep only preserved messages, with a warning.
+    #[default]
+    Empty,
+    /// Keep the newest segment although it exceeds the budget, with a warning.
+    KeepNewest,
+    /// Shorten the texts of the newest segment in the middle.
+    Truncate,
+    /// Fail with an error.
+    Error,
+}
+
+/// Keeps the newest segments that fit into `max_tokens`, without gaps.
+///
+/// Counting starts at the newest segment and stops at the first one that does not fit; older messages are never counted.
+///
+/// ```
+/// use curtail_core::processors::{Counting, TokenLimit};
+/// use curtail_tokens::tokenizers;
+///
+/// let counting = Counting::new(tokenizers::tokenizer_by_name("o200k_base")?);
+/// let limit = TokenLimit { trigger: Some(16_000), ..TokenLimit::new(8_000, counting) };
+/// assert!(limit.preserve_system);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct TokenLimit {
+    /// The budget in tokens.
+    pub max_tokens: usize,
+    /// Cut only transcripts with more tokens than this.
+    pub trigger: Option<usize>,
+    /// How tokens are counted.
+    pub counting: Counting,
+    /// What to do when not even the newest segment fits.
+    pub on_overflow: Overflow,
+    /// Whether system and developer messages are kept and counted first; `true` by default.
+    pub preserve_system: bool,
+}
+
+impl TokenLimit {
+    /// Limits transcripts to `max_tokens` as `counting` counts them; preserves system messages and has no trigger.
+    #[must_use]
+    pub fn new(max_tokens: usize, counting: Counting) -> Self {
+        Self { max_tokens, trigger: None, counting, on_overflow: Overflow::default(), preserve_system: true }
+    }
+}
+
+/// The tokens that newest segments may have.
+#[derive(Clone, Copy)]
+pub struct Budget<'p> {
+    /// The most tokens after a cut.
+    pub most: usize,
+    /// The most tokens without a cut.
+    pub trigger: usize,
+    /// How tokens are counted.
+    pub counting: &'p Counting,
+}
+
+impl Processor for TokenLimit {
+    fn name(&self) -> &'static str {
+        "limit"
+    }
+
+    fn counting(&self) -> Option<&Counting> {
+        Some(&self.counting)
+    }
+
+    fn with_counting(&self, counting: Counting) -> Option<Arc<dyn Processor>> {
+        Some(Arc::new(Self { counting, ..self.clone() }))
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        &[Standing::Superseded, Standing::RolledBack]
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn budget(&self) -> Option<Budget<'_>> {
+        let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
+        let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
+        (is_sum && self.preserve_system).then_some(Budget { most, trigger, counting: &self.counting })
+    }
+
+    fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        self.fits(view).map(|fits| !fits)
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        if self.is_idle(view)? || self.counting.template.is_some() && self.fits(view)? {
+            return Ok(Plan::keep(view.messages.len()));
+        }
+        let fixed = self.fixed(view)?;
+        let pairs = Pairs::from_messages(view.messages);
+        let segments = segments(view.messages, &pairs);
+        let (start, room) = match Rendering::of_view(&self.counting, view) {
+            Some(rendering) => (self.rendered_start(view, &rendering, &segments, fixed)?, self.max_tokens - fixed),
+            None => self.start(view, &segments, self.max_tokens - fixed),
+        };
+        if start == 0 {
+            return Ok(Plan::keep(view.messages.len()));
+        }
+        let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(&view.messages[at]));
+        let newest =
+            segments.iter().rfind(|segment| view.messages[(*segment).clone()].iter().any(|m| !self.preserves(m)));
+        match newest {
+            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room),
+            _ => Ok(self.plan(view, &pairs, start)),
+        }
+    }
+}
+
+impl TokenLimit {
+    /// Whether the transcript is known to need no cut before its segments are counted.
+    fn is_idle(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        let trigger = self.trigger.filter(|trigger| *trigger > self.max_tokens);
+        if self.counting.surely_fits(view, trigger.unwrap_or(self.max_tokens)) {
+            return Ok(true);
+        }
+        trigger.map_or(Ok(false), |trigger| self.is_within(view, trigger))
+    }
+
+    fn fits(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        Ok(self.is_idle(view)? || self.is_within(view, self.max_tokens)?)
+    }
+
+    fn is_within(&self, view: &View<'_, '_>, limit: usize) -> Result<bool, ProcessorError> {
+        Ok(match self.counting.template {
+            Some(_) => self.counting.total(view)? <= limit,
+            None => self.counting.total_until(view, limit).is_some(),
+        })
+    }
+
+    /// Where the newest segments begin that fit into `room` tokens, and what is left of it.
+    fn start(&self, view: &View<'_, '_>, segments: &[Range<usize>], mut room: usize) -> (usize, usize) {
+        let mut start = view.messages.len();
+        for segment in segments.iter().rev() {
+            let Some(tokens) = self.segment_until(&view.messages[segment.clone()], room) else { break };
+            room -= tokens;
+            start = segment.start;
+        }
+        (start, room)
+    }
+
+    /// The same for what a template renders: sums propose a start, and rendering decides.
+    fn rendered_start(
+        &self,
+        view: &View<'_, '_>,
+        rendering: &Rendering<'_>,
+        segments: &[Range<usize>],
+        fixed: usize,
+    ) -> Result<usize, ProcessorError> {
+        let count = view.messages.len();
+        let sums: Vec<usize> = view.messages.iter().map(|message| self.counting.message(message)).collect();
+        let whole = rendering.tokens(0..count)?;
+        let surplus = rendering.surplus(whole, fixed + sums.iter().sum::<usize>());
+        let mut room = self.max_tokens.saturating_sub(fixed);
+        let proposed = segments.iter().rev().take_while(|segment| {
+            let tokens = sums[(*segment).clone()].iter().map(|own| own + surplus).sum::<usize>();
+            room.checked_sub(tokens).map(|left| room = left).is_some()
+        });
+        let proposed = segments.len() - proposed.count();
+        let fits = |first: usize| {
+            let start = segments.get(first).map_or(count, |segment| segment.start);
+            let kept = (0..count).filter(|&at| at >= start || self.preserves(&view.messages[at]));
+            rendering.tokens(kept).ok().map(|tokens| tokens <= self.max_tokens)
+        };
+        let first = newest_fitting(proposed, segments.len(), fits);
+        Ok(segments.get(first).map_or(count, |segment| segment.start))
+    }
+
+    /// Tokens of the preamble, the reserve and the preserved messages.
+    fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
+        let preserved = view.messages.iter().map(|message| self.preserved(message));
+        let needed = self.counting.outside(view) + preserved.sum::<usize>();
+        if needed <= self.max_tokens {
+            return Ok(needed);
+        }
+        let (budget, preserve_system) = (self.max_tokens, self.preserve_system);
+        Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system })
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { system: self.preserve_system, ..Keep::default() }
+    }
+
+    fn preserves(&self, message: &Message<'_>) -> bool {
+        self.keep().preserves(message)
+    }
+
+    /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
+    /// with the message if that is kept.
+    fn preserved(&self, message: &Message<'_>) -> usize {
+        if self.preserves(message) {
+            return self.counting.message(message);
+        }
+        let instructs = self.preserve_system && message.parts.iter().any(Part::instructs);
+        if instructs { self.counting.message_without(message, |nth| !message.parts[nth].instructs()) } else { 0 }
+    }
+
+    /// Tokens of a segment without its preserved messages, if they are at most `limit`.
+    fn segment_until(&self, messages: &[Message<'_>], limit: usize) -> Option<usize> {
+        let mut total = 0;
+        for message in messages.iter().rev().filter(|message| !self.preserves(message)) {
+            total += self.counting.message_until(message, limit - total)?;
+        }
+        Some(total)
+    }
+
+    fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
+        let mut drops = DropSet::none(view, pairs);
+        let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
+        for outside in view.messages.iter().enumerate().take(start) {
+            self.keep().drop_outside(&mut drops, outside, &reason);
+        }
+        drops.into_plan()
+    }
+
+    /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
+    fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Result<Plan, ProcessorError> {
+        let budget = self.max_tokens;
+        let what = format!("the newest segment alone does not fit into {budget} tokens");
+        let end = view.messages.len();
+        let (start, note) = match self.on_overflow {
+            Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
+            Overflow::KeepNewest => (start, format!("{what}; kept because of --on-overflow keep-newest")),
+            Overflow::Truncate => match self.truncated_to_fit(view, pairs, start, room) {
+                Some(plan) => return Ok(plan),
+                None => (end, format!("{what}, even with its texts shortened; dropped")),
+            },
+            Overflow::Empty => (end, format!("{what}; dropped (choose another --on-overflow to keep it)")),
+        };
+        let mut plan = self.plan(view, pairs, start);
+        plan.notes.push(note);
+        Ok(plan)
+    }
+
+    /// As [`truncated`](Self::truncated); where a template counts, with less and less room until what it renders fits.
+    fn truncated_to_fit(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, mut room: usize) -> Option<Plan> {
+        loop {
+            let plan = self.truncated(view, pairs, start, room)?;
+            if self.counting.template.is_none() {
+                return Some(plan);
+            }
+            let messages = apply_plan(view.messages.to_vec(), &plan);
+            let rendered = self.counting.total(&View::new(&messages, view.preamble, view.pairing_rules)).ok()?;
+            if rendered <= self.max_tokens {
+                return Some(plan);
+            }
+            room = room.checked_sub(rendered - self.max_tokens)?;
+        }
+    }
+
+    /// Keeps the messages from `start` on and shortens their texts to `room` tokens; `None` if that is impossible.
+    fn truncated(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Option<Plan> {
+        let mut plan = self.plan(view, pairs, start);
+        let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
+        let shortened = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
+        let own: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
+        let cuts = plan.cuts();
+        let changes = shorten(view.messages, &own, |part| cuts.contains(&part), room, &self.counting)?;
+        for (at, changes) in changes {
+            match &mut plan.decisions[at] {
+                Decision::Change(own, _) => own.extend(changes),
+                decision => {
+                    let reason = format!("the newest segment alone does not fit into {} tokens", self.max_tokens);
+                    *decision = Decision::Change(changes, Reason::Owned(reason));
+                }
+            }
+        }
+        Some(plan)
+    }
+}

@@ -1,0 +1,233 @@
+//! Drops tool calls with their results, all or by tool name.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::{HashMap, HashSet};
+
+use super::planning::DropSet;
+use super::{Decision, Insert, Insertion, InvalidGlob, NameGlobs, Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
+
+/// The tools whose calls and results are dropped.
+#[derive(Debug, Clone, Default)]
+pub enum ToolGlobs {
+    /// All tools.
+    #[default]
+    All,
+    /// Tools whose name matches.
+    Exclude(NameGlobs),
+    /// Tools whose name does not match.
+    Include(NameGlobs),
+}
+
+impl ToolGlobs {
+    /// Compiles glob patterns: `*`, `?`, `[…]`, `{a,b}`.
+    ///
+    /// # Errors
+    /// A pattern is not a valid glob.
+    ///
+    /// ```
+    /// use curtail_core::processors::{ToolFilter, ToolGlobs};
+    ///
+    /// let debug_tools = ToolGlobs::Exclude(ToolGlobs::compile(&["debug_*"])?);
+    /// let filter = ToolFilter { tools: debug_tools, ..ToolFilter::default() };
+    /// # assert!(!filter.persist_results);
+    /// # Ok::<(), curtail_core::processors::InvalidGlob>(())
+    /// ```
+    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<NameGlobs, InvalidGlob> {
+        NameGlobs::compile(patterns)
+    }
+
+    fn drops(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Exclude(names) => names.is_match(name),
+            Self::Include(names) => !names.is_match(name),
+        }
+    }
+}
+
+/// Drops the calls of the tools that `tools` selects, with their results.
+#[derive(Debug, Clone, Default)]
+pub struct ToolFilter {
+    /// The tools to drop; all by default.
+    pub tools: ToolGlobs,
+    /// Whether a note such as `Used search tool` replaces dropped calls.
+    pub persist_results: bool,
+}
+
+impl Processor for ToolFilter {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn unmatched_globs(&self) -> Vec<&str> {
+        match &self.tools {
+            ToolGlobs::All => Vec::new(),
+            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.unmatched().collect(),
+        }
+    }
+
+    fn writes(&self) -> bool {
+        self.persist_results
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
+        let mut known: HashSet<(usize, Cow<'_, str>)> = HashSet::default();
+        for &call in pairs.calls() {
+            let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
+            let name = content.name.decode();
+            if self.tools.drops(&name) {
+                drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
+                if known.insert((call.message, name.clone())) {
+                    used[call.message].push(name.into_owned());
+                }
+            }
+        }
+        for &result in pairs.results() {
+            self.drop_unpaired(view, &pairs, result, &mut drops);
+        }
+        drop_stranded(view, &pairs, &mut drops);
+        let mut plan = drops.into_plan();
+        if self.persist_results {
+            insert_notes(view, &pairs, &used, &mut plan);
+        }
+        Ok(plan)
+    }
+}
+
+impl ToolFilter {
+    /// A result without a call is selected by its own tool name; without a name it is dropped only with all tools.
+    fn drop_unpaired(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
+        let content = view.messages[result.message].parts[result.part].content.result();
+        let (None, Some(content)) = (pairs.other_half(result), content) else { return };
+        let is_dropped = match &content.name {
+            Some(name) => self.tools.drops(&name.decode()),
+            None => matches!(self.tools, ToolGlobs::All),
+        };
+        if is_dropped {
+            drops.drop_part(result, Reason::Borrowed("result of a filtered tool"));
+        }
+    }
+}
+
+/// Drops pending calls whose round ends because other calls of it are dropped: no result can follow them any more.
+///
+/// ```text
+/// 1 assistant calls a (pending)   2 assistant "One moment", calls b   3 result of b
+/// ```
+///
+/// Nothing but calls and results follows `a`, so `a` may still be answered. Without `b`, message 2 is text alone: the round
+/// ends before it, and `a` would be an unanswered call. Each drop can strand further calls, so the loop repeats until none is.
+fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
+    const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
+    let thread = |call: &PartRef| view.messages[call.message].thread;
+    let is_hosted =
+        |call: &PartRef| view.messages[call.message].parts[call.part].content.call().is_some_and(|call| call.hosted);
+    let open = pairs.calls().iter().filter(|call| pairs.other_half(**call).is_none() && !is_hosted(call));
+    let mut pending: Vec<PartRef> = open.copied().collect();
+    let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
+    let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
+        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.pairing_rules, kept))).collect()
+    };
+    let before = rounds(&|_| true);
+    pending.retain(|call| call.message >= before[&thread(call)]);
+    loop {
+        let after = rounds(&|part| !drops.is_part_gone(part));
+        let is_stranded = |call: &&PartRef| !drops.is_part_gone(**call) && call.message < after[&thread(call)];
+        let stranded: Vec<PartRef> = pending.iter().filter(is_stranded).copied().collect();
+        if stranded.is_empty() {
+            return;
+        }
+        stranded.into_iter().for_each(|call| drops.drop_part(call, STRANDED));
+    }
+}
+
+/// Writes `Used … tool` where calls of a reply are dropped: before a reply that keeps other calls, in place of its first
+/// message that is dropped, or after one that keeps only its text. So no result is separated from its call, and pending calls
+/// stay last.
+fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: &mut Plan) {
+    let cuts = plan.cuts();
+    let pending = first_pending(view, pairs, plan, &cuts);
+    for reply in replies(view.messages) {
+        let mut names: Vec<&String> = Vec::new();
+        for name in reply.iter().flat_map(|&at| &used[at]) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let Some(&first) = reply.iter().find(|&&at| !used[at].is_empty()) else { continue };
+        let draft = Draft::text(Role::Assistant, note(&names));
+        let reason = Reason::Owned(format!("note about dropped calls of {}", joined(&names)));
+        let keeps = |&at: &usize| keeps_calls(view, plan, &cuts, at);
+        let (about, before) = match &plan.decisions[first] {
+            _ if reply.iter().any(keeps) => (reply[0], reply[0]),
+            Decision::Drop(_) if first <= pending => {
+                plan.decisions[first] = Decision::Replace(draft, reason);
+                continue;
+            }
+            Decision::Drop(_) => (first, first),
+            _ => (first, first + 1),
+        };
+        let before = before.min(pending);
+        plan.inserts.push(Insert { before, what: Insertion::Note(about.min(before), draft), reason });
+    }
+    plan.inserts.sort_by_key(|insert| insert.before);
+}
+
+/// Whether the message keeps a call.
+fn keeps_calls(view: &View<'_, '_>, plan: &Plan, cuts: &HashSet<PartRef>, at: usize) -> bool {
+    let stays = !matches!(plan.decisions[at], Decision::Drop(_) | Decision::Replace(..));
+    stays && view.messages[at].calls().any(|(part, _)| !cuts.contains(&PartRef { message: at, part }))
+}
+
+/// The replies of the model: each message of the assistant, with those that follow it under the same id. Only results and other
+/// conversations may be between them.
+fn replies(messages: &[Message<'_>]) -> Vec<Vec<usize>> {
+    let mut replies: Vec<Vec<usize>> = Vec::new();
+    let mut open: HashMap<u32, usize> = HashMap::default();
+    for (at, message) in messages.iter().enumerate() {
+        if message.role == Role::Assistant {
+            let id = |nth: usize| messages[replies[nth][0]].id.as_ref();
+            let same =
+                open.get(&message.thread).copied().filter(|&nth| id(nth).is_some() && id(nth) == message.id.as_ref());
+            match same {
+                Some(nth) => replies[nth].push(at),
+                None => {
+                    open.insert(message.thread, replies.len());
+                    replies.push(vec![at]);
+                }
+            }
+        } else if message.results().next().is_none() {
+            open.remove(&message.thread);
+        }
+    }
+    replies
+}
+
+/// The first in-flight message that keeps a call without a result; the number of messages if there is none.
+fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet<PartRef>) -> usize {
+    let stays = |call: &PartRef| match &plan.decisions[call.message] {
+        Decision::Keep => true,
+        Decision::Change(..) => !cuts.contains(call),
+        Decision::Drop(_) | Decision::Replace(..) => false,
+    };
+    let flight = in_flight(view.messages);
+    let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.other_half(**call).is_none());
+    open.find(|call| stays(call)).map_or(view.messages.len(), |call| call.message)
+}
+
+fn note(names: &[&String]) -> String {
+    match names {
+        [only] => format!("Used {only} tool"),
+        many => format!("Used tools: {}", joined(many)),
+    }
+}
+
+fn joined(names: &[&String]) -> String {
+    names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,59 @@
+//! "Did you mean": the known name that is closest to a misspelt one. It has no list of names of its own.
+
+/// The name in `known` that is closest to `name`, if one is close enough: it starts like `name`, or at most a third of its
+/// letters differ, or most of them are the same in the same order. Case and `_` for `-` make no difference.
+pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let name = name.to_lowercase().replace('_', "-");
+    let scored = known.into_iter().map(|other| (strsim::jaro_winkler(&name, other), other));
+    let close = scored.filter(|(similarity, other)| *similarity > 0.8 || is_close(&name, other));
+    // The first of several that are equally close.
+    close.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, other)| other)
+}
+
+/// `lack` (such as "there is no network"), `name`, the closest known name and all of them.
+pub fn unknown(lack: &str, name: &str, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("{lack} `{name}`; none is defined");
+    }
+    let hint = closest(name, known.iter().copied());
+    let hint = hint.map_or_else(|| String::from(";"), |suggestion| format!("; did you mean `{suggestion}`?"));
+    format!("{lack} `{name}`{hint} known: {}", known.join(", "))
+}
+
+fn is_close(name: &str, other: &str) -> bool {
+    let letters = name.chars().count();
+    let begins = letters > 1 && (other.starts_with(name) || name.starts_with(other));
+    begins || strsim::damerau_levenshtein(name, other) <= letters.max(3).div_ceil(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{closest, unknown};
+
+    #[test]
+    fn the_closest_name_is_suggested_or_none() {
+        let known = ["window", "filter", "limit", "exclude-tool", "exclude", "o200k_base"];
+        let cases = [
+            ("windw", Some("window")),
+            ("fliter", Some("filter")),
+            ("Limit", Some("limit")),
+            ("exlude", Some("exclude")),
+            ("exclude_tools", Some("exclude-tool")),
+            ("o200k", Some("o200k_base")),
+            ("zzz", None),
+            ("", None),
+        ];
+        for (name, suggestion) in cases {
+            assert_eq!(closest(name, known), suggestion, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_named_with_those_that_exist() {
+        assert_eq!(
+            unknown("there is no table", "chek", &["check", "history"]),
+            "there is no table `chek`; did you mean `check`? known: check, history"
+        );
+        assert_eq!(unknown("there is no agent", "x", &[]), "there is no agent `x`; none is defined");
+    }
+}

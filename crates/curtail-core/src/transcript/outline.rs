@@ -1,0 +1,280 @@
+//! A transcript as data for people: every message with its parts, their bytes, pairs, segments and turns.
+//!
+//! It reports what was read and applies no rule.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
+use crate::json::{Span, Text};
+
+/// The structure of a transcript, as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Outline {
+    /// Messages and metadata in the order of the text.
+    pub items: Vec<OutlineItem>,
+    /// Number of instructions and tool definitions outside the list of messages.
+    pub preamble: usize,
+    /// Index of the first message of the in-flight round, if the transcript ends in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<usize>,
+}
+
+/// A message, or an item that is not a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlineItem {
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// Offset of the first byte in the file, and of the byte after the last.
+    pub span: [usize; 2],
+    /// What it is.
+    #[serde(flatten)]
+    pub what: OutlineKind,
+    /// The role or type, if the dialect does not recognize it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+    /// The beginning of the bytes of an item that is not a message.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub begins: String,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutlineKind {
+    /// A message.
+    Message(OutlineMessage),
+    /// Metadata that is kept or dropped with the message that has this index.
+    With(usize),
+    /// Metadata that is always kept.
+    Pinned(bool),
+}
+
+/// A message, with its turn and segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlineMessage {
+    /// Index among the messages, from 0.
+    pub index: usize,
+    /// The role.
+    pub role: &'static str,
+    /// The message's own id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The conversation inside the log; 0 is the main one.
+    pub thread: u32,
+    /// Number of its turn, from 0.
+    pub turn: usize,
+    /// Number of its segment, from 0.
+    pub segment: usize,
+    /// What else affects it: `binds-next`, `indivisible`, `barrier`, `boundary`, `superseded` and `rolled-back`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<&'static str>,
+    /// The parts, in order.
+    pub parts: Vec<OutlinePart>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutlinePart {
+    /// `text`, `tool-call`, `tool-result`, `reasoning`, `media` or `other`.
+    pub kind: &'static str,
+    /// The id that call and result share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The bytes that are removed when the part is cut.
+    pub span: [usize; 2],
+    /// Message and part of the other half.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<[usize; 2]>,
+    /// Whether the provider runs the tool.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hosted: bool,
+    /// The beginning of the text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub begins: String,
+}
+
+/// Where a text begins in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutlineOrigin {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Lines before it.
+    pub lines: usize,
+}
+
+impl Outline {
+    /// Outlines `transcript`, whose text begins at `origin` in its file.
+    #[must_use]
+    pub fn from_transcript(transcript: &Transcript<'_>, origin: OutlineOrigin) -> Self {
+        let messages = &transcript.messages;
+        let pairs = Pairs::from_messages(messages);
+        let groups = Groups {
+            turns: numbers(messages.len(), &turns(messages)),
+            segments: numbers(messages.len(), &segments(messages, &pairs)),
+        };
+        let mut lines = LineCounter { text: transcript.layout.source, at: 0, line: origin.lines + 1 };
+        let non_messages = transcript.layout.non_messages.iter();
+        let unknown: HashMap<u32, String> = non_messages
+            .filter_map(|item| Some((item.value.span().start, item.unknown.as_ref()?.to_string())))
+            .collect();
+        let slots = transcript.layout.slots.iter().filter_map(|slot| {
+            let what = match slot.what {
+                SlotKind::Frame { .. } => return None,
+                SlotKind::Message(index) => {
+                    OutlineKind::Message(message(&messages[index], index, &pairs, &groups, origin))
+                }
+                SlotKind::With(index) => OutlineKind::With(index),
+                SlotKind::Pinned => OutlineKind::Pinned(true),
+            };
+            Some(OutlineItem {
+                line: lines.line_at(slot.span.start),
+                span: span(slot.span, origin),
+                unknown: unknown.get(&slot.span.start).cloned(),
+                begins: match what {
+                    OutlineKind::Message(_) => String::new(),
+                    _ => beginning(slot.span.slice(transcript.layout.source)),
+                },
+                what,
+            })
+        });
+        let flight = in_flight(messages);
+        Self {
+            items: slots.collect(),
+            preamble: transcript.layout.preamble.len(),
+            in_flight: (flight < messages.len()).then_some(flight),
+        }
+    }
+
+    /// The messages.
+    pub fn messages(&self) -> impl Iterator<Item = &OutlineMessage> {
+        self.items.iter().filter_map(|item| match &item.what {
+            OutlineKind::Message(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    /// How many parts there are of each kind, in the order in which they are met.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<(&'static str, usize)> {
+        let mut order: Vec<&'static str> = Vec::new();
+        let mut counts: HashMap<&'static str, usize> = HashMap::new();
+        for part in self.messages().flat_map(|message| &message.parts) {
+            *counts.entry(part.kind).or_insert_with(|| {
+                order.push(part.kind);
+                0
+            }) += 1;
+        }
+        order.into_iter().map(|kind| (kind, counts[kind])).collect()
+    }
+}
+
+/// The group of every message, by number.
+struct Groups {
+    turns: Vec<usize>,
+    segments: Vec<usize>,
+}
+
+fn numbers(count: usize, groups: &[Range<usize>]) -> Vec<usize> {
+    let mut numbers = vec![0; count];
+    for (nth, group) in groups.iter().enumerate() {
+        numbers[group.clone()].fill(nth);
+    }
+    numbers
+}
+
+/// Line numbers of ascending offsets.
+struct LineCounter<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    fn line_at(&mut self, offset: u32) -> usize {
+        let offset = offset as usize;
+        self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..offset]).count();
+        self.at = offset;
+        self.line
+    }
+}
+
+fn span(span: Span, origin: OutlineOrigin) -> [usize; 2] {
+    [span.start as usize + origin.offset, span.end as usize + origin.offset]
+}
+
+fn message(
+    message: &Message<'_>,
+    index: usize,
+    pairs: &Pairs,
+    groups: &Groups,
+    origin: OutlineOrigin,
+) -> OutlineMessage {
+    let properties = [
+        ("binds-next", message.is_bound()),
+        ("indivisible", message.indivisible),
+        ("barrier", message.is_barrier()),
+        ("boundary", message.boundary),
+        ("superseded", message.standing == Standing::Superseded),
+        ("rolled-back", message.standing == Standing::RolledBack),
+    ];
+    let parts = message.parts.iter().enumerate().map(|(nth, part)| {
+        let other = pairs.other_half(PartRef { message: index, part: nth });
+        self::part(part, other.map(|other| [other.message, other.part]), origin)
+    });
+    OutlineMessage {
+        index,
+        role: message.role.name(),
+        id: message.id.as_ref().map(decoded),
+        thread: message.thread,
+        turn: groups.turns[index],
+        segment: groups.segments[index],
+        properties: properties.iter().filter(|property| property.1).map(|property| property.0).collect(),
+        parts: parts.collect(),
+    }
+}
+
+fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> OutlinePart {
+    let (kind, text) = match &part.content {
+        Content::Text(text) => ("text", Some(text)),
+        Content::ToolCall(call) => ("tool-call", Some(&call.arguments)),
+        Content::ToolResult(result) => ("tool-result", result.content.first()),
+        Content::Reasoning(text) => ("reasoning", Some(text)),
+        Content::Media(_) => ("media", None),
+        Content::Unknown(_) | Content::Other => ("other", None),
+    };
+    let (call, result) = (part.content.call(), part.content.result());
+    let id = call.and_then(|call| call.id.as_ref()).or_else(|| result.and_then(|result| result.id.as_ref()));
+    let name = call.map(|call| &call.name).or_else(|| result.and_then(|result| result.name.as_ref()));
+    OutlinePart {
+        kind,
+        id: id.map(decoded),
+        name: name.map(decoded),
+        span: part.place().map_or([0, 0], |place| span(place.element.span(), origin)),
+        pair,
+        hosted: call.is_some_and(|call| call.hosted),
+        begins: text.map_or_else(String::new, |text| beginning(&text.decode())),
+    }
+}
+
+fn decoded(text: &Text<'_>) -> String {
+    text.decode().into_owned()
+}
+
+/// The beginning of a text, on one line.
+pub fn beginning(text: &str) -> String {
+    const MOST: usize = 40;
+    // White space is collapsed, so more characters are read than shown.
+    let head: String = text.chars().take(4 * MOST).collect();
+    let words = head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST {
+        return line;
+    }
+    line.chars().take(MOST - 1).chain(['…']).collect()
+}

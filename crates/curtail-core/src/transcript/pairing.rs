@@ -1,0 +1,341 @@
+//! Which result belongs to which call: computed once, here, for processors, repair and rules.
+//!
+//! A result belongs to the nearest earlier open call with its id and family. In formats without ids it belongs to the first
+//! open call with its name, in the nearest message of the turn that has an open call.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use foldhash::{HashMap, HashSet};
+
+use super::{Family, Message, Part, PartPlace, Role, ToolCall, ToolResult};
+use crate::json::Value;
+use crate::steps;
+
+/// A part, by the index of its message and its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartRef {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the part in it.
+    pub part: usize,
+}
+
+/// Why a result has no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mismatch {
+    /// The nearest earlier call with its id is of another family.
+    OtherFamily(PartRef),
+    /// The nearest earlier call with its id is answered already.
+    Answered(PartRef),
+    /// The call with its id comes later.
+    Later(PartRef),
+}
+
+impl Mismatch {
+    /// The call that explains the mismatch.
+    #[must_use]
+    pub const fn call(self) -> PartRef {
+        match self {
+            Self::OtherFamily(call) | Self::Answered(call) | Self::Later(call) => call,
+        }
+    }
+}
+
+/// The calls and results of a transcript, each with its other half if it has one.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::transcript::Pairs;
+///
+/// let chat = r#"{"contents": [{"role": "model", "parts": [{"functionCall": {"name": "tides", "args": {}}}]},
+///     {"role": "user", "parts": [{"functionResponse": {"name": "tides", "response": {"high": "05:12"}}}]}]}"#;
+/// let reading = Reading::new(Framing::Document, None, None)?;
+/// let document = reading.parse(chat)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let pairs = Pairs::from_messages(&transcript.messages);
+/// let answered: Vec<_> = pairs.pairs().map(|(call, result)| (call.message, result.message)).collect();
+/// assert_eq!(answered, [(0, 1)], "Gemini has no ids: position and name pair them");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Pairs {
+    /// Number of parts before each message.
+    before: Vec<usize>,
+    /// For every part of every message, in order.
+    halves: Vec<Option<PartRef>>,
+    mismatches: HashMap<PartRef, Mismatch>,
+    claimants: HashMap<PartRef, Vec<PartRef>>,
+    /// For each call that another call made while it ran: the other call.
+    callers: HashMap<PartRef, PartRef>,
+    /// For each call that made others: these calls.
+    made: HashMap<PartRef, Vec<PartRef>>,
+    calls: Vec<PartRef>,
+    results: Vec<PartRef>,
+}
+
+impl Pairs {
+    /// Finds the pairs of `messages`.
+    #[must_use]
+    pub fn from_messages(messages: &[Message<'_>]) -> Self {
+        let mut pairs = Self::unpaired(messages);
+        let mut threads: HashMap<u32, Open<'_>> = HashMap::default();
+        for (at, message) in messages.iter().enumerate() {
+            let open = threads.entry(message.thread).or_default();
+            if message.is_barrier() {
+                open.close();
+            }
+            open.follow(message);
+            for (nth, part) in message.parts.iter().enumerate() {
+                let here = PartRef { message: at, part: nth };
+                if let Some(call) = part.content.call() {
+                    pairs.calls.push(here);
+                    open.add(call, here);
+                } else if let Some(result) = part.content.result() {
+                    pairs.results.push(here);
+                    if let Some(call) = open.take(result) {
+                        pairs.join(call, here);
+                    }
+                }
+            }
+        }
+        pairs.find_mismatches(messages);
+        pairs.find_callers(messages);
+        pairs
+    }
+
+    /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
+    /// which matters as long as they are there.
+    fn find_callers(&mut self, messages: &[Message<'_>]) {
+        let place = |at: PartRef| messages[at.message].parts[at.part].place();
+        let named = |place: &PartPlace<'_>| place.caller.is_some() || place.thinking_call.is_some();
+        if !self.calls.iter().any(|&at| place(at).is_some_and(named)) {
+            return;
+        }
+        let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
+        for &at in &self.calls {
+            let thread = messages[at.message].thread;
+            let found = |id: Option<Value<'_>>| {
+                id.and_then(Value::text).and_then(|id| programs.get(&(thread, id.decode())).copied())
+            };
+            let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
+            let program = place(at).and_then(|place| found(place.caller));
+            let program = program.or_else(|| place(at).and_then(|place| found(place.thinking_call)).filter(thinks));
+            if let Some(program) = program {
+                self.callers.insert(at, program);
+                self.made.entry(program).or_default().push(at);
+            }
+            if let Some(id) = messages[at.message].parts[at.part].content.call().and_then(|call| call.id.as_ref()) {
+                programs.insert((thread, id.decode()), at);
+            }
+        }
+    }
+
+    /// The call that made this call while it ran, and the calls that this call made. They are kept or dropped together.
+    pub fn program(&self, call: PartRef) -> impl Iterator<Item = PartRef> {
+        let made = self.made.get(&call).into_iter().flatten();
+        self.callers.get(&call).into_iter().chain(made).copied()
+    }
+
+    /// Every call that another call made, with that call.
+    pub fn callers(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
+        self.callers.iter().map(|(call, program)| (*call, *program))
+    }
+
+    fn unpaired(messages: &[Message<'_>]) -> Self {
+        let mut count = 0;
+        let before = messages.iter().map(|message| {
+            let before = count;
+            count += message.parts.len();
+            before
+        });
+        let before = before.collect();
+        Self { before, halves: vec![None; count], ..Self::default() }
+    }
+
+    fn join(&mut self, call: PartRef, result: PartRef) {
+        for (half, other) in [(call, result), (result, call)] {
+            let at = self.before[half.message] + half.part;
+            self.halves[at] = Some(other);
+        }
+    }
+
+    fn find_mismatches(&mut self, messages: &[Message<'_>]) {
+        let unpaired: Vec<PartRef> = self.results.iter().copied().filter(|at| self.other_half(*at).is_none()).collect();
+        if unpaired.is_empty() {
+            return;
+        }
+        let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
+        let mut open_by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
+        for &at in &self.calls {
+            let call = messages[at.message].parts[at.part].content.call();
+            if let Some(id) = call.and_then(|call| call.id.as_ref()) {
+                let id = (messages[at.message].thread, id.decode());
+                if self.other_half(at).is_none() {
+                    open_by_id.entry(id.clone()).or_default().push(at);
+                }
+                by_id.entry(id).or_default().push(at);
+            }
+        }
+        for at in unpaired {
+            let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
+            let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
+            let calls = id.as_ref().and_then(|id| by_id.get(id)).map_or(&[][..], Vec::as_slice);
+            let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
+            let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
+            let open = id.and_then(|id| open_by_id.get(&id)).map_or(&[][..], Vec::as_slice);
+            let later = open.get(open.partition_point(|&call| call < at)).copied();
+            let mismatch = match (earlier, later) {
+                (Some(call), _) if !family(call).is_some_and(|family| family.is_answered_by(result.family)) => {
+                    Mismatch::OtherFamily(call)
+                }
+                (Some(call), _) if self.other_half(call).is_some() => Mismatch::Answered(call),
+                (_, Some(call)) => Mismatch::Later(call),
+                _ => continue,
+            };
+            self.mismatches.insert(at, mismatch);
+            self.claimants.entry(mismatch.call()).or_default().push(at);
+        }
+    }
+
+    /// Why a result has no call, if a call with the same id explains it.
+    #[must_use]
+    pub fn mismatch(&self, result: PartRef) -> Option<Mismatch> {
+        self.mismatches.get(&result).copied()
+    }
+
+    /// Results without a call whose mismatch names this call.
+    #[must_use]
+    pub fn claimants(&self, call: PartRef) -> &[PartRef] {
+        self.claimants.get(&call).map_or(&[], Vec::as_slice)
+    }
+
+    /// The other half of a call or result; `None` if it has none.
+    #[must_use]
+    pub fn other_half(&self, half: PartRef) -> Option<PartRef> {
+        steps::count(1);
+        *self.halves.get(self.before.get(half.message)? + half.part)?
+    }
+
+    /// All calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[PartRef] {
+        &self.calls
+    }
+
+    /// All results, in order.
+    #[must_use]
+    pub fn results(&self) -> &[PartRef] {
+        &self.results
+    }
+
+    /// Call and result of every pair, in the order of the calls.
+    pub fn pairs(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
+        self.calls.iter().filter_map(|&call| self.other_half(call).map(|result| (call, result)))
+    }
+}
+
+type Id<'m> = (u32, Cow<'m, str>);
+
+/// The calls of a thread that have no result yet.
+#[derive(Default)]
+struct Open<'m> {
+    /// The newest call with each id and family, by its index in `calls`.
+    by_id: HashMap<(Cow<'m, str>, Family), usize>,
+    /// Calls with an id, each with the index of the one before it that shares id and family and is still open.
+    calls: Vec<(PartRef, Option<usize>)>,
+    /// Calls without an id, by family: the messages with open calls, in order.
+    nameless: HashMap<Family, Vec<Round<'m>>>,
+    /// Whether the last message is from the assistant: its next message belongs to the same turn.
+    speaking: bool,
+}
+
+/// The open calls without ids of one message.
+struct Round<'m> {
+    message: usize,
+    /// Number of calls that are still open.
+    open: usize,
+    /// All calls, in order; the answered ones are skipped when they are met.
+    order: VecDeque<PartRef>,
+    by_name: HashMap<Cow<'m, str>, VecDeque<PartRef>>,
+    answered: HashSet<PartRef>,
+}
+
+impl<'m> Open<'m> {
+    fn close(&mut self) {
+        self.by_id.clear();
+        self.nameless.clear();
+    }
+
+    /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
+    /// further message of the assistant closes them.
+    fn follow(&mut self, message: &Message<'_>) {
+        let answers = message.results().next().is_some();
+        let goes_on = message.role == Role::Assistant && self.speaking;
+        if !answers && !goes_on {
+            self.nameless.clear();
+        }
+        self.speaking = message.role == Role::Assistant;
+    }
+
+    fn add(&mut self, call: &'m ToolCall<'_>, at: PartRef) {
+        let Some(id) = &call.id else {
+            let rounds = self.nameless.entry(call.family).or_default();
+            if rounds.last().is_none_or(|round| round.message != at.message) {
+                rounds.push(Round::from_message(at.message));
+            }
+            return rounds.iter_mut().last().map_or((), |round| round.add(call.name.decode(), at));
+        };
+        let before = self.by_id.insert((id.decode(), call.family), self.calls.len());
+        self.calls.push((at, before));
+    }
+
+    fn take(&mut self, result: &'m ToolResult<'_>) -> Option<PartRef> {
+        let Some(id) = &result.id else { return self.take_nameless(result) };
+        let local_shell = (result.family == Family::Function).then_some(Family::LocalShell);
+        let mut keys = std::iter::once(result.family).chain(local_shell).map(|family| (id.decode(), family));
+        let (key, newest) = keys.find_map(|key| self.by_id.remove(&key).map(|newest| (key, newest)))?;
+        let (call, before) = self.calls[newest];
+        if let Some(before) = before {
+            self.by_id.insert(key, before);
+        }
+        Some(call)
+    }
+
+    /// The first open call with the result's name in the newest message that has open calls of its family.
+    fn take_nameless(&mut self, result: &ToolResult<'_>) -> Option<PartRef> {
+        let rounds = self.nameless.get_mut(&result.family)?;
+        let call = rounds.last_mut()?.take(result.name.as_ref().map(|name| name.decode()).as_deref());
+        if rounds.last().is_some_and(|round| round.open == 0) {
+            rounds.pop();
+        }
+        call
+    }
+}
+
+impl<'m> Round<'m> {
+    fn from_message(message: usize) -> Self {
+        let (by_name, answered) = (HashMap::default(), HashSet::default());
+        Self { message, open: 0, order: VecDeque::new(), by_name, answered }
+    }
+
+    fn add(&mut self, name: Cow<'m, str>, at: PartRef) {
+        self.open += 1;
+        self.order.push_back(at);
+        self.by_name.entry(name).or_default().push_back(at);
+    }
+
+    fn take(&mut self, name: Option<&str>) -> Option<PartRef> {
+        let calls = match name {
+            Some(name) => self.by_name.get_mut(name)?,
+            None => &mut self.order,
+        };
+        while let Some(call) = calls.pop_front() {
+            if self.answered.insert(call) {
+                self.open -= 1;
+                return Some(call);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,139 @@
+//! What a dialect does not know of a transcript: how much of its text, and whether calls or results may be in it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Content, Message, NonMessage};
+use crate::json::{Text, Value};
+
+/// Parts and items of unknown type that matter: much text is in them, or they name each other or a known part.
+#[derive(Debug, Clone)]
+pub struct Unread<'a> {
+    /// The first of them, or the one with the id.
+    pub first: Value<'a>,
+    /// The message that contains it; `None` for an item that is no message.
+    pub message: Option<usize>,
+    /// Their types, each once, in the order of the text.
+    pub kinds: Vec<String>,
+    /// How much of the text they hold, in percent.
+    pub percent: usize,
+    /// An id in one of them that another part names.
+    pub id: Option<String>,
+}
+
+/// The share of the text from which on unknown parts matter.
+const TENTH: usize = 10;
+
+struct UnknownPart<'a> {
+    value: Value<'a>,
+    message: Option<usize>,
+    bytes: usize,
+}
+
+impl<'a> Unread<'a> {
+    /// What is unknown of a transcript; `None` if that is nothing, or little and without an id that another part names.
+    #[must_use]
+    pub fn find(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) -> Option<Self> {
+        let unknown = unknown_parts(messages, non_messages);
+        let mut first = unknown.first()?;
+        let bytes: usize = unknown.iter().map(|part| part.bytes).sum();
+        let percent = (100 * bytes).div_ceil((bytes + known_bytes(messages)).max(1));
+        let shared = shared_id(messages, &unknown);
+        if percent < TENTH && shared.is_none() {
+            return None;
+        }
+        if let Some((nth, _)) = &shared {
+            first = &unknown[*nth];
+        }
+        let mut kinds: Vec<String> = Vec::new();
+        for kind in unknown.iter().map(|part| kind_of(part.value)) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Some(Self { first: first.value, message: first.message, kinds, percent, id: shared.map(|(_, id)| id) })
+    }
+}
+
+impl std::fmt::Display for Unread<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 3;
+        let kinds: Vec<String> = self.kinds.iter().take(SHOWN).map(|kind| format!("`{kind}`")).collect();
+        let more = if self.kinds.len() > SHOWN { ", …" } else { "" };
+        write!(
+            f,
+            "{} % of the text has an unknown type ({}{more}): its tokens are estimated",
+            self.percent,
+            kinds.join(", ")
+        )?;
+        match &self.id {
+            Some(id) => write!(f, ", and what names the id `{id}` is not kept together"),
+            None => f.write_str(", and calls and results in it are not paired"),
+        }
+    }
+}
+
+fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) -> Vec<UnknownPart<'a>> {
+    let mut found = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        for part in &message.parts {
+            if let (Content::Unknown(text), Some(place)) = (&part.content, part.place()) {
+                found.push(UnknownPart { value: place.element, message: Some(at), bytes: text.len_bound() });
+            }
+        }
+    }
+    let items = non_messages.iter().filter(|item| item.unread);
+    found.extend(items.map(|item| UnknownPart { value: item.value, message: None, bytes: item.value.raw().len() }));
+    found.sort_by_key(|part| part.value.span().start);
+    found
+}
+
+fn known_bytes(messages: &[Message<'_>]) -> usize {
+    let bytes = |content: &Content<'_>| match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Media(text) => text.len_bound(),
+        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
+        Content::ToolResult(result) => result.content.iter().map(Text::len_bound).sum(),
+        Content::Unknown(_) | Content::Other => 0,
+    };
+    messages.iter().flat_map(|message| &message.parts).map(|part| bytes(&part.content)).sum()
+}
+
+/// The first id in an unknown part that a call, a result or another unknown part has as well, with the part's index.
+fn shared_id(messages: &[Message<'_>], unknown: &[UnknownPart<'_>]) -> Option<(usize, String)> {
+    let calls = messages.iter().flat_map(Message::calls).filter_map(|(_, call)| call.id.as_ref());
+    let results = messages.iter().flat_map(Message::results).filter_map(|(_, result)| result.id.as_ref());
+    let known: HashSet<_> = calls.chain(results).map(Text::decode).collect();
+    let mut first: HashMap<String, usize> = HashMap::new();
+    for (nth, part) in unknown.iter().enumerate() {
+        let mut ids = Vec::new();
+        ids_in(part.value, 2, &mut ids);
+        for id in ids {
+            match first.get(&id) {
+                Some(&other) if other != nth => return Some((other, id)),
+                _ if known.contains(&*id) => return Some((nth, id)),
+                _ => drop(first.insert(id, nth)),
+            }
+        }
+    }
+    None
+}
+
+/// The ids by which parts name calls: under `id`, or under a key that names a call or a tool. Ids of sessions and messages
+/// are in many parts and name no call.
+fn ids_in(value: Value<'_>, depth: usize, ids: &mut Vec<String>) {
+    for member in value.members() {
+        let key = member.key.decode().to_ascii_lowercase();
+        let names_call = key == "id" || key.ends_with("id") && ["call", "tool"].iter().any(|name| key.contains(name));
+        match member.value.text() {
+            Some(id) if names_call && id.len_bound() > 0 => ids.push(id.decode().into_owned()),
+            None if depth > 1 && member.value.is_object() => ids_in(member.value, depth - 1, ids),
+            _ => {}
+        }
+    }
+}
+
+/// The type of a part: under a usual key, or else its first key.
+fn kind_of(part: Value<'_>) -> String {
+    let named = ["type", "kind", "part_kind", "role"].iter().find_map(|key| part.get_text(key));
+    let first = || part.members().next().map(|member| member.key);
+    named.or_else(first).map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+}

@@ -1,0 +1,163 @@
+//! Compressed streams: recognized by their first bytes when read, chosen by the file's name when written.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+
+use flate2::bufread::GzDecoder;
+
+/// How a stream is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Not compressed.
+    Plain,
+    /// gzip, any number of members (RFC 1952).
+    Gzip,
+    /// Zstandard, any number of frames (RFC 8878).
+    Zstd,
+}
+
+impl Packing {
+    /// The compression of a file with this name.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Self {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("gz") => Self::Gzip,
+            Some("zst") => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The compression of a stream that begins with `head`.
+    #[must_use]
+    pub fn of_head(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    /// Whether more bytes may show that a stream that begins with `head` is packed.
+    pub(super) fn may_follow(head: &[u8]) -> bool {
+        let begins: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
+        let foreign: [&[u8]; 4] = [b"BZh", b"\xfd7zX", &[0x04, 0x22, 0x4d, 0x18], b"PK\x03\x04"];
+        begins.iter().chain(&foreign).any(|magic| head.len() < magic.len() && magic.starts_with(head))
+    }
+
+    /// The name of a compression that is not read, and the program that undoes it, for a stream that begins with `head`.
+    pub(super) const fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
+        match head {
+            [b'B', b'Z', b'h', ..] => Some(("bzip2", "bzip2 -dc")),
+            [0xfd, b'7', b'z', b'X', ..] => Some(("xz", "xz -dc")),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(("lz4", "lz4 -dc")),
+            [b'P', b'K', 0x03, 0x04, ..] => Some(("zip", "unzip -p")),
+            _ => None,
+        }
+    }
+
+    /// Its name in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// Decompresses `stream`.
+    pub(super) fn unpack<'s>(self, stream: impl BufRead + Send + 's) -> io::Result<Box<dyn Read + Send + 's>> {
+        Ok(match self {
+            Self::Plain => Box::new(stream),
+            Self::Gzip => Box::new(Members::Member(GzDecoder::new(stream))),
+            Self::Zstd => Box::new(zstd::Decoder::with_buffer(stream)?),
+        })
+    }
+
+    /// A writer that compresses into `out`.
+    pub(super) fn pack<W: Write>(self, out: W) -> io::Result<Packer<W>> {
+        Ok(match self {
+            Self::Plain => Packer::Plain(out),
+            Self::Gzip => Packer::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::default())),
+            Self::Zstd => Packer::Zstd(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+        })
+    }
+}
+
+/// The members of a gzip stream, one after another. Zero bytes behind a member are padding, as block devices and tapes add it.
+enum Members<R> {
+    Member(GzDecoder<R>),
+    /// Behind a member.
+    Behind(R),
+    Ended,
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            *self = match std::mem::replace(self, Self::Ended) {
+                Self::Member(mut member) => match member.read(into) {
+                    Ok(0) if !into.is_empty() => Self::Behind(member.into_inner()),
+                    read => {
+                        *self = Self::Member(member);
+                        return read;
+                    }
+                },
+                Self::Behind(mut rest) => match rest.fill_buf().map(|bytes| (bytes.len(), zeros(bytes))) {
+                    Ok((0, _)) => return Ok(0),
+                    Ok((len, padding)) => {
+                        rest.consume(padding);
+                        if padding < len { Self::Member(GzDecoder::new(rest)) } else { Self::Behind(rest) }
+                    }
+                    Err(error) => {
+                        *self = Self::Behind(rest);
+                        return Err(error);
+                    }
+                },
+                Self::Ended => return Ok(0),
+            }
+        }
+    }
+}
+
+/// How many bytes at the beginning are zero.
+fn zeros(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| **byte == 0).count()
+}
+
+/// A stream that compresses what is written to it.
+pub(super) enum Packer<W: Write> {
+    Plain(W),
+    Gzip(flate2::write::GzEncoder<W>),
+    Zstd(zstd::Encoder<'static, W>),
+}
+
+impl<W: Write> Packer<W> {
+    /// Writes the buffered rest and returns the underlying stream.
+    pub(super) fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Plain(out) => Ok(out),
+            Self::Gzip(out) => out.finish(),
+            Self::Zstd(out) => out.finish(),
+        }
+    }
+}
+
+impl<W: Write> Write for Packer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+            Self::Zstd(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Gzip(out) => out.flush(),
+            Self::Zstd(out) => out.flush(),
+        }
+    }
+}

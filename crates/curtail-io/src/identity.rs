@@ -1,0 +1,191 @@
+//! The identity of a file, whatever its names, and whether a file has changed.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::Source;
+use curtail_core::error::{Error, ErrorKind};
+
+/// A file: two names of the same file are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum FileId {
+    /// A file that exists: its device and inode.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "other systems identify files by their full path"))]
+    Existing(u64, u64),
+    /// A file that does not exist yet: its full path.
+    Path(PathBuf),
+}
+
+impl FileId {
+    /// The file at `path`, which exists: by its place on the disk where the system reports it.
+    pub(super) fn at_path(path: &Path) -> Self {
+        #[cfg(unix)]
+        if let Ok(there) = std::fs::metadata(path) {
+            return Self::from_metadata(&there);
+        }
+        Self::Path(full_path(path))
+    }
+
+    /// Everything by which a file at `path` is known, before and after it is written.
+    fn all_at_path(path: &Path) -> HashSet<Self> {
+        HashSet::from([Self::at_path(path), Self::Path(full_path(path))])
+    }
+
+    #[cfg(unix)]
+    fn from_metadata(there: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self::Existing(there.dev(), there.ino())
+    }
+}
+
+/// The path without links and `..`, as far as it exists.
+fn full_path(path: &Path) -> PathBuf {
+    if let Ok(full) = path.canonicalize() {
+        return full;
+    }
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for folder in absolute.ancestors().skip(1) {
+        let (Ok(mut full), Ok(rest)) = (folder.canonicalize(), absolute.strip_prefix(folder)) else { continue };
+        for step in rest.components() {
+            match step {
+                Component::ParentDir => _ = full.pop(),
+                _ => full.push(step),
+            }
+        }
+        // Without `..`, it may exist.
+        return full.canonicalize().unwrap_or(full);
+    }
+    absolute
+}
+
+/// Size, time of the last change and identity of a file: if all are the same, the content is assumed to be the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    #[cfg(unix)]
+    id: FileId,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// The stamp of a regular file; `None` for pipes and devices.
+    #[must_use]
+    pub fn from_metadata(there: &Metadata) -> Option<Self> {
+        there.is_file().then(|| Self {
+            #[cfg(unix)]
+            id: FileId::from_metadata(there),
+            len: there.len(),
+            modified: there.modified().ok(),
+        })
+    }
+
+    /// Bytes from the place `at` to the end; `None` if the file had none there.
+    pub(super) fn bytes_from(&self, at: u64) -> Option<usize> {
+        self.len.checked_sub(at).filter(|&rest| rest > 0).and_then(|rest| usize::try_from(rest).ok())
+    }
+
+    /// Whether the file at `path` still has this stamp.
+    pub(super) fn holds(&self, path: &Path) -> io::Result<bool> {
+        Ok(Self::from_metadata(&std::fs::metadata(path)?).as_ref() == Some(self))
+    }
+}
+
+/// The files of a run, each with its only use: no output may be an input, a file that is read for it, or another output.
+/// Whatever a command writes is recorded here first.
+#[derive(Debug, Default)]
+pub struct FileUses(Mutex<HashMap<FileId, FileUse>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum FileUse {
+    Input(Owner),
+    /// A file that is read because a flag or the configuration names it.
+    Read,
+    /// An output of this input.
+    Output(Owner),
+    /// A file that a flag names, to be written.
+    Flag(&'static str),
+}
+
+/// An input, by its path and its name in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Owner(Option<PathBuf>, String);
+
+impl Owner {
+    fn from_source(source: &Source) -> Self {
+        Self(source.path.clone(), source.name.clone())
+    }
+}
+
+impl FileUses {
+    /// The inputs of a run, and other files that it reads.
+    #[must_use]
+    pub fn new<'p>(sources: &[Source], reads: impl IntoIterator<Item = &'p PathBuf>) -> Self {
+        let mut uses = HashMap::new();
+        for source in sources {
+            let ids = source.path.iter().flat_map(|path| FileId::all_at_path(path));
+            uses.extend(ids.map(|id| (id, FileUse::Input(Owner::from_source(source)))));
+        }
+        for id in reads.into_iter().flat_map(|path| FileId::all_at_path(path)) {
+            uses.entry(id).or_insert(FileUse::Read);
+        }
+        Self(Mutex::new(uses))
+    }
+
+    /// Records `path` as an output of `source`, which may have several.
+    ///
+    /// # Errors
+    /// The file is an input, a file that the run reads, or the output of another input.
+    pub fn output(&self, path: &Path, source: &Source) -> Result<(), Error> {
+        let owner = Owner::from_source(source);
+        let name = &source.name;
+        self.record(path, &FileUse::Output(owner.clone()), |other| match other {
+            FileUse::Input(input) if *input == owner => {
+                "the output is the input; --in-place replaces inputs".to_owned()
+            }
+            FileUse::Input(Owner(_, input)) => {
+                format!("the output of {name} is an input{}; name another output", named(path, input))
+            }
+            FileUse::Read => format!("the output of {name} is a file that this run reads; name another output"),
+            FileUse::Output(Owner(_, other)) => format!("this output belongs to both {other} and {name}"),
+            FileUse::Flag(flag) => format!("the output of {name} is also named by {flag}; name another file"),
+        })
+    }
+
+    /// Records `path` as a file that is written because `flag` names it.
+    ///
+    /// # Errors
+    /// The file is an input, a file that the run reads, or another output.
+    pub fn flag(&self, path: &Path, flag: &'static str) -> Result<(), Error> {
+        self.record(path, &FileUse::Flag(flag), |other| match other {
+            FileUse::Input(Owner(_, name)) => format!("{flag} names an input{}; name another file", named(path, name)),
+            FileUse::Read => format!("{flag} names a file that this run reads; name another file"),
+            FileUse::Output(Owner(_, name)) => format!("{flag} names the output of {name}; name another file"),
+            FileUse::Flag(other) => format!("{flag} and {other} name the same file"),
+        })
+    }
+
+    fn record(&self, path: &Path, purpose: &FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), Error> {
+        // Writing to a pipe or a device replaces no file.
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Ok(());
+        }
+        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = FileId::all_at_path(path);
+        // An input may have several outputs, and one is recorded when it is planned and when it is written.
+        let is_taken = |other: &&FileUse| !matches!(purpose, FileUse::Output(_)) || *other != purpose;
+        if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(is_taken) {
+            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
+        }
+        uses.extend(ids.into_iter().map(|id| (id, purpose.clone())));
+        Ok(())
+    }
+}
+
+/// ` (NAME)` if the input was named in another way.
+fn named(path: &Path, name: &str) -> String {
+    if path.as_os_str() == name { String::new() } else { format!(" ({name})") }
+}

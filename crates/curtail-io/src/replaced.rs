@@ -1,0 +1,156 @@
+//! Inputs that were replaced a moment ago. Their old versions are looked at once more: a program that opened one before it was
+//! replaced would write on into a file without a name.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use super::holders::open_for_writing;
+use super::identity::FileId;
+use super::sink::{changed, folder_of, held};
+use super::{Backup, Scratch, Stamp};
+use curtail_core::error::Error;
+
+/// How many old versions are kept at once, and for how long: a look at all programs takes longer than replacing a file.
+const MOST: usize = 128;
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// A file that was replaced, and its old version.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    path: PathBuf,
+    /// Where its old version is; nowhere on a file system without links.
+    old: Option<TempPath>,
+    /// Keeps other runs from sweeping the old version away.
+    lock: Option<File>,
+    stamp: Option<Stamp>,
+    /// The backup that was made of it.
+    backup: Option<PathBuf>,
+    when: Instant,
+}
+
+/// The files that were replaced and are still to be looked at, and errors of those that were not left replaced.
+#[derive(Debug, Default)]
+pub(super) struct Unsettled {
+    replaced: Vec<Replaced>,
+    errors: Vec<Error>,
+}
+
+impl Unsettled {
+    /// Adds a file; returns the files to look at now.
+    pub(super) fn add(&mut self, replaced: Replaced) -> Vec<Replaced> {
+        self.replaced.push(replaced);
+        let is_due = self.replaced.len() >= MOST || self.replaced[0].when.elapsed() > LONGEST;
+        if is_due { std::mem::take(&mut self.replaced) } else { Vec::new() }
+    }
+
+    /// Adds errors.
+    pub(super) fn fail(&mut self, errors: Vec<Error>) {
+        self.errors.extend(errors);
+    }
+
+    /// All files that are left.
+    pub(super) fn rest(&mut self) -> Vec<Replaced> {
+        std::mem::take(&mut self.replaced)
+    }
+
+    /// The errors.
+    pub(super) fn errors(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.errors)
+    }
+}
+
+/// Replaces the input at `path` by `file` if it has not changed since it was opened, and no program writes to it.
+pub(super) fn replace_input(
+    file: NamedTempFile,
+    path: &Path,
+    (stamp, backup): (Option<&Stamp>, Option<Backup<'_>>),
+    scratch: &Scratch,
+) -> io::Result<Replaced> {
+    let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
+    if !is_unchanged(path)? {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+    }
+    if scratch.is_held(path) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
+    let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
+    let old = put(file, path, scratch)?;
+    let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
+    match &replaced.old {
+        Some(old) if !is_unchanged(old)? => {
+            replaced.roll_back()?;
+            Err(io::ErrorKind::StaleNetworkFileHandle.into())
+        }
+        _ => Ok(replaced),
+    }
+}
+
+/// Puts `file` in the place of the file at `path`, which gets a temporary name.
+fn put(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
+    if exchange(file.path(), path) {
+        return Ok(Some(file.into_temp_path()));
+    }
+    let spare = scratch.file_in(folder_of(path))?.into_temp_path();
+    std::fs::remove_file(&spare)?;
+    let old = std::fs::hard_link(path, &spare).is_ok().then_some(spare);
+    if old.is_none() && open_for_writing().contains(&FileId::at_path(path)) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    file.persist(path).map(|_| old).map_err(|failed| failed.error)
+}
+
+/// Exchanges two files in one step; `false` if the system cannot do this.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
+/// Looks at the old versions of `replaced`. A file whose old version was changed, or is open for writing, gets it back.
+pub(super) fn settle(replaced: Vec<Replaced>) -> Vec<Error> {
+    if replaced.is_empty() {
+        return Vec::new();
+    }
+    let open = open_for_writing();
+    replaced.into_iter().filter_map(|replaced| replaced.settle(&open).err()).collect()
+}
+
+impl Replaced {
+    fn settle(self, open: &HashSet<FileId>) -> Result<(), Error> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let name = self.path.to_string_lossy().into_owned();
+        let is_changed = self.stamp.as_ref().is_some_and(|stamp| stamp.holds(old).is_ok_and(|same| !same));
+        let error = match open.contains(&FileId::at_path(old)) {
+            true => held(&name),
+            false if is_changed => changed(&name),
+            false => return Ok(()),
+        };
+        self.roll_back().map_err(|failed| Error::system(name, &failed))?;
+        Err(error)
+    }
+
+    /// Puts the old version back.
+    fn roll_back(self) -> io::Result<()> {
+        let Some(old) = self.old else { return Ok(()) };
+        if !exchange(&old, &self.path)
+            && let Err(error) = std::fs::rename(&old, &self.path)
+        {
+            let kept = old.keep().map_err(|failed| failed.error)?;
+            let what = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
+            return Err(io::Error::other(what));
+        }
+        drop(self.lock);
+        self.backup.map_or(Ok(()), std::fs::remove_file)
+    }
+}

@@ -1,0 +1,181 @@
+//! The temporary files of a run: each is locked while it is written, so that a later run can detect and remove those that a
+//! killed run left behind.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use super::holders::Holders;
+use super::replaced::{Replaced, Unsettled, settle};
+use curtail_core::error::Error;
+
+/// Renames after which directories are flushed to the disk.
+const RENAMES: usize = 256;
+
+/// Creates temporary files, and flushes the resulting files to the disk.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Whether nothing is flushed, because the data can be made again.
+    unsynced: bool,
+    /// Directories that were swept.
+    swept: Mutex<HashSet<PathBuf>>,
+    /// Directories with renames that may not be on the disk yet, and the number of the renames.
+    renamed: Mutex<(HashSet<PathBuf>, usize)>,
+    /// The files that other programs write to.
+    holders: Holders,
+    /// Inputs that were replaced a moment ago.
+    unsettled: Mutex<Unsettled>,
+    /// The mode of new files in each directory.
+    modes: Mutex<HashMap<PathBuf, u32>>,
+}
+
+impl Scratch {
+    /// Temporary files of a run that flushes to the disk, if `sync`.
+    #[must_use]
+    pub fn new(sync: bool) -> Self {
+        let mut scratch = Self::default();
+        scratch.unsynced = !sync;
+        scratch
+    }
+
+    /// A new locked file in `directory`. The first time, files that killed runs left there are removed.
+    pub(super) fn file_in(&self, directory: &Path) -> io::Result<NamedTempFile> {
+        if lock(&self.swept).insert(directory.to_owned()) {
+            sweep(directory);
+        }
+        loop {
+            let file = builder().tempfile_in(directory)?;
+            // If files cannot be locked, none are removed either.
+            let locked = file.as_file().lock();
+            // Another run may have found the file before it was locked.
+            if locked.is_err() || file.path().exists() {
+                return Ok(file);
+            }
+        }
+    }
+
+    /// The mode that any program would give a new file in `directory`.
+    pub(super) fn usual_mode(&self, directory: &Path) -> io::Result<u32> {
+        let mut modes = lock(&self.modes);
+        if let Some(mode) = modes.get(directory) {
+            return Ok(*mode);
+        }
+        let mode = mode_of_new(directory)?;
+        modes.insert(directory.to_owned(), mode);
+        Ok(mode)
+    }
+
+    /// Notes an input that was replaced, to be looked at together with others.
+    pub(super) fn replaced(&self, replaced: Replaced) {
+        let due = lock(&self.unsettled).add(replaced);
+        let errors = settle(due);
+        lock(&self.unsettled).fail(errors);
+    }
+
+    /// Looks at all inputs that were replaced. The errors are those of inputs that another program wrote to meanwhile: they are as
+    /// they were before.
+    #[must_use]
+    pub fn settle(&self) -> Vec<Error> {
+        let rest = lock(&self.unsettled).rest();
+        let errors = settle(rest);
+        let mut unsettled = lock(&self.unsettled);
+        unsettled.fail(errors);
+        unsettled.errors()
+    }
+
+    /// Flushes `file` to the disk.
+    pub(super) fn sync(&self, file: &File) -> io::Result<()> {
+        if self.unsynced { Ok(()) } else { file.sync_all() }
+    }
+
+    /// Whether another program has the file at `path` open for writing.
+    pub(super) fn is_held(&self, path: &Path) -> bool {
+        self.holders.hold(path)
+    }
+
+    /// Notes that a file was renamed to `path`, to be flushed together with others.
+    pub(super) fn renamed(&self, path: &Path) {
+        let Some(directory) = path.parent().filter(|_| !self.unsynced) else { return };
+        let mut renamed = lock(&self.renamed);
+        renamed.0.insert(directory.to_owned());
+        renamed.1 += 1;
+        if renamed.1 >= RENAMES {
+            let directories = std::mem::take(&mut *renamed).0;
+            drop(renamed);
+            sync_directories(&directories);
+        }
+    }
+
+    /// Flushes all renames to the disk.
+    pub fn sync_renames(&self) {
+        sync_directories(&std::mem::take(&mut *lock(&self.renamed)).0);
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(self.settle());
+        self.sync_renames();
+    }
+}
+
+/// The names begin with a dot and end in `.tmp`, so that no walk takes one for an input. Only the user may read these files.
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
+    builder
+}
+
+/// The mode of a new file in `directory`: what the umask and the directory's access list leave.
+#[cfg(unix)]
+fn mode_of_new(directory: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let all = std::fs::Permissions::from_mode(0o666);
+    Ok(builder().permissions(all).tempfile_in(directory)?.as_file().metadata()?.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode_of_new(_directory: &Path) -> io::Result<u32> {
+    Ok(0)
+}
+
+const PREFIX: &str = ".curtail-";
+const RANDOM: usize = 10;
+const SUFFIX: &str = ".tmp";
+
+/// Removes the temporary files in `directory` that no running program has locked. Files that cannot be removed are left.
+fn sweep(directory: &Path) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_ours(&entry.file_name().to_string_lossy())) {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            drop(remove_abandoned(&entry.path()));
+        }
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    let random = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    random.is_some_and(|random| random.len() >= 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it.
+fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.try_lock()?;
+    std::fs::remove_file(path)
+}
+
+/// A rename is on the disk when its directory is. If directories cannot be synced, the file system does this itself.
+fn sync_directories(directories: &HashSet<PathBuf>) {
+    for directory in directories.iter().filter_map(|directory| File::open(directory).ok()) {
+        drop(directory.sync_all());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,246 @@
+//! A file that is written beside its final place and moved there when it is complete, or not at all.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::compression::Packer;
+use super::{BLOCK, Backup, Packing, Scratch, Stamp, access, replaced};
+use curtail_core::error::{Error, ErrorKind};
+
+/// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, it leaves nothing behind.
+pub struct FileSink {
+    /// Its final path.
+    path: PathBuf,
+    packer: Packer<SinkPlace>,
+    access: Access,
+}
+
+/// Who may read the file when it is in place.
+enum Access {
+    /// Who may read this file.
+    Like(access::Model),
+    /// Who may read any new file in its folder.
+    Usual,
+    /// Its user alone.
+    Private,
+}
+
+/// Where the bytes are written until then.
+enum SinkPlace {
+    Beside(NamedTempFile),
+    /// A pipe or a device, which cannot be replaced and is written directly.
+    Direct(File),
+}
+
+/// How to handle a file that exists at an output's path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace<'r> {
+    /// It is an error.
+    No,
+    /// It is an error, unless it contains the same bytes.
+    IfSame,
+    /// It is replaced.
+    Yes,
+    /// It is the input, and is replaced if it still has this stamp, perhaps with a backup.
+    Input(Option<&'r Stamp>, Option<Backup<'r>>),
+}
+
+/// The outcome of [`FileSink::commit`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// The file is new.
+    Written,
+    /// A file with the same bytes already existed.
+    Same,
+}
+
+impl FileSink {
+    /// Begins the file for `path`, with the access of `like`, or of the file that is there now. Until it is in place, only its
+    /// user can read it.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, Error> {
+        Self::begin(path, packing, like, scratch).map_err(|error| Error::system(path.to_string_lossy(), &error))
+    }
+
+    fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
+        // The target of a symbolic link is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let there = std::fs::metadata(&path).ok();
+        let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
+        let access = like.map_or(Access::Usual, Access::Like);
+        let place = match there {
+            Some(there) if !there.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
+            _ => {
+                let beside = folder_of(&path);
+                std::fs::create_dir_all(beside)?;
+                SinkPlace::Beside(scratch.file_in(beside)?)
+            }
+        };
+        Ok(Self { path, packer: packing.pack(place)?, access })
+    }
+
+    /// The full path of the final file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    /// The system refused, for example because the disk is full.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.packer.write_all(bytes).map_err(|error| self.broken(&error))
+    }
+
+    /// Moves the file to its place after all its bytes are on the disk.
+    ///
+    /// # Errors
+    /// The system refused, the path exists, or the input changed. Nothing is changed then.
+    pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, Error> {
+        let name = self.path.to_string_lossy().into_owned();
+        let path = self.path.clone();
+        let place = self.packer.finish().map_err(|error| full(&name, &error))?;
+        let settled = take_place(place, &path, &self.access, replace, scratch);
+        settled.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
+            io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
+            io::ErrorKind::AlreadyExists => exists(&name),
+            io::ErrorKind::StaleNetworkFileHandle => changed(&name),
+            io::ErrorKind::ExecutableFileBusy => held(&name),
+            _ => full(&name, &error),
+        })
+    }
+
+    /// The file is for its user alone, unless one is there already.
+    #[must_use]
+    pub fn private(mut self) -> Self {
+        if let Access::Usual = self.access {
+            self.access = Access::Private;
+        }
+        self
+    }
+
+    fn broken(&self, error: &io::Error) -> Error {
+        full(&self.path.to_string_lossy(), error)
+    }
+}
+
+/// The folder that contains the file at `path`.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An error for an output that exists.
+pub(super) fn exists(name: &str) -> Error {
+    Error::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
+}
+
+/// An error for a backup that exists.
+pub(super) fn backup_exists(name: &str) -> Error {
+    let what =
+        "the backup exists already and is never overwritten; choose another suffix, or pass --force to make none";
+    Error::new(ErrorKind::Exists, name, what)
+}
+
+fn differs(name: &str) -> Error {
+    let what = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
+                batch; --force overwrites it";
+    Error::new(ErrorKind::Exists, name, what)
+}
+
+/// An error for an input that changed while it was read.
+pub(super) fn changed(name: &str) -> Error {
+    Error::new(ErrorKind::System, name, "changed while it was read; left as it was")
+}
+
+/// An error for an input that another program writes to.
+pub(super) fn held(name: &str) -> Error {
+    let what = "another program has the file open for writing; left as it was; stop that program first";
+    Error::new(ErrorKind::System, name, what)
+}
+
+/// The error for an output that cannot be written; the earlier file is unchanged.
+fn full(name: &str, error: &io::Error) -> Error {
+    let said = Error::system(name, error);
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
+            Error { what: format!("{}; the file is as it was before", said.what), ..said }
+        }
+        _ => said,
+    }
+}
+
+impl Write for FileSink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.packer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.packer.flush()
+    }
+}
+
+impl Write for SinkPlace {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside(file) => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn take_place(
+    place: SinkPlace,
+    path: &Path,
+    access: &Access,
+    replace: Replace<'_>,
+    scratch: &Scratch,
+) -> io::Result<Put> {
+    let SinkPlace::Beside(file) = place else { return Ok(Put::Written) };
+    if replace == Replace::IfSame && path.exists() {
+        return if same_bytes(file.path(), path)? { Ok(Put::Same) } else { Err(io::ErrorKind::AlreadyExists.into()) };
+    }
+    match access {
+        Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
+        Access::Usual => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))?)?,
+        Access::Private => {}
+    }
+    scratch.sync(file.as_file())?;
+    match replace {
+        Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
+        Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
+        Replace::Input(stamp, backup) => {
+            let replaced = replaced::replace_input(file, path, (stamp, backup), scratch)?;
+            scratch.replaced(replaced);
+        }
+    }
+    scratch.renamed(path);
+    Ok(Put::Written)
+}
+
+fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut left, mut right) = (vec![0; BLOCK], vec![0; BLOCK]);
+    loop {
+        let got = one.read(&mut left)?;
+        if got == 0 {
+            return Ok(true);
+        }
+        match other.read_exact(&mut right[..got]) {
+            Ok(()) if left[..got] == right[..got] => {}
+            _ => return Ok(false),
+        }
+    }
+}

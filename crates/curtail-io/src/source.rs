@@ -1,0 +1,301 @@
+//! Finds the inputs: files, directories, globs, standard input.
+
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use globset::GlobSet;
+use ignore::WalkBuilder;
+
+use super::folders::event_folders;
+use curtail_core::error::{Error, ErrorKind, system_message};
+use curtail_core::globs::{self, InvalidGlob, Stars};
+
+/// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
+#[cfg(feature = "tables")]
+const ENDINGS: &[&str] = &["jsonl", "ndjson", "json", "parquet", "arrow", "feather", "ipc"];
+#[cfg(not(feature = "tables"))]
+const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
+
+/// A directory that no walk looks into: it contains the history of a repository and no transcripts.
+const GIT: &str = ".git";
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its path; `None` for standard input.
+    pub path: Option<PathBuf>,
+    /// Its name in messages.
+    pub name: String,
+    /// Its path below an output directory.
+    pub relative: PathBuf,
+    /// Whether it was found in a directory under a name that other programs use as well, `.json`: it may be no transcript.
+    pub doubtful: bool,
+}
+
+impl Source {
+    /// Standard input, called `name`.
+    #[must_use]
+    pub fn stdin(name: Option<&str>) -> Self {
+        let name = name.unwrap_or("stdin");
+        let mut relative = below(Path::new(name));
+        // A walk finds the output under this name.
+        if !is_transcript(&relative) {
+            relative.as_mut_os_string().push(".jsonl");
+        }
+        Self { path: None, name: name.to_owned(), relative, doubtful: false }
+    }
+
+    fn file(path: PathBuf, relative: PathBuf) -> Self {
+        Self { name: path.to_string_lossy().into_owned(), path: Some(path), relative, doubtful: false }
+    }
+
+    /// Its length in bytes, if it is known in advance.
+    #[must_use]
+    pub fn len_hint(&self) -> Option<u64> {
+        let metadata = std::fs::metadata(self.path.as_ref()?).ok()?;
+        metadata.is_file().then_some(metadata.len())
+    }
+}
+
+/// The inputs that the user named.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted<'w> {
+    /// Files, directories, globs or `-`; nothing is standard input.
+    pub paths: &'w [PathBuf],
+    /// The name of standard input in messages.
+    pub stdin_name: Option<&'w str>,
+    /// A directory that is never walked: that of the outputs.
+    pub except: Option<&'w Path>,
+    /// If there are any, a walk finds only files that match one of these globs.
+    pub globs: &'w [String],
+    /// A walk passes over files and directories that match one of these globs.
+    pub excludes: &'w [String],
+    /// Whether a walk passes over symbolic links, because what it finds is changed in place.
+    pub skips_links: bool,
+}
+
+/// What the user's paths lead to.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// The inputs, in the order in which they were named; files of directories and globs in the order of their names. A file
+    /// that was named twice is read once, at its first place.
+    pub sources: Vec<Source>,
+    /// The errors of inputs that cannot be found or read.
+    pub errors: Vec<Error>,
+    /// Symbolic links that a walk passed over.
+    pub links: Vec<PathBuf>,
+}
+
+/// Finds the inputs.
+///
+/// # Errors
+/// A usage error: `-` named twice, a glob that does not parse.
+pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
+    if wanted.paths.is_empty() {
+        return Ok(Inputs { sources: vec![Source::stdin(wanted.stdin_name)], ..Inputs::default() });
+    }
+    let mut found = Found {
+        except: wanted.except.and_then(|path| path.canonicalize().ok()),
+        globs: (!wanted.globs.is_empty()).then(|| glob_set(wanted.globs)).transpose()?,
+        excludes: Arc::new(glob_set(wanted.excludes)?),
+        skips_links: wanted.skips_links,
+        ..Found::default()
+    };
+    for path in wanted.paths {
+        if path.as_os_str() == "-" {
+            if found.sources.iter().any(|source| source.path.is_none()) {
+                return Err(Error::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
+            }
+            found.sources.push(Source::stdin(wanted.stdin_name));
+        } else {
+            found.path(path);
+        }
+    }
+    found.refuse_events();
+    Ok(Inputs { sources: found.sources, errors: found.errors, links: found.links })
+}
+
+#[derive(Default)]
+struct Found {
+    sources: Vec<Source>,
+    errors: Vec<Error>,
+    except: Option<PathBuf>,
+    globs: Option<GlobSet>,
+    excludes: Arc<GlobSet>,
+    skips_links: bool,
+    links: Vec<PathBuf>,
+    seen: HashSet<PathBuf>,
+}
+
+impl Found {
+    fn path(&mut self, path: &Path) {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.directory(path, None),
+            Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
+            Err(error) => match globbed(path) {
+                Some((base, pattern)) => self.glob(path, &base, &pattern),
+                None => self.errors.push(Error::system(path.to_string_lossy(), &error)),
+            },
+        }
+    }
+
+    fn glob(&mut self, path: &Path, base: &Path, pattern: &str) {
+        match globs::compile([pattern], Stars::OneComponent) {
+            Ok(glob) => {
+                let before = self.sources.len() + self.errors.len();
+                self.directory(base, Some(&glob));
+                if before == self.sources.len() + self.errors.len() {
+                    self.fail(path, "no file matches");
+                }
+            }
+            Err(error) => self.fail(path, &error.to_string()),
+        }
+    }
+
+    fn fail(&mut self, path: &Path, what: &str) {
+        self.errors.push(Error::new(ErrorKind::System, path.to_string_lossy(), what));
+    }
+
+    /// Walks `root`: all transcripts below it, or the files that match a glob. Symlink loops are errors.
+    fn directory(&mut self, root: &Path, glob: Option<&GlobSet>) {
+        // The walk of an empty root starts at `.`.
+        let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        let mut walk = WalkBuilder::new(walked);
+        walk.standard_filters(false).follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
+        let (except, excludes, base) = (self.except.clone(), Arc::clone(&self.excludes), walked.to_owned());
+        walk.filter_entry(move |entry| {
+            let path = entry.path();
+            let inside = path.strip_prefix(&base).unwrap_or(path);
+            let excluded = entry.depth() > 0 && (entry.file_name() == GIT || excludes.is_match(inside));
+            !excluded && (except.is_none() || !path.is_dir() || path.canonicalize().ok() != except)
+        });
+        for entry in walk.build() {
+            match entry {
+                Ok(entry) => {
+                    let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
+                    self.entry(root, (entry.path(), is_skipped), glob);
+                }
+                Err(error) => self.walk_error(&error),
+            }
+        }
+    }
+
+    fn entry(&mut self, root: &Path, (path, is_skipped): (&Path, bool), glob: Option<&GlobSet>) {
+        // The walk of an empty root starts at `.`, and an empty prefix would not remove it.
+        let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        let inside = path.strip_prefix(walked).unwrap_or(path);
+        let selected = match glob {
+            Some(glob) => glob.is_match(inside) && path.is_file(),
+            None => is_transcript(path) && path.is_file(),
+        };
+        // What is behind a link to a directory may be selected.
+        if is_skipped && path.is_dir() {
+            self.links.push(root.join(inside));
+        }
+        if selected && self.globs.as_ref().is_none_or(|globs| globs.is_match(inside)) {
+            let path = root.join(inside);
+            if is_skipped {
+                self.links.push(path);
+                return;
+            }
+            let relative = if glob.is_some() { below(&path) } else { inside.to_owned() };
+            // A glob names the files that it matches.
+            let doubtful = glob.is_none() && ending(&path) == Some("json");
+            self.push(Source { doubtful, ..Source::file(path, relative) });
+        }
+    }
+
+    /// Replaces the files of each folder of events with an error: one of its files is no transcript.
+    fn refuse_events(&mut self) {
+        for (folder, joined) in event_folders(&self.sources) {
+            self.sources.retain(|source| {
+                let inside = source.path.as_deref().and_then(Path::parent) == Some(&*folder);
+                !(inside && source.doubtful)
+            });
+            self.fail(&folder, &format!("one event of OpenHands per file; join them to one log: {joined} | curtail …"));
+        }
+    }
+
+    fn walk_error(&mut self, error: &ignore::Error) {
+        let (path, what) = walk_message(error);
+        self.errors.push(Error::new(
+            ErrorKind::System,
+            path.map(|path| path.to_string_lossy()).unwrap_or_default(),
+            what,
+        ));
+    }
+
+    fn push(&mut self, source: Source) {
+        let real = source.path.as_ref().and_then(|path| path.canonicalize().ok());
+        if real.is_none_or(|real| self.seen.insert(real)) {
+            self.sources.push(source);
+        }
+    }
+}
+
+fn walk_message(error: &ignore::Error) -> (Option<&Path>, String) {
+    match error {
+        ignore::Error::WithPath { path, err } => (Some(path), walk_message(err).1),
+        ignore::Error::WithDepth { err, .. } => walk_message(err),
+        ignore::Error::Loop { ancestor, child } => {
+            (Some(child), format!("a symbolic link leads back to {}; it is not followed", ancestor.display()))
+        }
+        ignore::Error::Io(error) => (None, system_message(error)),
+        other => (None, other.to_string()),
+    }
+}
+
+/// The path of a file below an output directory: its path as it was named, or only its name if the path is absolute or
+/// contains `..`.
+fn below(path: &Path) -> PathBuf {
+    let plain = path.components().all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
+    match path.file_name() {
+        Some(name) if !plain => PathBuf::from(name),
+        _ => path.components().filter(|step| matches!(step, Component::Normal(_))).collect(),
+    }
+}
+
+fn is_transcript(path: &Path) -> bool {
+    ending(path).is_some()
+}
+
+/// The ending of a transcript's name, without that of its compression.
+fn ending(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.as_encoded_bytes().to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed.as_bytes())).unwrap_or(&name);
+    let ends = |ending: &str| name.strip_suffix(ending.as_bytes()).is_some_and(|stem| stem.ends_with(b"."));
+    ENDINGS.iter().copied().find(|ending| ends(ending))
+}
+
+/// Globs of paths below a walked directory. One without a slash matches a name at any depth.
+fn glob_set(globs: &[String]) -> Result<GlobSet, Error> {
+    let anywhere = |glob: &String| {
+        let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
+        if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") }
+    };
+    let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
+    globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
+        // The error names the glob as it was written.
+        let nth = anywhere.iter().position(|glob| *glob == error.glob);
+        let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
+        Error::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
+    })
+}
+
+/// Whether `path` is not a file and looks like the suffix of a backup: `.bak`, `~`, `orig`, or empty.
+#[must_use]
+pub fn is_like_suffix(path: &Path) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    let plain = name != "-" && !name.contains(['/', '\\', '*', '?', '[', '{']) && !is_transcript(path);
+    plain && name.len() <= 8 && !path.exists()
+}
+
+/// A glob as the directory before its first component with a wildcard, and the pattern below it.
+fn globbed(path: &Path) -> Option<(PathBuf, String)> {
+    let is_wild = |step: &Component<'_>| step.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    let steps: Vec<Component<'_>> = path.components().collect();
+    let first = steps.iter().position(is_wild)?;
+    let pattern: PathBuf = steps[first..].iter().collect();
+    Some((steps[..first].iter().collect(), pattern.to_str()?.to_owned()))
+}

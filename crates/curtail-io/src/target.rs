@@ -1,0 +1,318 @@
+//! Which output belongs to which input, and whether it may be written.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::backup::backup_path;
+use super::identity::FileId;
+use super::sink::{backup_exists, exists};
+use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
+use curtail_core::error::{Error, ErrorKind};
+
+/// Where outputs go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// Nowhere: it was only asked what would happen.
+    Nothing,
+    /// All to standard output, one after another.
+    Stdout,
+    /// The one output is this file.
+    File(PathBuf),
+    /// Below this directory, each at its input's relative path.
+    Directory(PathBuf),
+    /// To the place of the input; the input stays under its name with the suffix, if there is one.
+    InPlace(Option<OsString>),
+}
+
+/// How to handle outputs that exist.
+#[derive(Debug, Clone, Copy)]
+pub enum Existing<'m> {
+    /// None is overwritten.
+    Refuse,
+    /// All are overwritten.
+    Overwrite,
+    /// Those that the record lists, and nobody changed since, are overwritten; others must have the right content already.
+    Resume(&'m Manifest),
+}
+
+/// The outputs of a batch.
+#[derive(Debug)]
+pub struct Targets {
+    destination: Destination,
+    /// Whether outputs that exist are overwritten.
+    overwrite: bool,
+    /// With `--resume`: the outputs of earlier runs.
+    ours: Option<HashSet<PathBuf>>,
+    /// The files of the run. Parts are recorded when they are written.
+    uses: Arc<FileUses>,
+    scratch: Scratch,
+    /// How many outputs existed with the right content.
+    same: AtomicUsize,
+}
+
+impl Targets {
+    /// Plans the outputs of `sources`, before any is written, and records them in `uses`.
+    ///
+    /// # Errors
+    /// Every output that is an input or belongs to two inputs, every input that cannot be replaced, and one error for all
+    /// outputs that exist.
+    pub fn plan(
+        destination: Destination,
+        existing: Existing<'_>,
+        sources: &[Source],
+        uses: &Arc<FileUses>,
+        scratch: Scratch,
+    ) -> Result<Self, Vec<Error>> {
+        if let Destination::Directory(path) = &destination {
+            refuse_file_as_directory(path).map_err(|error| vec![error])?;
+        }
+        let ours = matches!(existing, Existing::Resume(_)).then(HashSet::new);
+        let overwrite = matches!(existing, Existing::Overwrite);
+        let (uses, same) = (Arc::clone(uses), AtomicUsize::new(0));
+        let mut targets = Self { destination, overwrite, ours, uses, scratch, same };
+        let (mut errors, mut there) = (Vec::new(), Vec::new());
+        for source in sources {
+            if let Err(error) = targets.check(source, existing) {
+                if error.kind == ErrorKind::Exists { there.push(error) } else { errors.push(error) }
+            }
+        }
+        let more = there.len().saturating_sub(1);
+        errors.extend(there.into_iter().next().map(|first| match more {
+            0 => first,
+            1 => Error { what: format!("{} (so does one other output)", first.what), ..first },
+            _ => Error { what: format!("{} (so do {more} other outputs)", first.what), ..first },
+        }));
+        if errors.is_empty() { Ok(targets) } else { Err(errors) }
+    }
+
+    /// Ends the run: flushes all outputs to the disk. The errors are those of [`Scratch::settle`].
+    pub fn finish(&self) -> Vec<Error> {
+        let errors = self.scratch.settle();
+        self.scratch.sync_renames();
+        errors
+    }
+
+    /// The backups that are made or kept of `sources`.
+    pub fn backups<'s>(&'s self, sources: &'s [Source]) -> impl Iterator<Item = (PathBuf, &'s Path)> + 's {
+        let suffix = match &self.destination {
+            Destination::InPlace(Some(suffix)) => Some(suffix),
+            _ => None,
+        };
+        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
+        inputs.filter_map(move |path| Some((backup_path(&canonical(path), suffix?), path)))
+    }
+
+    /// How many outputs existed with the right content.
+    #[must_use]
+    pub fn same(&self) -> usize {
+        self.same.load(Ordering::Relaxed)
+    }
+
+    /// The path of the output of `source`, if it is a file of its own.
+    #[must_use]
+    pub fn path(&self, source: &Source) -> Option<PathBuf> {
+        match &self.destination {
+            Destination::Nothing | Destination::Stdout => None,
+            Destination::File(path) => Some(path.clone()),
+            Destination::Directory(directory) => Some(directory.join(&source.relative)),
+            Destination::InPlace(_) => source.path.clone(),
+        }
+    }
+
+    /// The path of part `number` of the output of `source`, from 1; without a number, the path of the output.
+    #[must_use]
+    pub fn path_of_part(&self, source: &Source, number: Option<usize>) -> Option<PathBuf> {
+        let path = self.path(source)?;
+        Some(match number {
+            Some(number) if !is_device(&path) => part_of(&path, number),
+            _ => path,
+        })
+    }
+
+    /// Whether all outputs go to standard output.
+    #[must_use]
+    pub fn is_stdout(&self) -> bool {
+        self.destination == Destination::Stdout
+    }
+
+    /// Whether outputs are files.
+    #[must_use]
+    pub const fn are_files(&self) -> bool {
+        !matches!(self.destination, Destination::Nothing | Destination::Stdout)
+    }
+
+    /// Whether outputs replace their inputs, so that an unchanged one need not be written.
+    #[must_use]
+    pub const fn is_in_place(&self) -> bool {
+        matches!(self.destination, Destination::InPlace(_))
+    }
+
+    /// Begins the output of `source`, which was packed with `packing`; `None` if it is no file of its own.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, Error> {
+        let Some(path) = self.path(source) else { return Ok(None) };
+        let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
+        let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
+        FileSink::create(&path, packing, like, &self.scratch).map(Some)
+    }
+
+    /// Begins part `number` of the output of `source`, from 1; `None` if outputs are no files.
+    ///
+    /// # Errors
+    /// The part exists and may not be overwritten, or is another file of the run, or what the system says.
+    pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, Error> {
+        let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
+        self.uses.output(&path, source)?;
+        if is_device(&path) && !keeps_nothing(&path) {
+            let what = "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
+            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        }
+        if !self.overwrite && self.ours.is_none() && path.exists() && !is_device(&path) {
+            return Err(exists(&path.to_string_lossy()));
+        }
+        let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
+        FileSink::create(&path, Packing::of_name(&path), like, &self.scratch).map(Some)
+    }
+
+    /// Begins the output of `source` as a copy of it, byte for byte as it is packed; `None` if its output is packed otherwise.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn copy(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, Error> {
+        let (Some(path), Some(input)) = (self.path(source), &source.path) else { return Ok(None) };
+        if packing == Packing::Plain || Packing::of_name(&path) != packing {
+            return Ok(None);
+        }
+        let mut sink = FileSink::create(&path, Packing::Plain, Some(input), &self.scratch)?;
+        let mut original = File::open(input).map_err(|error| Error::system(&source.name, &error))?;
+        let mut block = vec![0; BLOCK];
+        loop {
+            match original.read(&mut block).map_err(|error| Error::system(&source.name, &error))? {
+                0 => return Ok(Some(sink)),
+                got => sink.write(&block[..got])?,
+            }
+        }
+    }
+
+    /// Puts a finished output in its place. An input is replaced only if it still has its `stamp`.
+    ///
+    /// # Errors
+    /// As [`FileSink::commit`].
+    pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), Error> {
+        let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
+        let replace = match (&self.destination, ours) {
+            (Destination::InPlace(suffix), _) => {
+                // Whether one may exist was decided before the run.
+                let may_exist = self.overwrite || self.ours.is_some();
+                Replace::Input(stamp, suffix.as_deref().map(|suffix| Backup { suffix, may_exist }))
+            }
+            (_, Some(true)) => Replace::Yes,
+            (_, Some(false)) => Replace::IfSame,
+            _ if self.overwrite => Replace::Yes,
+            _ => Replace::No,
+        };
+        let put = sink.commit(replace, &self.scratch)?;
+        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Why the output of `source` may not be written. Records it otherwise.
+    fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), Error> {
+        let usage = |name: &Path, what| Err(Error::new(ErrorKind::Usage, name.to_string_lossy(), what));
+        let Some(path) = self.path(source) else {
+            let what = "standard input cannot be replaced; name the files with --in-place";
+            return if self.is_in_place() { usage(Path::new(""), what) } else { Ok(()) };
+        };
+        let there = std::fs::metadata(&path).ok();
+        if let Destination::InPlace(suffix) = &self.destination {
+            if there.is_some_and(|there| !there.is_file()) {
+                return usage(&path, "is not a regular file and cannot be replaced");
+            }
+            return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing));
+        }
+        let Some(there) = there else { return self.uses.output(&path, source) };
+        if there.is_dir() {
+            return usage(&path, "the output is a directory; --output-dir writes into one");
+        }
+        if !there.is_file() {
+            return Ok(());
+        }
+        self.uses.output(&path, source)?;
+        match existing {
+            Existing::Overwrite => Ok(()),
+            Existing::Refuse => Err(exists(&path.to_string_lossy())),
+            Existing::Resume(manifest) => {
+                if manifest.is_ours(&path)
+                    && let Some(ours) = &mut self.ours
+                {
+                    ours.extend(path.canonicalize());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn check_backup(&self, source: &Source, path: &Path, suffix: &OsStr, existing: Existing<'_>) -> Result<(), Error> {
+        let backup = backup_path(&canonical(path), suffix);
+        // After a kill between backing up and replacing both names lead to one file.
+        if FileId::at_path(path) == FileId::at_path(&backup) {
+            return Ok(());
+        }
+        self.uses.output(&backup, source)?;
+        let shown = if path.is_symlink() { backup.clone() } else { backup_path(path, suffix) };
+        let name = shown.to_string_lossy();
+        match existing {
+            _ if !backup.exists() => Ok(()),
+            Existing::Overwrite => Ok(()),
+            Existing::Refuse => Err(backup_exists(&name)),
+            Existing::Resume(manifest) if manifest.is_backup(&backup) || manifest.is_done(path, path) => Ok(()),
+            Existing::Resume(_) => {
+                let what = "the backup exists already, and the record of --resume does not show that it belongs to this \
+                            batch; choose another suffix, or pass --force to make none";
+                Err(Error::new(ErrorKind::Exists, name, what))
+            }
+        }
+    }
+}
+
+/// The path of the file that is replaced: that of a link's target.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Refuses a file where outputs need a directory.
+///
+/// # Errors
+/// `path` exists and is no directory.
+pub fn refuse_file_as_directory(path: &Path) -> Result<(), Error> {
+    if path.is_dir() || !path.exists() {
+        return Ok(());
+    }
+    let what = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
+    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what))
+}
+
+/// Whether `path` is a pipe or a device, which holds no parts.
+fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Whether `path` is a device that keeps nothing, so that it takes any number of transcripts.
+fn keeps_nothing(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null"))
+}
+
+/// `chat.jsonl.gz` as `chat.part-002.jsonl.gz`.
+fn part_of(path: &Path, number: usize) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bare = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    let stem = [".jsonl", ".ndjson", ".json"].iter().find_map(|kind| bare.strip_suffix(kind)).unwrap_or(bare);
+    path.with_file_name(format!("{stem}.part-{number:03}{}", &name[stem.len()..]))
+}

@@ -1,0 +1,277 @@
+//! The requests of a session: one before each reply of the model, as the provider received it.
+//!
+//! A log may write one reply as several messages, and keep conversations of sub-agents between those of the main one:
+//! each is a session of its own.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use foldhash::HashMap;
+
+use super::time;
+use curtail_core::dialects::{Dialect, record_model};
+use curtail_core::json::Value;
+use curtail_core::transcript::{Message, Role, Transcript, Usage};
+
+/// A conversation of a transcript and the requests that were made in it.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// The conversation inside the log; 0 is the main one.
+    pub thread: u32,
+    /// Its messages, as indices of the transcript's, in order. Positions below are positions in this list.
+    pub messages: Vec<usize>,
+    /// For each message, whether it replaces everything before it, such as the summary of a compaction.
+    pub summaries: Vec<bool>,
+    /// For each message that was taken back, the position from which on it was no longer sent.
+    pub taken_back: HashMap<usize, usize>,
+    /// The requests, in order.
+    pub requests: Vec<Request>,
+}
+
+/// One request to the provider.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Position of the first message of the reply.
+    pub at: usize,
+    /// Position of the last compaction before it; 0 without one.
+    pub live_from: usize,
+    /// Positions of the messages that the provider was sent, in order.
+    pub sent: Vec<Range<usize>>,
+    /// The provider that it was sent to, if the log says so.
+    pub provider: Option<&'static str>,
+    /// Positions of the messages of the reply.
+    pub reply: Vec<usize>,
+    /// When the reply was written, in seconds since 1970.
+    pub seconds: Option<f64>,
+    /// The same time in the format of the log.
+    pub time: Option<String>,
+    /// What the provider counted.
+    pub usage: Option<Usage>,
+    /// The model that replied, if the log names it.
+    pub model: Option<String>,
+}
+
+/// The conversations of `transcript`, the main one first.
+#[must_use]
+pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Session> {
+    let messages: HashMap<u32, usize> =
+        transcript.messages.iter().enumerate().filter_map(|(at, own)| Some((own.value()?.span().start, at))).collect();
+    let elements = &transcript.layout.elements;
+    let usages = dialect.usages(elements);
+    let announced = announces(transcript, &messages, &usages);
+    let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
+    let mut reader = Reader { announced, model, ..Reader::new(dialect) };
+    let mut taken_back = dialect.taken_back(elements).into_iter().peekable();
+    for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
+        let kept = reader.kept(item, &elements[..nth], &messages);
+        match messages.get(&item.span().start) {
+            Some(&at) => reader.message((item, usage), at, &transcript.messages[at], &kept),
+            None => reader.metadata((item, usage), &kept),
+        }
+        if let Some((_, first)) = taken_back.next_if(|(event, _)| *event == nth) {
+            reader.take_back(&elements[first..nth], &messages);
+        }
+    }
+    reader.sessions.into_values().map(|building| building.session).collect()
+}
+
+/// Whether the log writes the provider's counts before the reply, and not after it.
+fn announces(transcript: &Transcript<'_>, messages: &HashMap<u32, usize>, usages: &[Option<Usage>]) -> bool {
+    let mut items = transcript.layout.elements.iter().zip(usages);
+    let announced = items.find_map(|(item, usage)| match messages.get(&item.span().start) {
+        Some(&at) => (transcript.messages[at].role == Role::Assistant).then_some(false),
+        None => usage.is_some_and(|own| own.input > 0).then_some(true),
+    });
+    announced.unwrap_or(false)
+}
+
+struct Reader<'d> {
+    dialect: &'d dyn Dialect,
+    /// Whether figures precede their reply.
+    announced: bool,
+    sessions: BTreeMap<u32, Building>,
+    /// Figures for the next reply.
+    next: Option<Usage>,
+    /// The last figures of an item that is not a message: logs repeat them.
+    last: Option<Usage>,
+    /// The model that the last item named.
+    model: Option<String>,
+}
+
+#[derive(Default)]
+struct Building {
+    session: Session,
+    live_from: usize,
+    /// What the provider is sent of the messages before `tail`.
+    live: Vec<Range<usize>>,
+    tail: usize,
+    /// Whether the message before was part of a list that replaces everything before it.
+    replacing: bool,
+    by_id: HashMap<String, usize>,
+    /// The request whose reply may continue in the next message.
+    open: Option<usize>,
+}
+
+impl Building {
+    /// Starts over with `summaries` and the messages that a compaction `kept`.
+    fn compact(&mut self, summaries: Range<usize>, kept: &[usize]) {
+        (self.live_from, self.tail) = (summaries.start, summaries.end);
+        self.live = vec![summaries];
+        for position in kept.iter().filter_map(|index| self.session.messages.binary_search(index).ok()) {
+            append(&mut self.live, position);
+        }
+    }
+
+    /// Starts over with the message `at`, or adds it to the list with which the last message started over.
+    fn summary(&mut self, at: usize, replaces: bool, kept: &[usize]) {
+        let continues = replaces && self.replacing || self.live_from == at && !self.live.is_empty();
+        match self.live.first_mut().filter(|_| continues) {
+            Some(first) => (first.end, self.tail) = (at + 1, at + 1),
+            None => self.compact(at..at + 1, kept),
+        }
+    }
+
+    /// What a request at `at` sends.
+    fn sent(&self, at: usize) -> Vec<Range<usize>> {
+        let runs = self.live.iter().cloned().chain(std::iter::once(self.tail..at));
+        if self.session.taken_back.is_empty() {
+            return runs.filter(|run| !run.is_empty()).collect();
+        }
+        let mut sent: Vec<Range<usize>> = Vec::new();
+        for position in runs.flatten().filter(|position| !self.session.taken_back.contains_key(position)) {
+            append(&mut sent, position);
+        }
+        sent
+    }
+}
+
+/// Appends a position to `runs`.
+fn append(runs: &mut Vec<Range<usize>>, position: usize) {
+    match runs.last_mut().filter(|run| run.end == position) {
+        Some(run) => run.end += 1,
+        None => runs.push(position..position + 1),
+    }
+}
+
+impl<'d> Reader<'d> {
+    fn new(dialect: &'d dyn Dialect) -> Self {
+        Self { dialect, announced: false, sessions: BTreeMap::new(), next: None, last: None, model: None }
+    }
+
+    /// The messages that `item` kept, if it is a compaction.
+    fn kept(&self, item: Value<'_>, before: &[Value<'_>], messages: &HashMap<u32, usize>) -> Vec<usize> {
+        if !self.dialect.replaces_past(item) {
+            return Vec::new();
+        }
+        let kept = self.dialect.kept_by(item, before);
+        kept.into_iter().filter_map(|nth| messages.get(&before[nth].span().start)).copied().collect()
+    }
+
+    fn message(
+        &mut self,
+        (item, usage): (Value<'_>, Option<Usage>),
+        index: usize,
+        message: &Message<'_>,
+        kept: &[usize],
+    ) {
+        let building = self.sessions.entry(message.thread).or_default();
+        building.session.thread = message.thread;
+        let at = building.session.messages.len();
+        let replaces = self.dialect.is_replacement(item);
+        let is_boundary = replaces || message.boundary || self.dialect.replaces_past(item);
+        let is_reply = message.role == Role::Assistant && !replaces;
+        building.session.messages.push(index);
+        // A reply that also compacts may say something besides.
+        building.session.summaries.push(is_boundary && !(is_reply && message.parts.len() > 1));
+        if is_boundary && !is_reply {
+            building.summary(at, replaces, kept);
+        }
+        building.replacing = replaces;
+        if !is_reply {
+            building.open = None;
+            return;
+        }
+        if let Some(model) = self.dialect.model(item) {
+            self.model = Some(model.decode().into_owned());
+        }
+        self.reply((item, usage), message.thread, at);
+        if is_boundary && let Some(building) = self.sessions.get_mut(&message.thread) {
+            // The reply was made from what it replaces.
+            building.compact(at..at + 1, kept);
+        }
+    }
+
+    fn reply(&mut self, (item, usage): (Value<'_>, Option<Usage>), thread: u32, at: usize) {
+        let Some(building) = self.sessions.get_mut(&thread) else { return };
+        if usage.is_some_and(|usage| usage.input == 0) {
+            // The program wrote the message itself, for example as an error: nothing was sent.
+            building.open = None;
+            return;
+        }
+        let id = self.dialect.reply_id(item).map(|id| id.decode().into_owned());
+        let known = match &id {
+            Some(id) => building.by_id.get(id).copied(),
+            None => building.open,
+        };
+        let nth = known.unwrap_or_else(|| {
+            let time = self.dialect.time(item);
+            building.session.requests.push(Request {
+                at,
+                live_from: building.live_from,
+                sent: building.sent(at),
+                provider: self.dialect.provider(item),
+                seconds: time.as_deref().and_then(time::seconds),
+                time,
+                usage: self.next.take(),
+                model: self.model.clone(),
+                reply: Vec::new(),
+            });
+            building.session.requests.len() - 1
+        });
+        if let Some(id) = id {
+            building.by_id.insert(id, nth);
+        }
+        building.open = Some(nth);
+        let request = &mut building.session.requests[nth];
+        request.reply.push(at);
+        request.usage = usage.or(request.usage);
+    }
+
+    fn metadata(&mut self, (item, usage): (Value<'_>, Option<Usage>), kept: &[usize]) {
+        if let Some(model) = self.dialect.model(item) {
+            self.model = Some(model.decode().into_owned());
+        }
+        let main = self.sessions.entry(0).or_default();
+        let at = main.session.messages.len();
+        if self.dialect.replaces_past(item) {
+            main.compact(at..at, kept);
+        }
+        self.counted(usage);
+    }
+
+    /// The messages of `items` are no longer sent from here on.
+    fn take_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
+        let main = &mut self.sessions.entry(0).or_default().session;
+        let at = main.messages.len();
+        for index in items.iter().filter_map(|item| messages.get(&item.span().start)) {
+            if let Ok(position) = main.messages.binary_search(index) {
+                main.taken_back.entry(position).or_insert(at);
+            }
+        }
+    }
+
+    /// Takes the figures of an item that is not a message.
+    fn counted(&mut self, usage: Option<Usage>) {
+        let Some(usage) = usage.filter(|usage| usage.input > 0) else { return };
+        if self.last.replace(usage) == Some(usage) {
+            return;
+        }
+        let main = self.sessions.entry(0).or_default();
+        main.open = None;
+        if self.announced {
+            self.next = Some(usage);
+        } else if let Some(request) = main.session.requests.last_mut() {
+            request.usage = request.usage.or(Some(usage));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Runs the requests of a session again under every policy.
+
+use std::fmt;
+
+use super::cache::CacheRules;
+use super::error::ReplayError;
+use super::history::History;
+use super::needs::{Needs, needs};
+use super::policies::{Apply, Policy, PolicyChain, Projection};
+use super::prefixes::Runs;
+use super::prices::{ModelPrice, Prices};
+use super::report::{CalibrationReport, PolicyReport, SessionReport};
+use super::scores::{Scored, Scores};
+use super::truth::{Judged, judge};
+use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
+use curtail_core::dialects::Dialect;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::Counting;
+use curtail_core::transcript::Transcript;
+
+/// Policies, and the settings for measuring their requests.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::processors::Counting;
+/// use curtail_lab::replay::{Apply, Policy, Prices, Replay};
+/// use curtail_tokens::tokenizers::tokenizer_by_name;
+///
+/// let replay = Replay {
+///     policies: vec![Policy::recorded()],
+///     apply: Apply::View,
+///     live: false,
+///     counting: Counting::new(tokenizer_by_name("o200k_base")?),
+///     prices: Prices::built_in()?,
+///     model: None,
+///     cache: None,
+///     missing: false,
+/// };
+/// let log = concat!(
+///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
+///     "{\"role\": \"assistant\", \"content\": \"At 05:12.\"}\n",
+/// );
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(log)?;
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     let reports = replay.transcript("log", dialect, &transcript)?;
+///     assert_eq!(reports[0].requests, 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Replay {
+    /// The policies, `as recorded` first.
+    pub policies: Vec<Policy>,
+    /// How they are applied from request to request.
+    pub apply: Apply,
+    /// Whether they see only the messages after the last compaction of the log.
+    pub live: bool,
+    /// How tokens are counted if the log has no figures.
+    pub counting: Counting,
+    /// Prices and cache rules.
+    pub prices: Prices,
+    /// The model whose price applies to every request; by default the one that the log names.
+    pub model: Option<String>,
+    /// The name of the cache rules; by default those of the model or of the dialect's provider.
+    pub cache: Option<String>,
+    /// Whether missing references are listed.
+    pub missing: bool,
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replay").field("policies", &self.policies).field("apply", &self.apply).finish_non_exhaustive()
+    }
+}
+
+/// The data that all policies of a session share.
+pub(super) struct Scene<'s, 'a> {
+    pub(super) session: &'s Session,
+    pub(super) history: &'s History<'a>,
+    pub(super) needs: &'s [Needs],
+    /// How each request is calibrated.
+    pub(super) calibrated: &'s [Calibrated],
+    pub(super) rules: &'s CacheRules,
+    /// The price of each request's model.
+    pub(super) prices: Vec<Option<&'s ModelPrice>>,
+    /// Members that contain the signature of reasoning.
+    pub(super) signatures: &'static [&'static str],
+    pub(super) missing: bool,
+}
+
+impl Replay {
+    /// Replays the conversations of `transcript` that have a request. `name` names it in the report.
+    ///
+    /// # Errors
+    /// The error of a policy that cannot decide.
+    pub fn transcript(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+    ) -> Result<Vec<SessionReport>, ReplayError> {
+        let sessions = sessions(dialect, transcript);
+        let with_requests = sessions.iter().filter(|session| !session.requests.is_empty());
+        with_requests.map(|session| self.session(name, dialect, transcript, session)).collect()
+    }
+
+    fn session(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+        session: &Session,
+    ) -> Result<SessionReport, ReplayError> {
+        let history = History::new(dialect, transcript, session, &self.counting, self.live);
+        let needs = needs(&history, session, &transcript.layout.preamble);
+        let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
+        let calibrated = calibrate(&observed);
+        let rules_name = self.rules(dialect, session);
+        let Some(rules) = self.prices.cache.get(&rules_name) else {
+            return Err(ReplayError::NoCacheRules(rules_name));
+        };
+        let scene = Scene {
+            session,
+            history: &history,
+            needs: &needs,
+            calibrated: &calibrated,
+            rules,
+            prices: self.prices_of(session),
+            signatures: dialect.provider_rules().signatures,
+            missing: self.missing,
+        };
+        let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
+        let mut policies = Vec::with_capacity(self.policies.len());
+        let mut held = Vec::new();
+        for policy in &self.policies {
+            let scored = self.policy(policy, &scene, transcript, largest)?;
+            held.extend(scored.held);
+            policies.push(scored.report);
+        }
+        Ok(report(Named { name, dialect, rules_name }, &scene, policies, &held))
+    }
+
+    fn policy(
+        &self,
+        policy: &Policy,
+        scene: &Scene<'_, '_>,
+        transcript: &Transcript<'_>,
+        largest: u64,
+    ) -> Result<Scored, ReplayError> {
+        let mut scores = Scores::new(scene, policy);
+        let scaled;
+        let chain: &Chain = match &policy.chain {
+            PolicyChain::Recorded => {
+                for request in &scene.session.requests {
+                    let mut runs = Runs::default();
+                    request.sent.iter().cloned().for_each(|run| runs.push(run));
+                    scores.request(runs.into());
+                }
+                return Ok(scores.finish());
+            }
+            PolicyChain::Fixed(chain) => chain,
+            PolicyChain::Scaled(make) => {
+                scaled = make(largest).map_err(|source| ReplayError::Chain { policy: policy.name.clone(), source })?;
+                &scaled
+            }
+        };
+        let place = (scene.session, scene.history);
+        let layout = &transcript.layout;
+        let mut projection = Projection::new(chain, (self.apply, self.live), place, layout, &self.counting);
+        for request in &scene.session.requests {
+            let difference = projection.difference(request, scores.sent());
+            let failed = |source| ReplayError::Policy { policy: policy.name.clone(), source };
+            scores.request(difference.map_err(failed)?);
+        }
+        Ok(scores.finish())
+    }
+
+    /// The name of the cache rules of `session`.
+    fn rules(&self, dialect: &dyn Dialect, session: &Session) -> String {
+        if let Some(name) = &self.cache {
+            return name.clone();
+        }
+        let model = self.model.as_deref().or_else(|| main_model(session));
+        let by_model = model.and_then(|name| self.prices.cache_of(name));
+        let logged = session.requests.iter().find_map(|request| request.provider);
+        let provider = logged.unwrap_or(dialect.provider_rules().provider);
+        let of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
+        let name = by_model.or_else(|| of(provider)).or_else(|| of(by_figures(session)?)).unwrap_or("none");
+        let usages = session.requests.iter().filter_map(|request| request.usage);
+        let (written, long) =
+            usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long));
+        let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
+        longer.filter(|_| 2 * long > written).map_or(name, String::as_str).to_owned()
+    }
+
+    fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
+        let name = |request: &Request| self.model.clone().or_else(|| request.model.clone());
+        session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
+    }
+}
+
+/// A provider whose cache would leave figures like those of the log: only some say what they write.
+fn by_figures(session: &Session) -> Option<&'static str> {
+    let usages = || session.requests.iter().filter_map(|request| request.usage);
+    let writes = usages().any(|usage| usage.cache_write > 0);
+    let reads = usages().any(|usage| usage.cache_read > 0);
+    if writes { Some("anthropic") } else { reads.then_some("openai") }
+}
+
+/// The model that most requests name, the first of several.
+fn main_model(session: &Session) -> Option<&str> {
+    let names: Vec<&str> = session.requests.iter().filter_map(|request| request.model.as_deref()).collect();
+    let count = |name: &str| names.iter().filter(|other| **other == name).count();
+    let mut distinct: Vec<&str> = Vec::new();
+    names.iter().for_each(|name| {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    });
+    distinct.into_iter().rev().max_by_key(|name| count(name))
+}
+
+/// The name of a session in its report.
+struct Named<'n> {
+    name: &'n str,
+    dialect: &'static dyn Dialect,
+    rules_name: String,
+}
+
+fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
+    let session = scene.session;
+    let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
+    let requests = &session.requests;
+    let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
+    SessionReport {
+        name: format!("{}{side}", named.name),
+        dialect: named.dialect.name(),
+        model: main_model(session).map(str::to_owned),
+        cache: named.rules_name,
+        times: requests.iter().all(|request| request.seconds.is_some()),
+        requests: requests.len(),
+        compacted_before: compacted.map(|nth| nth + 1).collect(),
+        dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
+        calibration: calibrations(scene),
+        policies,
+        truth: judge(held),
+    }
+}
+
+fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
+    let mut reports: Vec<CalibrationReport> = Vec::new();
+    if scene.session.requests.iter().all(|request| request.usage.is_none()) {
+        return reports;
+    }
+    for (nth, calibration) in scene.calibrated.iter().map(|own| own.recorded).enumerate() {
+        let factor = (calibration.factor * 1e4).round() / 1e4;
+        #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
+        let hidden_tokens = calibration.hidden.round() as i64;
+        let own = CalibrationReport { from_request: nth + 1, hidden_tokens, factor, framing: calibration.framing };
+        let same =
+            |last: &CalibrationReport| CalibrationReport { from_request: own.from_request, ..last.clone() } == own;
+        if !reports.last().is_some_and(same) {
+            reports.push(own);
+        }
+    }
+    reports
+}

@@ -1,0 +1,133 @@
+//! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
+//! Nothing outside the schema's own text is fetched.
+
+use std::fmt;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::State;
+
+/// Most violations that an error names.
+const NAMED: usize = 8;
+/// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
+#[derive(Debug)]
+pub struct Schema {
+    document: Value,
+    validator: Validator,
+}
+
+/// Why a text cannot be used as a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchemaError {
+    /// Not JSON, and why.
+    NotJson(String),
+    /// JSON, but not a valid schema, and why.
+    Invalid(String),
+}
+
+/// The violations of a schema on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatched(String);
+
+impl fmt::Display for Mismatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mismatched {}
+
+/// One violation of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the state; empty for the state itself.
+    pub path: String,
+    /// What the validator reports.
+    pub message: String,
+}
+
+impl Schema {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// [`SchemaError`] if `text` is not JSON, is not a valid schema or refers to another document.
+    pub fn parse(text: &str) -> Result<Schema, SchemaError> {
+        let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
+        Self::compile(document)
+    }
+
+    fn compile(document: Value) -> Result<Schema, SchemaError> {
+        let validator = jsonschema::validator_for(&document).map_err(|error| {
+            let violation = Violation::new(&error);
+            SchemaError::Invalid(violation.to_string())
+        })?;
+        Ok(Schema { document, validator })
+    }
+
+    /// The schema's own text, parsed.
+    #[must_use]
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// All violations in `state`, in the validator's order.
+    #[must_use]
+    pub fn violations(&self, state: &Value) -> Vec<Violation> {
+        let errors = self.validator.iter_errors(state);
+        errors.map(|error| Violation::new(&error)).collect()
+    }
+
+    /// Checks that `state` matches the schema. Text never does.
+    ///
+    /// # Errors
+    /// [`Mismatched`] with the violations.
+    pub fn check(&self, state: &State) -> Result<(), Mismatched> {
+        let State::Object(object) = state else {
+            return Err(Mismatched("the state is text, but the schema describes an object".to_owned()));
+        };
+        let violations = self.violations(&Value::Object(object.clone()));
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let mut named: Vec<String> = violations.iter().take(NAMED).map(Violation::to_string).collect();
+        if violations.len() > NAMED {
+            named.push(format!("and {} more", violations.len() - NAMED));
+        }
+        Err(Mismatched(named.join("; ")))
+    }
+}
+
+impl Violation {
+    fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
+        /// Most characters of one violation, which may quote a whole state.
+        const LONGEST: usize = 300;
+        let mut message = error.to_string();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+            message.truncate(end);
+            message.push('…');
+        }
+        let path = error.instance_path().to_string();
+        Violation { path, message }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SchemaError::NotJson(reason) => write!(f, "not JSON: {reason}"),
+            SchemaError::Invalid(reason) => write!(f, "not a valid JSON Schema: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for SchemaError {}

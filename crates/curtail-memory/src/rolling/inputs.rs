@@ -1,0 +1,149 @@
+//! What one summary is made of: the messages that it covers, and the facts in front of it.
+
+use std::ops::Range;
+
+use super::rolling_summary::{RollingSummary, RollingView};
+use super::schedule::InteractionRange;
+use super::utterances::utterances;
+use crate::ledger::Ledger;
+use crate::summarizers::{Budget, Speaker, Utterance, clip};
+use curtail_core::transcript::{Message, Pairs};
+
+/// What one summary is made of.
+#[derive(Debug, Clone)]
+pub struct SummaryInput<'m> {
+    /// The interactions that it covers.
+    pub span: InteractionRange,
+    /// The facts up to the end of these interactions.
+    pub ledger: Ledger,
+    /// The facts as text; empty if there are none.
+    pub facts: String,
+    /// What was said. The facts come first, if there are any.
+    pub utterances: Vec<Utterance<'m>>,
+    /// How many tokens the summarizer may use beside the facts.
+    pub tokens: usize,
+}
+
+impl SummaryInput<'_> {
+    /// The facts, and behind them what the summarizer made, within `budget`.
+    pub(super) fn summary(&self, made: String, budget: &Budget<'_>) -> String {
+        if self.facts.is_empty() {
+            return made;
+        }
+        let mut tokens = self.tokens;
+        let mut made = made;
+        loop {
+            let whole = if made.is_empty() { self.facts.clone() } else { format!("{}\n{made}", self.facts) };
+            if made.is_empty() || budget.holds(&whole) {
+                return whole;
+            }
+            // Two texts may count for more together than apart.
+            tokens = tokens.saturating_sub(2);
+            made = if tokens == 0 { String::new() } else { clip(&made, &Budget { tokens, ..*budget }) };
+        }
+    }
+}
+
+impl RollingSummary {
+    /// What the summarizer reads for each of the ranges `due`, and the facts that are kept in front of its summary.
+    #[must_use]
+    pub fn inputs<'m>(
+        &self,
+        messages: &'m [Message<'_>],
+        rolling: &RollingView,
+        due: &[InteractionRange],
+    ) -> Vec<SummaryInput<'m>> {
+        let count = |text: &str| self.tokenizer.count(text);
+        let pairs = Pairs::from_messages(messages);
+        let ledgers = self.ledgers(messages, &pairs, rolling, due);
+        let input = |(span, (ledger, carried)): (&InteractionRange, (Ledger, bool))| {
+            let facts = ledger.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
+            let tokens = self.tokens.saturating_sub(if facts.is_empty() { 0 } else { count(&facts) + 1 });
+            let mut utterances = self.utterances_of(messages, &pairs, rolling, *span);
+            if !facts.is_empty() {
+                utterances.insert(0, Utterance::new(Speaker::Facts, facts.clone()));
+            }
+            SummaryInput { span: *span, ledger, facts, utterances, tokens }
+        };
+        due.iter().zip(ledgers).map(input).collect()
+    }
+
+    /// The ledger at the end of each of the ranges `due`, and whether a summary was made before it. A ledger is read from summary
+    /// to summary, also over those that are not made, so that it does not depend on how many messages arrived at once.
+    fn ledgers(
+        &self,
+        messages: &[Message<'_>],
+        pairs: &Pairs,
+        rolling: &RollingView,
+        due: &[InteractionRange],
+    ) -> Vec<(Ledger, bool)> {
+        let arrived = |number| rolling.interaction(number).map_or(0, |interaction| interaction.arrived);
+        let known = rolling.memory.summaries.last();
+        let (mut ledger, seen) =
+            known.map_or_else(Default::default, |summary| (summary.ledger.clone(), summary.range.span.end));
+        let mut start = arrived(seen);
+        ledger.messages = ledger.messages.max(start);
+        let mut ledgers = Vec::new();
+        for (nth, number) in self.ends(rolling, seen).into_iter().enumerate() {
+            let end = arrived(number).max(start);
+            ledger.read_range(messages, pairs, start..end);
+            start = end;
+            if due.iter().any(|span| span.end == number) {
+                ledgers.push((ledger.clone(), known.is_some() || nth > 0));
+            }
+        }
+        ledgers
+    }
+
+    /// What was said in all of `messages`, and the facts of it.
+    #[must_use]
+    pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Ledger, Vec<Utterance<'m>>) {
+        let pairs = Pairs::from_messages(messages);
+        let mut ledger = Ledger::default();
+        ledger.read_range(messages, &pairs, 0..messages.len());
+        let mut said = utterances(messages, &pairs, 0, messages.len());
+        said.retain(is_summarized);
+        (ledger, said)
+    }
+
+    /// What the summarizer reads for the interactions `span`: everything after the previous summary, calls and results
+    /// included.
+    #[must_use]
+    pub fn utterances<'m>(
+        &self,
+        messages: &'m [Message<'_>],
+        rolling: &RollingView,
+        span: InteractionRange,
+    ) -> Vec<Utterance<'m>> {
+        self.utterances_of(messages, &Pairs::from_messages(messages), rolling, span)
+    }
+
+    fn utterances_of<'m>(
+        &self,
+        messages: &'m [Message<'_>],
+        pairs: &Pairs,
+        rolling: &RollingView,
+        span: InteractionRange,
+    ) -> Vec<Utterance<'m>> {
+        let Range { start, end } = self.covered(rolling, span);
+        let mut utterances = utterances(messages, pairs, start, end);
+        utterances.retain(is_summarized);
+        utterances
+    }
+
+    /// The messages to summarize for `span`.
+    fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
+        let follows = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
+        let before = rolling.interaction(span.start - 1).filter(|_| follows);
+        let start = before.map_or_else(
+            || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
+            |before| before.arrived,
+        );
+        start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
+    }
+}
+
+/// Whether an utterance is passed to the summarizer: it has a text, or it is a result, which may be empty.
+fn is_summarized(said: &Utterance<'_>) -> bool {
+    !said.text.is_empty() || matches!(said.speaker, Speaker::Tool(_))
+}

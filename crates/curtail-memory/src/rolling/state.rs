@@ -1,0 +1,89 @@
+//! The state of a rolling memory as JSON: the held interactions, and the summaries of earlier ones.
+
+use std::fmt::Write as _;
+
+use crate::rolling::{Interaction, InteractionRange, RollingView, Summary};
+use curtail_core::json::{Text, quote};
+use curtail_core::transcript::{Message, Role};
+
+/// The state on one line: `{"interactions":[…],"summaries":[…]}`, oldest summary first.
+///
+/// An interaction contains its message under `userRequest` or `aiResponse`, or both if it is an exchange; `rest` contains its
+/// other messages, such as tool calls and results. `pending` contains messages that belong to no interaction yet, such as
+/// calls without a result. `held` is what the window holds, and `time` returns the time of a message.
+#[must_use]
+pub fn state(
+    messages: &[Message<'_>],
+    view: &RollingView,
+    held: InteractionRange,
+    time: &dyn Fn(usize) -> Option<String>,
+) -> String {
+    let held: Vec<String> = (held.start..=held.end).filter_map(|n| interaction(messages, view, n, time)).collect();
+    let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", held.join(","));
+    let summaries: Vec<String> = view.memory.summaries.iter().map(summary).collect();
+    text.push_str(&summaries.join(","));
+    text.push(']');
+    let last = view.interactions.last().map_or(0, end_of_last);
+    let pending: Vec<String> = others(messages, last..messages.len(), &|at| view.is_block(at));
+    if !pending.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ",\"pending\":[{}]", pending.join(","));
+    }
+    text.push('}');
+    text
+}
+
+fn interaction(
+    messages: &[Message<'_>],
+    view: &RollingView,
+    number: usize,
+    time: &dyn Fn(usize) -> Option<String>,
+) -> Option<String> {
+    let interaction = view.interaction(number)?;
+    let end = view.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
+    let side = |role| interaction.said.iter().copied().filter(move |&at| messages[at].role == role);
+    let request = side(Role::User).next();
+    let response = side(Role::Assistant).next_back();
+    let mut members: Vec<String> = Vec::new();
+    members.extend(request.map(|at| format!("\"userRequest\":{}", raw(&messages[at]))));
+    members.extend(response.map(|at| format!("\"aiResponse\":{}", raw(&messages[at]))));
+    let named = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
+    let rest = others(messages, interaction.start..end, &named);
+    if !rest.is_empty() {
+        members.push(format!("\"rest\":[{}]", rest.join(",")));
+    }
+    let ts = interaction.said.last().and_then(|&at| time(at));
+    members.extend(ts.map(|ts| format!("\"ts\":{}", quote(&ts))));
+    Some(format!("{{{}}}", members.join(",")))
+}
+
+/// The end of the messages of the last interaction: an exchange includes assistant messages after its answer.
+fn end_of_last(interaction: &Interaction) -> usize {
+    let said = interaction.said.last().map_or(0, |at| at + 1);
+    interaction.arrived.max(said)
+}
+
+/// The messages of a range as JSON, without system messages and those that `except` names.
+fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
+    range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| raw(&messages[at])).collect()
+}
+
+/// A message as JSON without white space between tokens.
+fn raw(message: &Message<'_>) -> String {
+    message.value().map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
+}
+
+fn summary(summary: &Summary) -> String {
+    let span = summary.range.span;
+    let mut range = format!("\"startIndex\":{},\"endIndex\":{}", span.start, span.end);
+    for (name, id) in [("startId", &summary.range.start_id), ("endId", &summary.range.end_id)] {
+        if let Some(id) = id {
+            let _ = write!(range, ",\"{name}\":{}", quote(id));
+        }
+    }
+    let ts = summary.ts.as_ref().map_or_else(String::new, |ts| format!(",\"ts\":{}", quote(ts)));
+    // Strings and numbers always serialize.
+    let ledger = serde_json::to_string(&summary.ledger).ok().filter(|_| !summary.ledger.is_empty());
+    let ledger = ledger.map_or_else(String::new, |ledger| format!(",\"ledger\":{ledger}"));
+    format!("{{\"range\":{{{range}}},\"text\":{}{ledger}{ts}}}", quote(&summary.text))
+}

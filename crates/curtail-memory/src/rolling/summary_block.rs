@@ -1,0 +1,121 @@
+//! The message that contains summaries: writing it and recognizing it.
+//!
+//! A message is recognized by its role, which no user and no tool has, or by the mark of the block, and by its place: nobody
+//! spoke before it. The block states the number of the interaction after it, so a summarized transcript contains all state that summarizing it
+//! again needs.
+
+use std::fmt::Write as _;
+
+use super::schedule::{InteractionRange, RollingState, Summary, SummaryRange};
+use crate::ledger::Ledger;
+use curtail_core::transcript::{Content, Message, Part, is_own_block, own_blocks};
+use curtail_core::visible::reads_as;
+
+const OPENING: &str = "<conversation_summaries next=";
+const OPEN: &str = "<conversation_summaries next=\"";
+const CLOSE: &str = "\n</conversation_summaries>";
+const NOTE: &str =
+    "What was said before the messages below, newest first. Ranges count what the user and the assistant said.";
+
+/// The text of the block: the summaries of `memory`, newest first. The messages after it begin with interaction number
+/// `next`.
+#[must_use]
+pub(super) fn write_block(memory: &RollingState, next: usize) -> String {
+    let mut text = format!("{OPEN}{next}\">\n{NOTE}");
+    for summary in memory.summaries.iter().rev() {
+        let InteractionRange { start, end } = summary.range.span;
+        let text_inside = escape(&summary.text);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\n<summary from=\"{start}\" to=\"{end}\">\n{text_inside}\n</summary>");
+    }
+    text + CLOSE
+}
+
+/// The first part of a message that is such a block, the state in it, and the number of the first interaction after it. Such
+/// a part was written by this program, or is all that somebody says who gives the instructions.
+#[must_use]
+pub(super) fn find_block(message: &Message<'_>) -> Option<(usize, RollingState, usize)> {
+    let instructions = message.role.instructs() && message.parts.len() == 1;
+    let count = own_blocks(message).max(usize::from(instructions));
+    let own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
+    let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| own(part));
+    parts.find_map(|(nth, part)| read_block(part).map(|(state, next)| (nth, state, next)))
+}
+
+fn read_block(part: &Part<'_>) -> Option<(RollingState, usize)> {
+    let Content::Text(text) = &part.content else { return None };
+    if text.len_bound() < OPEN.len() {
+        return None;
+    }
+    let text = text.decode();
+    let (next, rest) = text.strip_prefix(OPEN)?.strip_suffix(CLOSE)?.split_once("\">\n")?;
+    let mut blocks = rest.split("\n\n<summary from=\"");
+    (blocks.next()? == NOTE).then_some(())?;
+    let mut summaries = blocks.map(summary).collect::<Option<Vec<_>>>()?;
+    summaries.reverse();
+    Some((RollingState { seen: 0, summaries }, next.parse().ok()?))
+}
+
+fn summary(block: &str) -> Option<Summary> {
+    let (range, said) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
+    let (start, end) = range.split_once("\" to=\"")?;
+    let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
+    Some(Summary { range: SummaryRange::from(span), text: unescape(said), ledger: Ledger::default(), ts: None })
+}
+
+/// The tags of the block that a summary must not contain, without `<`.
+const TAGS: [&str; 3] = ["summary", "/summary", "/conversation_summaries"];
+
+/// `text` with a `\` behind the `<` of anything that reads as a tag of the block.
+fn escape(text: &str) -> String {
+    rewritten(text, |behind, out| {
+        out.push_str("<\\");
+        behind
+    })
+}
+
+/// The text of which [`escape`] made `text`.
+fn unescape(text: &str) -> String {
+    rewritten(text, |behind, out| {
+        out.push('<');
+        behind.strip_prefix('\\').unwrap_or(behind)
+    })
+}
+
+/// `text`, of which `write` writes the `<` of every tag, escaped or not. It gets what is behind the `<`, and returns where the
+/// text goes on.
+fn rewritten(text: &str, write: impl for<'t> Fn(&'t str, &mut String) -> &'t str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        out.push_str(before);
+        let tag = behind.trim_start_matches('\\');
+        rest = match TAGS.iter().any(|wanted| reads_as(tag, wanted)) {
+            true => write(behind, &mut out),
+            false => {
+                out.push('<');
+                behind
+            }
+        };
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, unescape};
+
+    #[test]
+    fn no_summary_closes_its_block() {
+        for (text, escaped) in [
+            ("</summary>", "<\\/summary>"),
+            ("</SUMMARY>", "<\\/SUMMARY>"),
+            ("<\u{200b}/ sum\u{ad}mary>", "<\\\u{200b}/ sum\u{ad}mary>"),
+            ("<\\/summary>", "<\\\\/summary>"),
+            ("</conversation_\u{fe0f}summaries>", "<\\/conversation_\u{fe0f}summaries>"),
+            ("a < b <c>", "a < b <c>"),
+        ] {
+            assert_eq!((escape(text).as_str(), unescape(escaped).as_str()), (escaped, text));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! When summaries are due, by the number of interactions and by their tokens, and what the window holds.
+
+use super::interactions::Interaction;
+use super::rolling_summary::{RollingSummary, RollingView};
+use super::schedule::InteractionRange;
+use super::utterances::utterances;
+use curtail_core::transcript::{Message, Pairs};
+
+impl RollingSummary {
+    /// The tokens of each interaction, calls and results included; nothing if no number of tokens triggers summaries.
+    pub(super) fn sizes(&self, messages: &[Message<'_>], interactions: &[Interaction], blocks: &[usize]) -> Vec<usize> {
+        if self.trigger.is_none() {
+            return Vec::new();
+        }
+        let pairs = Pairs::from_messages(messages);
+        let ends = interactions.iter().map(|interaction| interaction.arrived);
+        let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
+        let size = |(start, end): (usize, usize)| {
+            // What is kept whatever the window holds is no part of it.
+            let own = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].boundary);
+            let said = own.flat_map(|at| utterances(messages, &pairs, at, at + 1));
+            said.map(|said| self.tokenizer.count(&said.text)).sum()
+        };
+        starts.zip(ends).map(size).collect()
+    }
+
+    /// The ranges to summarize now. A summary that would be dropped in the same step is not made.
+    #[must_use]
+    pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
+        if self.trigger.is_none() {
+            let mut due = rolling.memory.due(self.rolling, rolling.seen());
+            // A window that has grown since the last run can start before the transcript does.
+            due.iter_mut().for_each(|span| span.start = span.start.max(rolling.first));
+            return due;
+        }
+        let last = rolling.memory.summaries.last().map_or(0, |summary| summary.range.span.end);
+        let ends = self.ends(rolling, last);
+        let starts = std::iter::once(last).chain(ends.iter().copied());
+        let first = |start: usize, end: usize| {
+            // The first summary of a full window leaves out the interaction that has just left it.
+            let oldest = (end + 1).saturating_sub(self.rolling.window.get());
+            if start == 0 { oldest.max(1) } else { start + 1 }
+        };
+        let mut due: Vec<_> =
+            starts.zip(&ends).map(|(start, &end)| InteractionRange { start: first(start, end), end }).collect();
+        due.drain(..due.len().saturating_sub(self.rolling.max_summaries.get()));
+        due
+    }
+
+    /// The last interaction of every summary after the one that ends with `seen`.
+    pub(super) fn ends(&self, rolling: &RollingView, seen: usize) -> Vec<usize> {
+        let numbers = seen + 1..=rolling.seen();
+        let Some(trigger) = self.trigger else {
+            return numbers.filter(|&number| self.rolling.due(number).is_some()).collect();
+        };
+        let window = self.rolling.window.get();
+        let (mut ends, mut last, mut tokens) = (Vec::new(), seen, 0);
+        for number in numbers {
+            tokens += size(rolling, number);
+            let full = number - last >= window + usize::from(last == 0);
+            if tokens > trigger || full {
+                ends.push(number);
+                (last, tokens) = (number, 0);
+            }
+        }
+        ends
+    }
+
+    /// The interactions in the window: the newest ones, as many as the window holds, and with a trigger as many as have no more
+    /// tokens. The newest one is always in.
+    #[must_use]
+    pub fn held(&self, rolling: &RollingView) -> InteractionRange {
+        let held = self.rolling.held(rolling.seen());
+        let Some(trigger) = self.trigger else { return held };
+        let mut left = trigger;
+        let fits = |number: &usize| {
+            let fits = *number == held.end || size(rolling, *number) <= left;
+            left = left.saturating_sub(size(rolling, *number));
+            fits
+        };
+        let count = (held.start.max(rolling.first)..=held.end).rev().take_while(fits).count();
+        InteractionRange { start: held.end + 1 - count, end: held.end }
+    }
+}
+
+/// The tokens of the interaction with this number.
+fn size(rolling: &RollingView, number: usize) -> usize {
+    number.checked_sub(rolling.first).and_then(|nth| rolling.sizes.get(nth)).copied().unwrap_or(0)
+}

@@ -1,0 +1,223 @@
+//! Exports a store as lines of JSON and imports them. A body is a JSON string, so that its bytes never change.
+
+use std::io::{BufRead, Write};
+
+use rusqlite::{Connection, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, listing, record, versions};
+
+/// What an import does with an entry that already exists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clash {
+    /// Imports nothing, and names the line.
+    #[default]
+    Refuse,
+    /// Keeps the entry of the store.
+    Keep,
+    /// Replaces it with the entry of the import.
+    Replace,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    #[serde(rename = "curtail-store")]
+    version: i32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    shelf: String,
+    scope: String,
+    id: String,
+    updated: i64,
+    body: Option<String>,
+    #[serde(rename = "marks")]
+    applied_ids: Vec<String>,
+    aside: Vec<AsideLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AsideLine {
+    body: String,
+    reason: String,
+    at: i64,
+}
+
+impl Store {
+    /// Writes a line with the version, then every entry as a line of JSON, and returns the number of entries.
+    /// All entries are read in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be read or `out` cannot be written.
+    pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
+        let at = |source| StoreError::database(&self.path, source);
+        let reading = self.connection.unchecked_transaction().map_err(at)?;
+        let version = versions::NEWEST;
+        write_line(out, &Head { version })?;
+        let numbers = numbers(&reading).map_err(at)?;
+        for number in &numbers {
+            write_line(out, &line(&reading, *number).map_err(at)?)?;
+        }
+        out.flush().map_err(StoreError::Export)?;
+        Ok(numbers.len())
+    }
+
+    /// Imports what [`Store::export`] wrote, all of it or nothing, and returns the number of entries written.
+    ///
+    /// # Errors
+    /// [`StoreError::Import`] with the line that is malformed or already exists; [`StoreError`] if the file cannot be
+    /// written.
+    pub fn import(&mut self, input: &mut dyn BufRead, clash: Clash) -> Result<usize, StoreError> {
+        self.transact(|transaction, path| {
+            let mut lines = TransferLines { input, number: 0 };
+            let head: Option<Head> = lines.next().map_err(|error| match error {
+                StoreError::Import { line, reason } => {
+                    let reason = format!("not an export of a store, as `curtail store export` writes it: {reason}");
+                    StoreError::Import { line, reason }
+                }
+                error => error,
+            })?;
+            check_head(head.as_ref())?;
+            let mut written = 0;
+            while let Some(line) = lines.next::<Line>()? {
+                let at = |source| StoreError::database(path, source);
+                let taken = take(transaction, &line, clash).map_err(at)?;
+                written += usize::from(taken.map_err(|reason| lines.fault(reason))?);
+            }
+            Ok(written)
+        })
+    }
+}
+
+fn write_line(out: &mut dyn Write, line: &impl Serialize) -> Result<(), StoreError> {
+    let text = serde_json::to_string(line).map_err(|error| StoreError::Export(error.into()))?;
+    writeln!(out, "{text}").map_err(StoreError::Export)
+}
+
+fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare("SELECT number FROM entry ORDER BY number")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
+}
+
+fn line(connection: &Connection, number: i64) -> rusqlite::Result<Line> {
+    let sql = "SELECT shelf, scope, id, updated, body FROM entry WHERE number = ?1";
+    let mut line = connection.query_row(sql, [number], |row| {
+        Ok(Line {
+            shelf: row.get(0)?,
+            scope: row.get(1)?,
+            id: row.get(2)?,
+            updated: row.get(3)?,
+            body: row.get(4)?,
+            applied_ids: Vec::new(),
+            aside: Vec::new(),
+        })
+    })?;
+    let mut applied = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
+    line.applied_ids = applied.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let (shelf, scope) = (Shelf::named(&line.shelf), Scope::named(&line.scope));
+    if let (Some(shelf), Some(scope)) = (shelf, scope) {
+        let id = line.id.as_str();
+        let asides = record::asides(connection, RecordKey { shelf, scope, id })?;
+        line.aside = asides.into_iter().map(AsideLine::from).collect();
+    }
+    Ok(line)
+}
+
+impl From<Aside> for AsideLine {
+    fn from(aside: Aside) -> AsideLine {
+        let Aside { body, reason, at } = aside;
+        AsideLine { body, reason, at }
+    }
+}
+
+/// The lines of an import, one at a time. Skips blank lines.
+struct TransferLines<'r> {
+    input: &'r mut dyn BufRead,
+    number: usize,
+}
+
+impl TransferLines<'_> {
+    fn next<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, StoreError> {
+        loop {
+            let mut text = String::new();
+            self.number += 1;
+            let read = self.input.read_line(&mut text);
+            if read.map_err(|error| self.fault(error.to_string()))? == 0 {
+                return Ok(None);
+            }
+            if !text.trim().is_empty() {
+                let parsed = serde_json::from_str(&text);
+                return parsed.map(Some).map_err(|error| self.fault(error.to_string()));
+            }
+        }
+    }
+
+    fn fault(&self, reason: String) -> StoreError {
+        let line = self.number;
+        StoreError::Import { line, reason }
+    }
+}
+
+fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
+    let reason = match head {
+        Some(head) if head.version <= versions::NEWEST => return Ok(()),
+        Some(head) => format!("written by a newer curtail (version {}); upgrade curtail", head.version),
+        None => "the file is empty; the first line of an export holds its version".to_owned(),
+    };
+    Err(StoreError::Import { line: 0, reason })
+}
+
+/// Writes one entry: `Ok(Ok(true))` if it was written, `Ok(Err(reason))` if the line cannot be imported.
+fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::Result<Result<bool, String>> {
+    let (Some(shelf), Some(scope)) = (Shelf::named(&line.shelf), Scope::named(&line.scope)) else {
+        return Ok(Err(format!(
+            "unknown shelf or scope: {} {}; the shelves are memory and summary, the scopes thread and resource",
+            line.shelf, line.scope
+        )));
+    };
+    let id = line.id.as_str();
+    let key = RecordKey { shelf, scope, id };
+    let there = entry_exists(transaction, key)?;
+    match clash {
+        Clash::Refuse if there => {
+            let (shelf, scope) = (shelf.name(), scope.name());
+            return Ok(Err(format!(
+                "the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace"
+            )));
+        }
+        Clash::Keep if there => return Ok(Ok(false)),
+        Clash::Replace => listing::remove(transaction, key)?,
+        Clash::Refuse | Clash::Keep => false,
+    };
+    insert(transaction, line)?;
+    Ok(Ok(true))
+}
+
+fn entry_exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3)";
+    let at = params![key.shelf.name(), key.scope.name(), key.id];
+    connection.query_row(sql, at, |row| row.get(0))
+}
+
+fn insert(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
+    let Line { shelf, scope, id, updated, body, .. } = line;
+    transaction.execute(
+        "INSERT INTO entry (shelf, scope, id, updated, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![shelf, scope, id, updated, body],
+    )?;
+    let number = transaction.last_insert_rowid();
+    for id in &line.applied_ids {
+        let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
+        transaction.execute(sql, params![number, id])?;
+    }
+    for AsideLine { body, reason, at } in &line.aside {
+        let sql = "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)";
+        transaction.execute(sql, params![number, body, reason, at])?;
+    }
+    Ok(())
+}

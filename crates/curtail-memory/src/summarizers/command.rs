@@ -1,0 +1,281 @@
+//! Runs a program that reads messages as JSON from standard input and writes a summary to standard output.
+//! It knows processes and pipes, not what the program does.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::failure::quote;
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
+use curtail_core::error::system_message;
+
+/// The variable that passes the budget, in tokens, to the program.
+const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";
+
+/// The most bytes that are kept of standard output, and of standard error.
+const LARGEST_ANSWER: u64 = 16 << 20;
+
+/// The interval at which the program's status is checked.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How long pipes may stay open after a program has ended or was stopped: its own child processes may hold them.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Set this flag to stop all programs that make summaries, as after a signal that ends this process: they run in groups of
+/// their own, so a terminal does not send it to them.
+#[must_use]
+pub fn stop_flag() -> &'static Arc<AtomicBool> {
+    static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+    &STOP
+}
+
+/// Runs a program for each summary.
+///
+/// The program reads one JSON array of messages, each with `role` (`system`, `user`, `assistant` or `tool`) and `content`. A
+/// tool result also has the tool's `name`, and a first message with the name `facts` may hold what is kept in front of the
+/// summary. A tool call has `tool_call` with `name` and `arguments` instead of `content`. The
+/// environment variable `CURTAIL_SUMMARY_TOKENS` holds the budget.
+pub struct Command {
+    program: String,
+    arguments: Vec<String>,
+    timeout: Duration,
+}
+
+impl Command {
+    /// The program and arguments of a command line, split by [`split_words`]. There is no shell.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Setup`] if the command line has no program or an unclosed quote.
+    pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
+        let mut words = split_words(line).map_err(|error| Failure::Setup(error.to_string()))?.into_iter();
+        let Some(program) = words.next() else {
+            return Err(Failure::Setup(
+                "the summarizer's command is empty; give a program and its arguments".to_owned(),
+            ));
+        };
+        Ok(Self { program, arguments: words.collect(), timeout })
+    }
+
+    fn start(&self, tokens: usize) -> Result<Child, Failure> {
+        let mut command = std::process::Command::new(&self.program);
+        // A group of its own, so that the programs that it starts can be ended with it. Windows has no such groups.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+            .args(&self.arguments)
+            .env(BUDGET_VARIABLE, tokens.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| self.failed(&format!("cannot be started: {}", system_message(&error))))
+    }
+
+    /// Runs the program to its end and returns what it wrote.
+    fn run(&self, input: String, tokens: usize) -> Result<Vec<u8>, Failure> {
+        let deadline = Instant::now() + self.timeout;
+        let mut child = self.start(tokens)?;
+        if let Some(pipe) = child.stdin.take() {
+            spawn(move || feed(pipe, &input));
+        }
+        let output = drain(child.stdout.take());
+        let errors = drain(child.stderr.take());
+        let status = self.wait(&mut child, deadline)?;
+        let errors = errors.recv_timeout(GRACE).unwrap_or_default();
+        if status.is_none() && stop_flag().load(Ordering::Relaxed) {
+            return Err(self.failed("was stopped by a signal"));
+        }
+        let Some(status) = status else {
+            let seconds = self.timeout.as_secs_f64();
+            return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
+        };
+        if !status.success() {
+            return Err(self.failed(&format!("{status}; its standard error: {}", quote(&errors))));
+        }
+        match output.recv_timeout(GRACE.max(deadline.saturating_duration_since(Instant::now()))) {
+            Ok(text) => Ok(text),
+            Err(RecvTimeoutError::Timeout) => Err(self.failed("ended, but its standard output stayed open")),
+            Err(RecvTimeoutError::Disconnected) => Err(self.failed("its output cannot be read")),
+        }
+    }
+
+    /// The program's exit status, or `None` if its time ran out and it was stopped.
+    fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
+        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
+        loop {
+            if let Some(status) = child.try_wait().map_err(lost)? {
+                return Ok(Some(status));
+            }
+            if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
+                stop(child);
+                child.wait().map_err(lost)?;
+                return Ok(None);
+            }
+            sleep(TICK);
+        }
+    }
+
+    fn failed(&self, how: &str) -> Failure {
+        Failure::Program(format!("{}: {how}", self.program))
+    }
+}
+
+impl Summarizer for Command {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let output = self.run(messages(utterances), budget.tokens)?;
+        let text =
+            String::from_utf8(output).map_err(|_| self.failed("its output is not UTF-8; a summary must be text"))?;
+        if text.trim().is_empty() {
+            return Err(self.failed("wrote nothing; it must write a summary to standard output"));
+        }
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        Some(Request { to: shown(words), body: messages(utterances) })
+    }
+}
+
+/// The command line, quoted so that different words never look the same.
+fn shown<'w>(words: impl Iterator<Item = &'w String>) -> String {
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
+    let spell = |word: &String| match word.as_str() {
+        word if !word.is_empty() && plain(word) => word.to_owned(),
+        word => format!("{word:?}"),
+    };
+    words.map(spell).collect::<Vec<_>>().join(" ")
+}
+
+fn messages(utterances: &[Utterance<'_>]) -> String {
+    let messages: Vec<Value> = utterances.iter().map(message).collect();
+    Value::Array(messages).to_string()
+}
+
+fn message(utterance: &Utterance<'_>) -> Value {
+    let text = utterance.text.as_ref();
+    match &utterance.speaker {
+        Speaker::System => json!({"role": "system", "content": text}),
+        Speaker::Facts => json!({"role": "system", "name": "facts", "content": text}),
+        Speaker::User => json!({"role": "user", "content": text}),
+        Speaker::Assistant => json!({"role": "assistant", "content": text}),
+        Speaker::Tool(name) => json!({"role": "tool", "name": name, "content": text}),
+        Speaker::Call(name) => {
+            json!({"role": "assistant", "tool_call": {"name": name, "arguments": text}})
+        }
+    }
+}
+
+/// Writes the input. An error is ignored: a program may close the pipe early, and its exit status says whether it failed.
+fn feed(mut pipe: impl Write, input: &str) {
+    let _ = pipe.write_all(input.as_bytes());
+}
+
+/// Ends a program and, on Unix, those that it started in its group. This fails if it has just ended by itself.
+fn stop(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+}
+
+/// Reads a pipe to its end in a thread of its own, so that no pipe fills up while another is read.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let read = pipe.by_ref().take(LARGEST_ANSWER).read_to_end(&mut kept);
+            let rest = read.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
+            if rest.is_err() {
+                return;
+            }
+        }
+        // Nobody waits for the output of a program that was stopped.
+        let _ = sender.send(kept);
+    });
+    receiver
+}
+
+/// Why a command line cannot be split into words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitError(String);
+
+impl fmt::Display for SplitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SplitError {}
+
+/// The words of a command line, separated by white space, except within `'…'` or `"…"`. A backslash takes the next character
+/// literally, except within `'…'`.
+///
+/// # Errors
+///
+/// [`SplitError`] if a quote is not closed or nothing follows the last backslash.
+pub fn split_words(line: &str) -> Result<Vec<String>, SplitError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None, space) if space.is_whitespace() => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (Some(open), close) if open == close => quote = None,
+            (None | Some('"'), '\\') => match letters.next() {
+                Some(next) => word.get_or_insert_default().push(next),
+                None => return Err(SplitError(format!("nothing follows the last \\ in: {line}"))),
+            },
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(SplitError(format!("a {open} is not closed in: {line}")));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_words;
+
+    #[test]
+    fn command_lines_are_split_as_a_shell_would() {
+        for (line, words) in [
+            ("prog  a b", &["prog", "a", "b"][..]),
+            ("'my prog' \"a b\"c", &["my prog", "a bc"]),
+            (r#"p a\ b "\"" '\'"#, &["p", "a b", "\"", "\\"]),
+            ("p ''", &["p", ""]),
+            (" ", &[]),
+        ] {
+            assert_eq!(
+                split_words(line).ok().as_deref(),
+                Some(&words.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+                "{line}"
+            );
+        }
+        for bad in ["p 'a", "p \"a", "p \\"] {
+            assert!(split_words(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Files of rows, whatever their format: one column is read as texts and rewritten.
+
+#![forbid(unsafe_code)]
+
+mod arrow;
+mod columns;
+mod guard;
+mod parquet;
+
+use std::sync::Arc;
+
+use curtail_core::error::Error;
+use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
+
+/// An open table with the column that holds its transcripts.
+#[derive(Debug)]
+pub enum Table {
+    /// A Parquet file.
+    Parquet(Arc<parquet::Table>),
+    /// An Arrow IPC file or stream.
+    Arrow(Arc<arrow::Table>),
+}
+
+/// Reads the rows of a table.
+pub enum Rows {
+    /// The rows of a Parquet file.
+    Parquet(parquet::Rows),
+    /// The rows of an Arrow file.
+    Arrow(arrow::Rows),
+}
+
+/// Writes a table with new texts, in the format of the old one.
+pub enum TableSink {
+    /// A Parquet file.
+    Parquet(Box<parquet::TableSink>),
+    /// An Arrow file.
+    Arrow(Box<arrow::TableSink>),
+}
+
+impl Table {
+    /// Opens `source` at the column `wanted`, or at the only column whose first text is a transcript. A page of
+    /// Parquet or a batch of Arrow may have `most` bytes after decompression.
+    ///
+    /// # Errors
+    /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
+    pub fn open(
+        source: &Source,
+        format: TableFormat,
+        (wanted, most): (Option<&str>, Option<usize>),
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(match format {
+            TableFormat::Parquet => Self::Parquet(parquet::Table::open(source, wanted, most, is_transcript)?),
+            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, (wanted, most), is_transcript)?),
+            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, (wanted, most), is_transcript)?),
+        }))
+    }
+
+    /// Its format.
+    #[must_use]
+    pub fn format(&self) -> TableFormat {
+        match self {
+            Self::Parquet(_) => TableFormat::Parquet,
+            Self::Arrow(table) if table.is_stream() => TableFormat::ArrowStream,
+            Self::Arrow(_) => TableFormat::ArrowFile,
+        }
+    }
+}
+
+impl Rows {
+    /// All rows of `table`.
+    #[must_use]
+    pub fn new(table: &Table) -> Self {
+        match table {
+            Table::Parquet(table) => Self::Parquet(parquet::Rows::new(table)),
+            Table::Arrow(table) => Self::Arrow(arrow::Rows::new(table)),
+        }
+    }
+
+    /// Whether all rows were read.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Parquet(rows) => rows.is_done(),
+            Self::Arrow(rows) => rows.is_done(),
+        }
+    }
+
+    /// Bytes of the file that were read, counted in whole row groups or batches.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        match self {
+            Self::Parquet(rows) => rows.taken(),
+            Self::Arrow(rows) => rows.taken(),
+        }
+    }
+
+    /// Fills `buffer` with the texts of the next rows of a row group or batch, or of one row `alone`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+        match self {
+            Self::Parquet(rows) => rows.next_block(buffer, alone),
+            Self::Arrow(rows) => rows.next_block(buffer, alone),
+        }
+    }
+}
+
+impl TableSink {
+    /// Begins to write the rows of `table` to `sink`.
+    ///
+    /// # Errors
+    /// The system refused to create the file, or the old file can no longer be read.
+    pub fn new(table: &Table, sink: FileSink) -> Result<Self, Error> {
+        Ok(match table {
+            Table::Parquet(table) => Self::Parquet(Box::new(parquet::TableSink::new(table, sink)?)),
+            Table::Arrow(table) => Self::Arrow(Box::new(arrow::TableSink::new(table, sink)?)),
+        })
+    }
+
+    /// Adds rows of the row group or batch `group`, from 1, whose new texts are in `output`. `changed` is true if any of
+    /// them changed.
+    ///
+    /// # Errors
+    /// The system refused to write, or the old file can no longer be read.
+    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), Error> {
+        match self {
+            Self::Parquet(sink) => sink.write(group, rows, output, changed),
+            Self::Arrow(sink) => sink.write(group, rows, output, changed),
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// As [`TableSink::write`].
+    pub fn finish(self) -> Result<FileSink, Error> {
+        match self {
+            Self::Parquet(sink) => sink.finish(),
+            Self::Arrow(sink) => sink.finish(),
+        }
+    }
+}

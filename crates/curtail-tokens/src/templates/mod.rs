@@ -1,0 +1,335 @@
+//! Chat templates of Hugging Face models, rendered as `transformers` renders them. This module knows no tokenizer and no
+//! budget.
+
+mod message;
+mod python;
+mod renderer;
+
+use std::ffi::OsString;
+use std::io::{Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Kwargs;
+use minijinja::{Environment, Error, ErrorKind, State, Value};
+
+use curtail_core::counting::{Prepared, Template};
+use curtail_core::json::Text;
+use curtail_core::transcript::Message;
+
+pub use curtail_core::counting::TemplateError;
+pub use message::{ChatMessage, ToolList};
+use renderer::Renderers;
+#[doc(hidden)]
+pub use renderer::serve;
+
+/// The most bytes of a file with a template or tools. The longest template of a known model has 20,000.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// The steps that every rendering may take, and what each message adds to them. Templates of known models take a few hundred
+/// for a message.
+const STEPS: u64 = 2_000_000;
+const STEPS_OF_A_MESSAGE: u64 = 20_000;
+
+/// The most bytes of a rendered text.
+const LONGEST_TEXT: usize = 256 << 20;
+
+/// A chat template and the special tokens of its model.
+///
+/// A template is a program that somebody else wrote. Its steps and the length of its text are bounded, but in this process it
+/// can still use any memory, and abort it by values that contain themselves. [`isolate`](Self::isolate) renders elsewhere.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_tokens::templates::{ChatMessage, ChatTemplate};
+///
+/// let reading = Reading::new(Framing::Records, None, None)?;
+/// let document = reading.parse(r#"{"messages": [{"role": "user", "content": "Hello"}]}"#)?;
+/// let (_, transcript) = &reading.transcripts(&document)?[0];
+/// let messages = ChatMessage::from_message(&transcript.messages[0]);
+///
+/// let template = ChatTemplate::compile("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")?;
+/// assert_eq!(template.render(&messages.iter().collect::<Vec<_>>(), None)?, "<user>Hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    /// The file, as messages name it.
+    origin: String,
+    /// The templates by name.
+    sources: Vec<(String, String)>,
+    /// The processes that render, unless this one does.
+    renderers: Option<Renderers>,
+    /// `bos_token` and the like.
+    special: Vec<(String, Value)>,
+    /// Tools for transcripts that contain none.
+    pub tools: Option<ToolList>,
+    /// Whether the template begins a reply at the end.
+    pub add_generation_prompt: bool,
+}
+
+fn refused(error: &Error) -> TemplateError {
+    if error.kind() == ErrorKind::OutOfFuel {
+        return TemplateError::new(String::from("it takes more steps than rendering may take; it may never end"));
+    }
+    let detail = error.detail().map(str::to_owned);
+    TemplateError::new(detail.unwrap_or_else(|| Error::from(error.kind()).to_string()))
+}
+
+const DEFAULT: &str = "default";
+const TOOL_USE: &str = "tool_use";
+
+impl ChatTemplate {
+    /// Reads a template: a `chat_template.jinja`, a `tokenizer_config.json`, or the folder of a model that contains one of
+    /// them. Special tokens are those of the `tokenizer_config.json` beside it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, no template in it, or a template that cannot be compiled.
+    pub fn open(path: &Path) -> Result<Self, TemplateError> {
+        let folder =
+            if path.is_dir() { path.to_owned() } else { path.parent().map_or_else(PathBuf::new, Path::to_owned) };
+        let is_config = path.extension().is_some_and(|extension| extension == "json");
+        let jinja = if path.is_dir() { folder.join("chat_template.jinja") } else { path.to_owned() };
+        let config_path = if is_config { path.to_owned() } else { folder.join("tokenizer_config.json") };
+        let config = match config_path.exists() {
+            true => read_json(&config_path)?,
+            false => serde_json::Value::Null,
+        };
+        let inline = || {
+            let found = templates_of(&config["chat_template"]);
+            let none = || TemplateError::new(format!("{}: no chat template found", config_path.display()));
+            if found.is_empty() { Err(none()) } else { Ok(found) }
+        };
+        let sources = if !is_config && jinja.exists() {
+            vec![(DEFAULT.to_owned(), read_text(&jinja)?)]
+        } else if is_config || path.is_dir() {
+            inline()?
+        } else {
+            vec![(DEFAULT.to_owned(), read_text(path)?)]
+        };
+        let origin = if !is_config && jinja.exists() { jinja } else { config_or(path, config_path, is_config) };
+        let mut template = Self::of_sources(sources, origin.display().to_string())?;
+        template.special = special_tokens(&config);
+        Ok(template)
+    }
+
+    /// Renders in processes of `command`, a program and its arguments, which calls [`serve`] with its standard streams. What a
+    /// template does there ends at most that process, and is an error here.
+    pub fn isolate(&mut self, command: Vec<OsString>) {
+        self.renderers = Some(Renderers::new(command, self));
+    }
+
+    /// Compiles one template, without special tokens.
+    ///
+    /// # Errors
+    /// The template is not valid.
+    pub fn compile(source: &str) -> Result<Self, TemplateError> {
+        Self::of_sources(vec![(DEFAULT.to_owned(), source.to_owned())], String::from("template"))
+    }
+
+    fn of_sources(sources: Vec<(String, String)>, origin: String) -> Result<Self, TemplateError> {
+        let mut template = Self {
+            environment: environment()?,
+            origin,
+            sources,
+            renderers: None,
+            special: Vec::new(),
+            tools: None,
+            add_generation_prompt: false,
+        };
+        for (name, source) in &template.sources {
+            let added = template.environment.add_template_owned(name.clone(), without_generation_tags(source));
+            added.map_err(|error| template.placed(&error))?;
+        }
+        Ok(template)
+    }
+
+    /// An error with the file and the line that it is about.
+    fn placed(&self, error: &Error) -> TemplateError {
+        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
+        let name = match (error.name(), self.sources.len()) {
+            (Some(name), 2..) => format!(" (template {name:?})"),
+            _ => String::new(),
+        };
+        TemplateError::new(format!("{}{line}:{name} {}", self.origin, refused(error)))
+    }
+
+    /// The text that the model reads.
+    ///
+    /// # Errors
+    /// The template refuses the messages, such as roles that do not alternate.
+    pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
+        let tools = tools.or(self.tools.as_ref());
+        let messages: Vec<Value> = messages.iter().map(|message| message.0.clone()).collect();
+        let request = Value::from_pairs([
+            ("messages", Value::from(messages)),
+            ("tools", tools.map_or(Value::from(()), |tools| tools.0.clone())),
+            ("documents", Value::from(())),
+            ("add_generation_prompt", Value::from(self.add_generation_prompt)),
+        ]);
+        match &self.renderers {
+            Some(renderers) => renderers.render(&request),
+            None => self.render_request(&request),
+        }
+    }
+
+    /// Renders in this process.
+    fn render_request(&self, request: &Value) -> Result<String, TemplateError> {
+        let part = |name: &str| request.get_attr(name).unwrap_or_default();
+        let name = if part("tools").is_none() { DEFAULT } else { TOOL_USE };
+        let messages = part("messages").len().unwrap_or(0) as u64;
+        let mut environment = self.environment.clone();
+        environment.set_fuel(Some(STEPS.saturating_add(STEPS_OF_A_MESSAGE.saturating_mul(messages))));
+        let found = environment.get_template(name).or_else(|_| environment.get_template(DEFAULT));
+        let template = found.map_err(|error| self.placed(&error))?;
+        let own = ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
+        let context = Value::from_pairs(own.into_iter().chain(self.special.iter().cloned()));
+        let mut text = BoundedText(Vec::new());
+        let done = template.render_captured_to(context, &mut text).map(|_| ());
+        if text.0.len() >= LONGEST_TEXT {
+            return Err(TemplateError::new(format!("{}: its text is longer than {LONGEST_TEXT} bytes", self.origin)));
+        }
+        done.map_err(|error| self.placed(&error))?;
+        String::from_utf8(text.0).map_err(|_| TemplateError::new(format!("{}: its text is not UTF-8", self.origin)))
+    }
+}
+
+impl Template for ChatTemplate {
+    fn prepare(&self, preamble: &[Text<'_>], messages: &[Message<'_>]) -> Box<dyn Prepared + '_> {
+        let (tools, texts) = ToolList::from_preamble(preamble);
+        let instructions = match messages.iter().any(|message| message.role.instructs()) {
+            true => Vec::new(),
+            false => texts.iter().map(|text| ChatMessage::from_instructions(text)).collect(),
+        };
+        let messages = messages.iter().map(ChatMessage::from_message).collect();
+        Box::new(PreparedChat { template: self, tools, instructions, messages })
+    }
+}
+
+/// A transcript whose messages are ready to be rendered again and again.
+struct PreparedChat<'t> {
+    template: &'t ChatTemplate,
+    tools: Option<ToolList>,
+    /// Instructions outside the list of messages, if no message has any.
+    instructions: Vec<ChatMessage>,
+    /// What each message becomes.
+    messages: Vec<Vec<ChatMessage>>,
+}
+
+impl Prepared for PreparedChat<'_> {
+    fn text(&self, kept: &mut dyn Iterator<Item = usize>) -> Result<String, TemplateError> {
+        let messages = kept.flat_map(|at| &self.messages[at]);
+        let messages: Vec<&ChatMessage> = self.instructions.iter().chain(messages).collect();
+        self.template.render(&messages, self.tools.as_ref())
+    }
+}
+
+/// A text that takes at most [`LONGEST_TEXT`] bytes.
+struct BoundedText(Vec<u8>);
+
+impl Write for BoundedText {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let room = LONGEST_TEXT - self.0.len();
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() > room { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The file that the templates come from, if it is no `chat_template.jinja` of a folder.
+fn config_or(path: &Path, config: PathBuf, is_config: bool) -> PathBuf {
+    if is_config || path.is_dir() { config } else { path.to_owned() }
+}
+
+/// Jinja as `transformers` sets it up.
+fn environment() -> Result<Environment<'static>, TemplateError> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|error| refused(&error))?);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_debug(true);
+    environment.set_formatter(|out, _: &mut State, value| {
+        out.write_str(&python::text(value)?).map_err(|_| Error::new(ErrorKind::WriteFailure, "cannot write"))
+    });
+    environment.add_filter("tojson", |value: &Value, options: Kwargs| python::to_json(value, &options));
+    environment.add_filter("string", |value: &Value| python::text(value));
+    environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, message))
+    });
+    environment.add_function("strftime_now", |format: String| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        python::strftime(&format, now)
+    });
+    Ok(environment)
+}
+
+/// `{% generation %}` marks what a model wrote and renders nothing: a block that is always taken in its place.
+fn without_generation_tags(source: &str) -> String {
+    let mut text = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some((before, after)) = rest.split_once("{%") {
+        let Some((tag, behind)) = after.split_once("%}") else { break };
+        let keyword = tag.trim_matches(['-', '+']).trim();
+        let replaced = match keyword {
+            "generation" => tag.replace("generation", "if true"),
+            "endgeneration" => tag.replace("endgeneration", "endif"),
+            _ => tag.to_owned(),
+        };
+        text.push_str(&format!("{before}{{%{replaced}%}}"));
+        rest = behind;
+    }
+    text + rest
+}
+
+fn read_text(path: &Path) -> Result<String, TemplateError> {
+    let wrong = |error: std::io::Error| {
+        TemplateError::new(format!("{}: {}", path.display(), curtail_core::error::system_message(&error)))
+    };
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
+    if read.map_err(wrong)? as u64 > LARGEST_FILE {
+        return Err(TemplateError::new(format!("{}: larger than {} MB", path.display(), LARGEST_FILE >> 20)));
+    }
+    Ok(text)
+}
+
+/// The JSON value of a file.
+fn read_json(path: &Path) -> Result<serde_json::Value, TemplateError> {
+    let wrong = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
+    serde_json::from_str(&read_text(path)?).map_err(wrong)
+}
+
+/// The templates of a `tokenizer_config.json`: one, or a list of them with names.
+fn templates_of(value: &serde_json::Value) -> Vec<(String, String)> {
+    if let Some(source) = value.as_str() {
+        return vec![(DEFAULT.to_owned(), source.to_owned())];
+    }
+    let named = value.as_array().into_iter().flatten();
+    let text = |entry: &serde_json::Value, key: &str| entry[key].as_str().map(str::to_owned);
+    named.filter_map(|entry| Some((text(entry, "name")?, text(entry, "template")?))).collect()
+}
+
+/// `bos_token` and the like: strings, or objects with a `content`.
+fn special_tokens(config: &serde_json::Value) -> Vec<(String, Value)> {
+    let members = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with("_token"));
+    let token = |value: &serde_json::Value| value.as_str().or(value["content"].as_str()).map(Value::from);
+    members.filter_map(|(key, value)| Some((key.clone(), token(value)?))).collect()
+}
+
+impl ToolList {
+    /// Reads tools from a JSON file: a list of them, or an object with one under `tools`.
+    ///
+    /// # Errors
+    /// The file cannot be read or contains no list.
+    pub fn open(path: &Path) -> Result<Self, TemplateError> {
+        let value = read_json(path)?;
+        let list = if value.is_array() { &value } else { &value["tools"] };
+        let none = || TemplateError::new(format!("{}: no list of tools found", path.display()));
+        if list.is_array() { Ok(Self(message::from_json(list.clone()))) } else { Err(none()) }
+    }
+}

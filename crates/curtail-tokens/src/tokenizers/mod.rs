@@ -1,0 +1,184 @@
+//! Counts the tokens of a text. It knows no messages, and no files except a `tokenizer.json`.
+
+mod approximate;
+mod huggingface;
+mod huggingface_bounds;
+mod models;
+mod tiktoken;
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+use curtail_core::suggest::closest;
+
+pub use approximate::Approximate;
+pub use curtail_core::counting::{BY_USAGE, Calibrated, Tokenizer};
+pub use huggingface::HuggingFace;
+pub use models::{ModelTokenizer, tokenizer_for_model};
+pub use tiktoken::Tiktoken;
+
+/// The name of the default tokenizer.
+pub const DEFAULT: &str = "o200k_base";
+
+/// The name of the estimate for models without a public tokenizer.
+const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
+
+/// What is wrong with the file whose tokenizer panicked first. A global, because counting returns no error.
+static PANIC: OnceLock<String> = OnceLock::new();
+
+/// Why counting panicked, if it did because of the file of a tokenizer.
+#[must_use]
+pub fn tokenizer_panic() -> Option<&'static str> {
+    PANIC.get().map(String::as_str)
+}
+
+/// A tokenizer as `curtail tokenizers` lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name, which [`tokenizer_by_name`] takes.
+    pub name: &'static str,
+    /// `tiktoken`, `approximate` or `huggingface`.
+    pub kind: &'static str,
+    /// The models that use it, by the start of their names.
+    pub models: Vec<&'static str>,
+    /// Whether its counts equal those of the models' own tokenizer.
+    pub exact: bool,
+}
+
+/// One kind of tokenizers, in a file of its own.
+struct Family {
+    /// Its tokenizers.
+    members: fn() -> Vec<Listed>,
+    /// How to name one of them.
+    usage: fn() -> String,
+    /// The tokenizer of a name; `None` if the name is of another family.
+    open: fn(&str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>>,
+}
+
+/// Every family of tokenizers, that of the default first.
+static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &approximate::FAMILY, &huggingface::FAMILY];
+
+/// All tokenizers, the default first.
+#[must_use]
+pub fn all() -> Vec<Listed> {
+    FAMILIES.iter().flat_map(|family| (family.members)()).collect()
+}
+
+/// The tokenizer of a name: an encoding, `approx` or `approx:ENCODING`, or the path of a `tokenizer.json`, which contains
+/// a `/` or ends in `.json`.
+///
+/// # Errors
+///
+/// [`UnknownTokenizer`] if no tokenizer has that name (the message names the most similar one) or the file cannot be used.
+///
+/// ```
+/// let tokenizer = curtail_tokens::tokenizers::tokenizer_by_name("o200k_base")?;
+/// assert_eq!(tokenizer.count("Hello, world!"), 4);
+/// assert!(tokenizer.exact());
+/// # Ok::<(), curtail_tokens::tokenizers::UnknownTokenizer>(())
+/// ```
+pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
+    let unknown = || {
+        let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
+        let hint = suggestion(name, names.chain(["approx"]));
+        Err(UnknownTokenizer::new(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
+    };
+    FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
+}
+
+/// The tokenizer that is to be calibrated, if `name` chooses calibration: `usage` or `usage:NAME`.
+///
+/// # Errors
+/// As [`tokenizer_by_name`].
+#[must_use]
+pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>> {
+    let rest = name.strip_prefix(BY_USAGE)?;
+    let base = if rest.is_empty() { DEFAULT } else { rest.strip_prefix(':')? };
+    Some(tokenizer_by_name(base))
+}
+
+/// No tokenizer has that name or serves that model. The message says which names there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTokenizer {
+    message: String,
+}
+
+impl fmt::Display for UnknownTokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UnknownTokenizer {}
+
+impl UnknownTokenizer {
+    fn new(message: String) -> Self {
+        Self { message }
+    }
+}
+
+/// Whether the tokenizer called `name` is read from a file.
+#[must_use]
+pub fn names_tokenizer_file(name: &str) -> bool {
+    name.split(':').any(is_file_name)
+}
+
+/// Whether a name is the path of a file.
+fn is_file_name(name: &str) -> bool {
+    name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "json")
+}
+
+/// How to name a tokenizer, in one line.
+fn usage() -> String {
+    let [first @ .., last] = FAMILIES.map(|family| (family.usage)());
+    format!("{} and {last}", first.join(", "))
+}
+
+/// A question that names the most similar of some names, if one is similar enough.
+fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    closest(name, names).map_or_else(|| String::from(";"), |name| format!("; did you mean {name:?}?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calibrated, Tokenizer, tokenizer_by_name, tokenizer_by_usage};
+
+    fn by(factor: f64) -> Calibrated {
+        Calibrated::new(tokenizer_by_name("o200k_base").unwrap(), factor)
+    }
+
+    #[test]
+    fn counts_are_multiplied_and_rounded() {
+        let ten = "a b c d e f g h i j";
+        for (factor, expected) in [(1.0, 10), (1.25, 13), (0.64, 6), (3.0, 30)] {
+            let tokenizer = by(factor);
+            assert_eq!(tokenizer.count(ten), expected, "{factor}");
+            assert_eq!(tokenizer.count_until(ten, expected), Some(expected), "{factor}");
+            assert_eq!(tokenizer.count_until(ten, expected - 1), None, "{factor}");
+        }
+        assert_eq!(by(1.25).name(), "usage:o200k_base");
+    }
+
+    #[test]
+    fn what_is_cut_fits() {
+        let text = "one two three four five six seven eight nine ten";
+        for factor in [0.3, 0.64, 1.0, 1.7, 3.9] {
+            for tokens in 0..12 {
+                let tokenizer = by(factor);
+                assert!(tokenizer.count(&text[..tokenizer.head(text, tokens)]) <= tokens, "{factor} {tokens}");
+                assert!(tokenizer.count(&text[tokenizer.tail(text, tokens)..]) <= tokens, "{factor} {tokens}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_chooses_the_tokenizer_that_is_calibrated() {
+        let named = |name: &str| tokenizer_by_usage(name).map(|found| found.map(|own| own.name().to_owned()).ok());
+        assert_eq!(named("usage"), Some(Some(String::from("o200k_base"))));
+        assert_eq!(named("usage:cl100k_base"), Some(Some(String::from("cl100k_base"))));
+        assert_eq!((named("usage:nothing"), named("usages"), named("gpt2")), (Some(None), None, None));
+    }
+}

@@ -1,0 +1,218 @@
+//! The progress of a batch: bars on a terminal, a line every ten seconds in a log. It knows files, bytes and units, no
+//! messages.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::console;
+use curtail_core::visible::one_line;
+use curtail_io::Source;
+
+/// A batch that ends sooner than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often a log gets a line.
+const LOG_EVERY: Duration = Duration::from_secs(10);
+/// A file of at least this size gets its own bar; the bars of smaller files would disappear before they can be read.
+const OWN_BAR: u64 = 4 * 1024 * 1024;
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Not at all.
+    Never,
+    /// Bars, once it has taken half a second.
+    Bars,
+    /// Bars from the start.
+    BarsNow,
+    /// A line every ten seconds, and one at the end.
+    Lines,
+}
+
+/// Watches a batch and shows its progress on standard error.
+#[derive(Debug, Default)]
+pub struct Progress(Option<Mutex<Watch>>);
+
+#[derive(Debug)]
+struct Watch {
+    show: Show,
+    begun: Instant,
+    /// When a line was last written.
+    said: Instant,
+    total: Option<u64>,
+    read: u64,
+    units: u64,
+    summaries: u64,
+    bars: Option<Bars>,
+    /// The files in progress: name, length if known, bytes read.
+    files: BTreeMap<usize, (String, Option<u64>, u64)>,
+}
+
+#[derive(Debug)]
+struct Bars {
+    all: MultiProgress,
+    sum: ProgressBar,
+    files: BTreeMap<usize, ProgressBar>,
+}
+
+impl Progress {
+    /// Watches a batch of `sources`.
+    #[must_use]
+    pub fn new(show: Show, sources: &[Source]) -> Self {
+        if show == Show::Never {
+            return Self(None);
+        }
+        let total = sources.iter().map(Source::len_hint).sum();
+        let now = Instant::now();
+        let (read, units, summaries, files) = (0, 0, 0, BTreeMap::new());
+        Self(Some(Mutex::new(Watch { show, begun: now, said: now, total, read, units, summaries, bars: None, files })))
+    }
+
+    /// Records that the file with this number was opened.
+    pub fn begin(&self, number: usize, source: &Source) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.files.insert(number, (source.name.clone(), source.len_hint(), 0));
+        watch.draw();
+    }
+
+    /// Records bytes that were read from the file, before decompression, and units that were processed.
+    pub fn advance(&self, number: usize, bytes: u64, units: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.read += bytes;
+        watch.units += units as u64;
+        if let Some((.., read)) = watch.files.get_mut(&number) {
+            *read += bytes;
+        }
+        watch.draw();
+    }
+
+    /// Records a summary, of any file.
+    pub fn summary(&self) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.summaries += 1;
+        watch.draw();
+    }
+
+    /// Records that the file is finished.
+    pub fn end(&self, number: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.files.remove(&number);
+        if let Some(bar) = watch.bars.as_mut().and_then(|bars| bars.files.remove(&number)) {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Writes something to standard error without disturbing the bars.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self.watch().as_ref().and_then(|watch| watch.bars.as_ref()) {
+            Some(bars) => bars.all.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Ends the progress of the batch: bars are removed, a log gets its last line.
+    pub fn finish(&self) {
+        let Some(mut watch) = self.watch() else { return };
+        match watch.bars.take() {
+            Some(bars) => {
+                for bar in bars.files.values() {
+                    bar.finish_and_clear();
+                }
+                bars.sum.finish_and_clear();
+            }
+            None if watch.show == Show::Lines => watch.line(),
+            None => {}
+        }
+    }
+
+    fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
+        self.0.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Watch {
+    fn draw(&mut self) {
+        match self.show {
+            Show::Lines if self.said.elapsed() >= LOG_EVERY => {
+                self.said = Instant::now();
+                self.line();
+            }
+            Show::Never | Show::Lines => {}
+            Show::Bars if self.bars.is_none() && self.begun.elapsed() < PATIENCE => {}
+            Show::Bars | Show::BarsNow => self.bars(),
+        }
+    }
+
+    fn bars(&mut self) {
+        let (total, begun, done) = (self.total, self.begun, self.done());
+        let bars = self.bars.get_or_insert_with(|| Bars::new(total, begun));
+        for (number, (name, len, read)) in &self.files {
+            if len.is_some_and(|len| len >= OWN_BAR) {
+                let bar = bars.files.entry(*number).or_insert_with(|| file_bar(&bars.all, &bars.sum, name, *len));
+                bar.set_position(*read);
+            }
+        }
+        bars.sum.set_message(done);
+        bars.sum.set_position(self.read);
+    }
+
+    /// `curtail: 1.2 GiB of 5.0 GiB, 120 MiB/s, 12,345 transcripts, 31 seconds left`
+    fn line(&self) {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let rate = self.rate(seconds);
+        let total = self.total.map_or_else(String::new, |total| format!(" of {}", HumanBytes(total)));
+        let left = self.total.filter(|&total| total > self.read && rate > 0).map_or_else(String::new, |total| {
+            format!(", {} left", HumanDuration(Duration::from_secs((total - self.read) / rate)))
+        });
+        let line =
+            format!("curtail: {}{total}, {}/s, {}{left}\n", HumanBytes(self.read), HumanBytes(rate), self.done());
+        console::err(&line);
+    }
+
+    /// `12,345 transcripts`, and the summaries that were made for them.
+    fn done(&self) -> String {
+        let summaries = match self.summaries {
+            0 => String::new(),
+            made => format!(", {} summaries", HumanCount(made)),
+        };
+        format!("{} transcripts{summaries}", HumanCount(self.units))
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "a rate to be read by people"
+    )]
+    fn rate(&self, seconds: f64) -> u64 {
+        (self.read as f64 / seconds) as u64
+    }
+}
+
+impl Bars {
+    fn new(total: Option<u64>, begun: Instant) -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let sum = all.add(total.map_or_else(ProgressBar::no_length, ProgressBar::new));
+        sum.set_style(style(match total {
+            Some(_) => "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left",
+            None => "{spinner} {bytes} {bytes_per_sec} {msg}, {elapsed}",
+        }));
+        let sum = sum.with_elapsed(begun.elapsed());
+        sum.enable_steady_tick(Duration::from_millis(250));
+        Self { all, sum, files: BTreeMap::new() }
+    }
+}
+
+fn file_bar(all: &MultiProgress, sum: &ProgressBar, name: &str, len: Option<u64>) -> ProgressBar {
+    let bar = all.insert_before(sum, ProgressBar::new(len.unwrap_or(0)));
+    bar.set_style(style("{bar:20} {percent:>3}% {msg}"));
+    bar.set_message(one_line(name).into_owned());
+    bar
+}
+
+/// The templates are valid; if one were not, the plain bar would be used.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,68 @@
+//! Replaces `tables` in a build without that feature, and reports what is missing.
+
+use std::sync::Arc;
+
+use curtail_core::error::{Error, ErrorKind};
+use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
+
+/// A table, which this build cannot open.
+#[derive(Debug)]
+pub enum Table {}
+
+/// The rows of a table, of which there are none.
+pub enum Rows {}
+
+/// The output of a table, which this build cannot write.
+pub enum TableSink {}
+
+#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+impl Table {
+    pub const fn format(&self) -> TableFormat {
+        match *self {}
+    }
+
+    pub fn open(
+        source: &Source,
+        format: TableFormat,
+        _: (Option<&str>, Option<usize>),
+        _: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        let name = format.name();
+        let what = format!("this build cannot read {name} files; build curtail with the feature `parquet`");
+        Err(Error::new(ErrorKind::Usage, &source.name, what))
+    }
+}
+
+#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+impl Rows {
+    pub fn new(table: &Table) -> Self {
+        match *table {}
+    }
+
+    pub const fn is_done(&self) -> bool {
+        match *self {}
+    }
+
+    pub const fn taken(&self) -> u64 {
+        match *self {}
+    }
+
+    pub fn next_block(&mut self, _: &mut Buffer, _: bool) -> Result<RowBlock, Error> {
+        match *self {}
+    }
+}
+
+#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+impl TableSink {
+    pub fn new(table: &Table, _: FileSink) -> Result<Self, Error> {
+        match *table {}
+    }
+
+    pub fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub fn finish(self) -> Result<FileSink, Error> {
+        match self {}
+    }
+}

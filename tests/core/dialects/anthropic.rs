@@ -1,0 +1,38 @@
+//! Blocks of the Messages API that look like others: compactions that failed, and messages that set only the effort.
+
+use curtail_core::transcript::{Role, Standing};
+
+use super::files::read_transcripts;
+
+fn chat(compaction: &str) -> String {
+    format!(
+        "{{\"role\":\"user\",\"content\":\"Paint the gate.\"}}\n{{\"role\":\"assistant\",\"content\":[{compaction},{{\"type\":\"text\",\"text\":\"I begin.\"}}]}}\n{{\"role\":\"user\",\"content\":\"Green, please.\"}}\n"
+    )
+}
+
+/// The API ignores a compaction without content, and the model still reads what is before it.
+#[test]
+fn a_compaction_that_failed_is_no_boundary() {
+    for (compaction, stands) in [
+        (r#"{"type":"compaction","content":"The gate."}"#, true),
+        (r#"{"type":"compaction","content":null,"encrypted_content":"gAAAA"}"#, true),
+        (r#"{"type":"compaction","content":null}"#, false),
+        (r#"{"type":"compaction"}"#, false),
+    ] {
+        let read = read_transcripts(&chat(compaction), |dialect, transcript| {
+            assert_eq!(dialect.name(), "anthropic");
+            let superseded = transcript.messages[0].standing == Standing::Superseded;
+            assert_eq!((superseded, transcript.messages[1].boundary), (stands, stands), "{compaction}");
+        });
+        read.expect("it is read");
+    }
+}
+
+/// A message of the system without content sets the effort from there on: it is preserved, and nothing is missing in it.
+#[test]
+fn a_message_that_sets_the_effort_is_not_empty() {
+    let effort = "{\"role\":\"system\",\"content\":[],\"output_config\":{\"effort\":\"low\"}}\n";
+    let chat = chat(r#"{"type":"thinking","thinking":"Green?","signature":"c2ln"}"#);
+    let chat = format!("{chat}{effort}{chat}");
+    read_transcripts(&chat, |_, transcript| assert_eq!(transcript.messages[3].role, Role::System)).expect("it is read");
+}

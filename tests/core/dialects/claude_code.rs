@@ -1,0 +1,292 @@
+//! Sessions of Claude Code after a cut: every link points to a kept record or to none, and copies are dropped with the
+//! original.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use curtail_core::dialects::{Framing, Reading, dialect_named};
+use curtail_core::json::{Document, Value};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{
+    ClearResults, HistoryWindow, Keep, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
+    ToolGlobs, WindowUnit,
+};
+use proptest::prelude::*;
+
+fn window(size: usize) -> Chain {
+    let (unit, keep) = (WindowUnit::Items, Keep { system: true, first: 0, start_on_user: false });
+    Chain::default().then(HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep })
+}
+
+fn sliding(size: usize) -> Chain {
+    let keep = Keep { system: true, first: 1, start_on_user: false };
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
+}
+
+fn without_tools() -> Chain {
+    Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true })
+}
+
+fn stubbed() -> Chain {
+    let repair = |mode| Repair { mode, pending: true };
+    Chain::default().then(repair(RepairMode::Stub)).then(repair(RepairMode::Drop))
+}
+
+fn cleared() -> Chain {
+    Chain::default().then(ClearResults {
+        stale: StaleResults::AllButLast(0),
+        placeholder: String::from("[cleared]"),
+        exempt: NameGlobs::default(),
+        tokenizer: curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there"),
+    })
+}
+
+fn cut(chain: Chain, text: &str) -> String {
+    let reading =
+        Reading { framing: Framing::Lines, dialect: dialect_named("claude-code"), named: true, messages_key: None };
+    let mut out = String::new();
+    Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
+    out
+}
+
+fn text(record: Value<'_>, key: &str) -> Option<String> {
+    record.get_text(key).map(|text| text.decode().into_owned())
+}
+
+/// Links of the records of `log` that lead to no record before them.
+fn broken_links(log: &str) -> Vec<String> {
+    let document = Document::parse_log(log).expect("a log");
+    let mut known = HashSet::new();
+    let mut broken = Vec::new();
+    for record in document.roots() {
+        broken.extend(text(record, "parentUuid").filter(|parent| !known.contains(parent)));
+        if let Some(uuid) = text(record, "uuid") {
+            assert!(known.insert(uuid.clone()), "{uuid} stands twice");
+        }
+    }
+    broken
+}
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/claude-code").join(name);
+    std::fs::read_to_string(path).expect("the fixture can be read")
+}
+
+#[test]
+fn every_link_leads_to_a_record_that_stays() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/claude-code");
+    for entry in std::fs::read_dir(folder).expect("fixtures") {
+        let name = entry.expect("a fixture").file_name().into_string().expect("UTF-8");
+        let log = fixture(&name);
+        for chain in [window(1), window(3), sliding(2), sliding(4), without_tools(), stubbed(), cleared()] {
+            assert_eq!(broken_links(&cut(chain, &log)), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_stands_on_the_way_up_from_the_last_record() {
+    let cut = cut(without_tools(), &fixture("minimal.jsonl"));
+    let document = Document::parse_all(&cut).expect("a log");
+    let records: Vec<Value<'_>> = document.roots().collect();
+    let said = |record: &&Value<'_>| record.raw().contains("Used Grep tool");
+    let written = records.iter().find(said).expect("a note");
+    let answer = records.iter().find(|record| record.raw().contains("Fourteen jars")).expect("the answer");
+    assert_eq!(text(*answer, "parentUuid"), text(*written, "uuid"));
+    assert_eq!(text(*written, "sessionId"), text(*answer, "sessionId"));
+}
+
+/// A line of a log: its id, the id of its parent, and its role and content.
+fn record(own: &str, parent: &str, role: &str, content: &str) -> String {
+    let id = if role == "assistant" {
+        format!("\"id\":\"{}\",\"model\":\"claude-opus-5-5\",", &own[..2])
+    } else {
+        String::new()
+    };
+    let parent = if parent.is_empty() { String::from("null") } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{{id}\"role\":\"{role}\",\"content\":[{content}]}},\"uuid\":\"{own}\"}}\n"
+    )
+}
+
+fn said(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":\"{text}\"}}")
+}
+
+fn call(id: &str, name: &str) -> String {
+    format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"{name}\",\"input\":{{}}}}")
+}
+
+fn answer(id: &str) -> String {
+    format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"{id}\",\"content\":\"ok\"}}")
+}
+
+fn without(tool: &str) -> Chain {
+    crate::laws::cases::persist(tool)
+}
+
+/// The id and the parent of each line.
+fn parents(log: &str) -> Vec<(String, Option<String>)> {
+    let document = Document::parse_all(log).expect("a log");
+    document.roots().filter_map(|record| Some((text(record, "uuid")?, text(record, "parentUuid")))).collect()
+}
+
+/// A reply of several lines has one note, and a result that stays keeps its call as its parent.
+#[test]
+fn a_reply_of_several_lines_has_one_note() {
+    let log = [
+        record("q", "", "user", &said("Go.")),
+        record("m1.1", "q", "assistant", &call("t1", "Read")),
+        record("m1.2", "m1.1", "assistant", &call("t2", "Bash")),
+        record("m1.3", "m1.2", "assistant", &call("t3", "Bash")),
+        record("r1", "m1.1", "user", &answer("t1")),
+        record("r2", "m1.2", "user", &answer("t2")),
+        record("r3", "m1.3", "user", &answer("t3")),
+        record("m2", "r3", "assistant", &said("Done.")),
+    ];
+    let out = cut(without("Bash"), &log.concat());
+    assert_eq!(out.matches("Used Bash tool").count(), 1, "{out}");
+    let links = parents(&out);
+    let parent = |own: &str| links.iter().find(|(id, _)| id == own).and_then(|(_, parent)| parent.as_deref());
+    let note = links[1].0.as_str();
+    assert_eq!(
+        [parent(note), parent("m1.1"), parent("r1"), parent("m2")],
+        [Some("q"), Some(note), Some("m1.1"), Some("m1.1")]
+    );
+}
+
+/// A note about a call before a boundary is before it: no thought behind it is bound to it.
+#[test]
+fn a_note_before_a_boundary_breaks_no_thought_behind_it() {
+    let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
+    let boundary = "{\"parentUuid\":null,\"logicalParentUuid\":\"r1\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b\"}\n";
+    for first in [call("t1", "Edit"), format!("{},{}", said("Well."), call("t1", "Edit"))] {
+        let log = [
+            record("q", "", "user", &said("Fix it.")),
+            record("m1", "q", "assistant", &first),
+            record("r1", "m1", "user", &answer("t1")),
+            boundary.to_owned(),
+            record("s", "b", "user", &said("Summary.")).replacen('{', "{\"isCompactSummary\":true,", 1),
+            record("m2.1", "s", "assistant", thought),
+            record("m2.2", "m2.1", "assistant", &said("Done.")),
+        ];
+        let out = cut(without("Edit"), &log.concat());
+        assert!(out.contains("Used Edit tool") && out.contains("go on"), "{out}");
+    }
+}
+
+/// A note about a call of a side conversation is in that conversation, and the thoughts of the main one stay.
+#[test]
+fn a_note_of_a_side_conversation_stays_in_it() {
+    let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
+    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
+    let log = [
+        record("q", "", "user", &said("Go.")),
+        aside(record("a1", "", "user", &said("Look."))),
+        aside(record("m1", "a1", "assistant", &format!("{},{}", said("Well."), call("t1", "Bash")))),
+        aside(record("r1", "m1", "user", &answer("t1"))),
+        record("m2.1", "q", "assistant", thought),
+        record("m2.2", "m2.1", "assistant", &said("Done.")),
+    ];
+    let out = cut(without("Bash"), &log.concat());
+    let note = out.lines().find(|line| line.contains("Used Bash tool")).expect("a note");
+    assert!(note.contains("\"isSidechain\":true,\"agentId\":\"a\"") && out.contains("go on"), "{out}");
+}
+
+/// A line that sets a value of the session stays, although the prompt that it names is dropped.
+#[test]
+fn the_last_prompt_stays() {
+    let line = |role: &str, nth: usize, parent: &str| {
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"jar {nth}\"}},\"uuid\":\"u{nth}\"}}\n"
+        )
+    };
+    let prompt = "{\"type\":\"last-prompt\",\"sessionId\":\"s\",\"lastPrompt\":\"jar 1\",\"leafUuid\":\"u2\"}\n";
+    let log = [
+        &line("user", 1, "null"),
+        &line("assistant", 2, "\"u1\""),
+        prompt,
+        &line("user", 3, "\"u2\""),
+        &line("assistant", 4, "\"u3\""),
+    ];
+    let cut = cut(window(1), &log.concat());
+    assert!(!cut.contains("\"jar 1\"}") && cut.contains("\"lastPrompt\":\"jar 1\",\"leafUuid\":null"), "{cut}");
+}
+
+#[test]
+fn a_cleared_result_leaves_no_copy() {
+    let cut = cut(cleared(), &fixture("media.jsonl"));
+    assert!(cut.contains("[cleared]") && !cut.contains("toolUseResult"), "{cut}");
+}
+
+#[test]
+fn a_stub_answers_in_the_conversation_of_its_call() {
+    let cut = cut(stubbed(), &fixture("sidechain.jsonl"));
+    let document = Document::parse_all(&cut).expect("a log");
+    let stub = document.roots().find(|record| record.raw().contains("[interrupted")).expect("a stub");
+    assert_eq!(stub.get("isSidechain").map(Value::raw), Some("true"));
+}
+
+/// Older logs do not name the agent: the conversations differ only in the records that they descend from.
+#[test]
+fn a_stub_does_not_join_two_conversations() {
+    let line = |nth: usize, parent: Option<usize>, role: &str, content: &str| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"u{parent}\""));
+        let message = format!("{{\"role\":\"{role}\",\"content\":{content}}}");
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":true,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{message},\"uuid\":\"u{nth}\"}}\n"
+        )
+    };
+    let call = r#"[{"type":"tool_use","id":"toolu_1","name":"Grep","input":{}}]"#;
+    let log = [
+        line(0, None, "user", "\"Find the lamp.\""),
+        line(1, None, "user", "\"Find the rug.\""),
+        line(2, Some(0), "assistant", call),
+        line(3, Some(1), "assistant", call),
+        line(4, Some(0), "user", "\"And?\""),
+    ];
+    // A record that lost its id is no message: with its parent, a cut could drop all that tells its conversation.
+    for (log, stubs) in [(log.concat(), 2), (log.concat().replace("\"uuid\":\"u3\"", "\"u\":\"u3\""), 1)] {
+        let stubbed = cut(stubbed(), &log);
+        assert_eq!(stubbed.matches("[interrupted").count(), stubs, "{stubbed}");
+        assert!(faults(&stubbed).is_empty(), "{stubbed}");
+    }
+}
+
+fn faults(log: &str) -> Vec<String> {
+    let seen = crate::laws::check::read_seen(Some("claude-code"), Framing::Lines, log);
+    seen.faults.iter().map(|fault| format!("{fault:?}")).collect()
+}
+
+/// A log in which every record hangs on any record before it, some of them metadata.
+fn log() -> impl Strategy<Value = String> {
+    let record = (0..5_u8, any::<prop::sample::Index>(), any::<bool>());
+    prop::collection::vec(record, 1..40).prop_map(|records| {
+        let spelt = records.iter().enumerate().map(|(nth, (kind, parent, side))| {
+            let parent = if nth == 0 { String::from("null") } else { format!("\"{:04}\"", parent.index(nth)) };
+            let body = match kind {
+                0 => String::from("\"type\":\"progress\",\"data\":{}"),
+                1 => String::from("\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"a\"}"),
+                2 => format!("\"type\":\"assistant\",\"message\":{{\"id\":\"m{}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"b\"}}]}}", nth / 3),
+                3 => format!("\"type\":\"assistant\",\"message\":{{\"id\":\"m{}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{}\",\"name\":\"n\",\"input\":{{}}}}]}}", nth / 3, nth / 4),
+                _ => format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{}\",\"content\":\"a long result\"}}]}},\"toolUseResult\":\"a long result\"", nth / 4),
+            };
+            format!("{{\"parentUuid\":{parent},\"isSidechain\":{side},{body},\"uuid\":\"{nth:04}\"}}\n")
+        });
+        spelt.collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(128))]
+
+    #[test]
+    fn links_of_any_tree_are_mended(log in log(), size in 1..12_usize) {
+        for chain in [window(size), sliding(size), without_tools(), stubbed(), cleared()] {
+            let left = cut(chain, &log);
+            prop_assert_eq!(broken_links(&left), Vec::<String>::new(), "in {}", log);
+        }
+        let left = cut(stubbed(), &log);
+        prop_assert_eq!(faults(&left), Vec::<String>::new(), "in {}\nout {}", log, left);
+    }
+}

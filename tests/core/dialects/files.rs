@@ -1,0 +1,60 @@
+//! The fixtures, and how a file is read.
+
+use std::path::{Path, PathBuf};
+
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing};
+use curtail_core::json::Document;
+use curtail_core::transcript::Transcript;
+
+/// A file, with the name that it has below its folder.
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// The fixtures of every dialect, by `dialect/file`, in order.
+pub(crate) fn fixtures() -> Vec<File> {
+    below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects"))
+}
+
+/// Every file below `root`, in order.
+pub(crate) fn below(root: &Path) -> Vec<File> {
+    let mut paths: Vec<PathBuf> = ignore::WalkBuilder::new(root)
+        .standard_filters(false)
+        .build()
+        .map(|entry| entry.expect("the folder can be walked").into_path())
+        .filter(|path| path.is_file())
+        .collect();
+    paths.sort();
+    paths.into_iter().map(|path| file(root, &path)).collect()
+}
+
+fn file(root: &Path, path: &Path) -> File {
+    let name = path.strip_prefix(root).expect("it is below").to_string_lossy().replace('\\', "/");
+    File { name, text: std::fs::read_to_string(path).expect("the file can be read") }
+}
+
+/// The pieces of a text that each hold one transcript or more: its lines where each is a record.
+pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
+    match framing {
+        Framing::Records => text.split_inclusive('\n').collect(),
+        Framing::Lines | Framing::Document => vec![text],
+    }
+}
+
+/// Reads every transcript of `text` and hands it to `see`.
+pub(crate) fn read_transcripts(
+    text: &str,
+    mut see: impl FnMut(&dyn Dialect, &Transcript<'_>),
+) -> Result<Framing, ReadError> {
+    let framing = detect_framing(text, None);
+    let reading = Reading { framing, dialect: None, named: false, messages_key: None };
+    for piece in pieces(text, framing) {
+        let document = Document::parse_log(piece)
+            .map_err(|fault| ReadError { offset: fault.offset, what: fault.kind.to_string() })?;
+        for (dialect, transcript) in reading.transcripts(&document)? {
+            see(dialect, &transcript);
+        }
+    }
+    Ok(framing)
+}

@@ -1,0 +1,164 @@
+//! Forms of agents and evaluations: condensations, results in the step of their call, and messages inside spans.
+
+use curtail_core::dialects::{Framing, Reading, detect_framing};
+use curtail_core::json::Document;
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
+use curtail_core::transcript::Standing;
+
+use super::files::{File, fixtures, read_transcripts};
+
+fn fixture(name: &str) -> String {
+    let found: Option<File> = fixtures().into_iter().find(|file| file.name == name);
+    found.unwrap_or_else(|| panic!("there is no {name}")).text
+}
+
+fn cut(chain: Chain, text: &str) -> String {
+    let reading = Reading::new(detect_framing(text, None), None, None).expect("no dialect is named");
+    let mut out = String::new();
+    Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
+    out
+}
+
+fn without(tool: &str) -> Chain {
+    let tools = ToolGlobs::compile(&[tool.to_owned()]).expect("a pattern");
+    Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
+}
+
+fn last(size: usize) -> Chain {
+    let keep = Keep { system: false, first: 0, start_on_user: false };
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
+}
+
+fn repair(mode: RepairMode) -> Chain {
+    Repair { mode, pending: true }.with_drop().into_iter().fold(Chain::default(), Chain::then)
+}
+
+#[test]
+fn a_condensation_keeps_what_it_does_not_name() {
+    for (name, forgotten) in [("openhands/condensed.jsonl", 2..6), ("openhands/version0-history.jsonl", 1..5)] {
+        let reported = read_transcripts(&fixture(name), |_, transcript| {
+            for (at, message) in transcript.messages.iter().enumerate() {
+                let superseded = message.standing == Standing::Superseded;
+                assert_eq!(superseded, forgotten.contains(&at), "{name}: message {at}");
+            }
+        });
+        reported.expect("it is read");
+    }
+}
+
+#[test]
+fn a_second_condensation_can_forget_the_summary_of_the_first() {
+    let second = r#"{"id":"c2","source":"environment","forgotten_event_ids":["c1-summary","u1"],"summary":"Picked.","summary_offset":1,"kind":"Condensation"}"#;
+    let text = format!("{}{second}\n", fixture("openhands/condensed.jsonl"));
+    let mut seen = Vec::new();
+    read_transcripts(&text, |_, transcript| seen.extend(transcript.messages.iter().map(|message| message.standing)))
+        .expect("read");
+    let still: Vec<usize> = (0..seen.len()).filter(|&at| seen[at].is_read()).collect();
+    assert_eq!(still, [0, 7, 8, 9, 10], "the prompt, and what follows the first condensation");
+}
+
+#[test]
+fn the_place_of_a_summary_follows_a_cut() {
+    let text = fixture("openhands/condensed.jsonl");
+    for (size, place) in [(4, "\"summary_offset\":0"), (9, "\"summary_offset\":1"), (10, "\"summary_offset\":2")] {
+        let out = cut(last(size), &text);
+        assert!(out.contains(place), "{size}: {out}");
+    }
+}
+
+#[test]
+fn calls_under_one_signed_thought_stay_together() {
+    let signed = fixture("openhands/reasoning.jsonl").replace(
+        r#""tool_name":"terminal","tool_call_id":"call_1b""#,
+        r#""tool_name":"ruler","tool_call_id":"call_1b""#,
+    );
+    let out = cut(without("ruler"), &signed);
+    assert!(!out.contains("call_1a") && !out.contains("call_1b") && out.contains("call_2a"), "{out}");
+    let unsigned = signed.replace(r#","signature":"c2lnbmVkLW9uZQ==""#, "");
+    let out = cut(without("ruler"), &unsigned);
+    assert!(out.contains("call_1a") && !out.contains("call_1b"), "{out}");
+}
+
+/// A result is cut and another is added in one step: exactly one comma stands between what stays.
+#[test]
+fn a_step_loses_a_result_and_gets_another() {
+    let step = |results: &str| {
+        format!(
+            r#"{{"schema_version":"ATIF-v1.4","agent":{{}},"steps":[{{"step_id":1,"source":"user","message":"Look."}},{{"step_id":2,"source":"agent","message":"","tool_calls":[{{"tool_call_id":"a","function_name":"look","arguments":{{}}}},{{"tool_call_id":"b","function_name":"look","arguments":{{}}}}],"observation":{{"results":[{results}]}}}}]}}"#
+        )
+    };
+    let strange = r#"{"source_call_id":"z","content":"from nowhere"}"#;
+    let known = r#"{"source_call_id":"a","content":"seen"}"#;
+    for (results, left) in [
+        (strange.to_owned(), vec!["a", "b"]),
+        (format!("{strange}, {known}"), vec!["b", "a"]),
+        (format!("{known}, {strange}"), vec!["b", "a"]),
+        (String::new(), vec!["a", "b"]),
+    ] {
+        let out = cut(repair(RepairMode::Stub), &step(&results));
+        let read: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+        let results = read["steps"][1]["observation"]["results"].as_array().expect("a list");
+        let ids: Vec<&str> = results.iter().filter_map(|result| result["source_call_id"].as_str()).collect();
+        assert_eq!(ids, left, "{out}");
+    }
+}
+
+#[test]
+fn a_result_moves_into_the_step_of_its_call() {
+    let text = r#"{"schema_version":"1.4","agent":{},"steps":[{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"a","function_name":"look","arguments":{}}]},{"step_id":2,"source":"system","message":"","observation":{"results":[{"source_call_id":"a","content":"seen"}]}},{"step_id":3,"source":"agent","message":"Done."}]}"#;
+    let read: serde_json::Value = serde_json::from_str(&cut(repair(RepairMode::Move), text)).expect("JSON");
+    let steps = read["steps"].as_array().expect("steps");
+    assert_eq!(steps.iter().map(|step| step["step_id"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(3)]);
+    assert_eq!(steps[0]["observation"]["results"][0]["content"], "seen");
+}
+
+#[test]
+fn calls_with_one_observation_stay_together() {
+    let text =
+        fixture("atif/observations.jsonl").replacen("\"function_name\":\"shell\"", "\"function_name\":\"mop\"", 1);
+    let out = cut(without("mop"), &text);
+    assert!(!out.contains("call_1_1") && !out.contains("call_1_2") && out.contains("Two commands."), "{out}");
+}
+
+#[test]
+fn messages_inside_a_string_are_refused_with_advice() {
+    let spans = [
+        r#"{"attributes":{"gen_ai.input.messages":"[]"}}"#,
+        r#"{"gen_ai.input.messages":"[]"}"#,
+        r#"{"attributes":[{"key":"gen_ai.input.messages","value":{"stringValue":"[]"}}]}"#,
+        r#"{"resourceSpans":[{"scopeSpans":[]}]}"#,
+    ];
+    for span in spans {
+        let error = read_transcripts(span, |_, _| panic!("{span} is read")).expect_err(span);
+        assert!(error.what.contains("JSON inside a string") && error.what.contains("fromjson"), "{}", error.what);
+    }
+}
+
+#[test]
+fn a_messages_key_can_contain_dots() {
+    let text = fixture("otel/span.jsonl");
+    for (key, count) in [("attributes.gen_ai.output.messages", 1), ("attributes.gen_ai.input.messages", 3)] {
+        let reading = Reading::new(Framing::Records, None, Some(key.to_owned())).expect("no dialect is named");
+        let document = Document::parse_all(&text).expect("JSON");
+        let transcripts = reading.transcripts(&document).expect("messages");
+        assert_eq!(transcripts[0].1.messages.len(), count, "{key}");
+    }
+}
+
+#[test]
+fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
+    let text = fixture("atif/embedded.json");
+    let reading = Reading::new(detect_framing(&text, None), None, None).expect("no dialect is named");
+    let said = |chain: Chain| {
+        let mut out = String::new();
+        let cut =
+            Cutter { chain, explain: false, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+        (out, cut.notes.into_iter().map(|(_, note)| note).collect::<Vec<_>>())
+    };
+    let (out, notes) = said(last(1));
+    let embedded = |text: &str| text[text.find("\"subagent_trajectories\"").expect("they stay")..].to_owned();
+    assert!(out.len() < text.len() && embedded(&out) == embedded(&text), "{out}");
+    assert!(notes.len() == 1 && notes[0].contains("1 sub-agent"), "{notes:?}");
+    assert_eq!(said(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
+}

@@ -1,0 +1,129 @@
+//! The dialect of every fixture, which its folder names, and its framing are detected.
+
+use curtail_core::dialects::Framing;
+
+use super::files::{fixtures, read_transcripts};
+
+/// Fixtures that are not a message per line.
+const FRAMINGS: &[(&str, Framing)] = &[
+    ("ai-sdk/ui-parallel.json", Framing::Document),
+    ("gemini/adk-eval.json", Framing::Document),
+    ("gemini/adk-session.json", Framing::Document),
+    ("gemini/cli.json", Framing::Document),
+    ("gemini/parallel.json", Framing::Document),
+    ("anthropic/parallel.jsonl", Framing::Records),
+    ("responses/parallel.jsonl", Framing::Records),
+    ("bedrock/parallel.json", Framing::Document),
+    ("langchain/copies.json", Framing::Document),
+    ("openai/bfcl.jsonl", Framing::Records),
+    ("openai/hermes.json", Framing::Document),
+    ("openai/legacy.jsonl", Framing::Records),
+    ("openai/parallel.jsonl", Framing::Records),
+    ("openai/swe-agent.json", Framing::Document),
+    ("openai/tau2.jsonl", Framing::Records),
+    ("atif/embedded.json", Framing::Document),
+    ("atif/in-flight.jsonl", Framing::Records),
+    ("atif/loose.jsonl", Framing::Records),
+    ("atif/media.jsonl", Framing::Records),
+    ("atif/minimal.jsonl", Framing::Records),
+    ("atif/observations.jsonl", Framing::Records),
+    ("atif/parallel.json", Framing::Document),
+    ("atif/pending.jsonl", Framing::Records),
+    ("atif/unknown.jsonl", Framing::Records),
+    ("inspect/log.json", Framing::Document),
+    ("inspect/parallel.jsonl", Framing::Records),
+    ("otel/parallel.json", Framing::Document),
+    ("otel/span.jsonl", Framing::Records),
+    ("openhands/version0-history.jsonl", Framing::Records),
+    ("openhands/version0-pairs.jsonl", Framing::Records),
+    ("openhands/version0.json", Framing::Document),
+    ("sharegpt/alpaca.jsonl", Framing::Records),
+    ("sharegpt/blocks.json", Framing::Document),
+    ("sharegpt/calls.jsonl", Framing::Records),
+    ("sharegpt/in-flight.jsonl", Framing::Records),
+    ("sharegpt/minimal.jsonl", Framing::Records),
+    ("sharegpt/parallel.jsonl", Framing::Records),
+    ("sharegpt/pending.jsonl", Framing::Records),
+    ("sharegpt/unknown.jsonl", Framing::Records),
+    ("sharegpt/xml.jsonl", Framing::Records),
+    ("simple/authors.json", Framing::Document),
+    ("simple/trajectory.jsonl", Framing::Records),
+];
+
+#[test]
+fn every_fixture_is_told() {
+    for file in fixtures() {
+        let folder = file.name.split('/').next().unwrap_or_default().to_owned();
+        let reported = read_transcripts(&file.text, |dialect, _| assert_eq!(dialect.name(), folder, "{}", file.name));
+        let framing = reported.unwrap_or_else(|error| panic!("{}: {}", file.name, error.what));
+        let expected =
+            FRAMINGS.iter().find(|(name, _)| *name == file.name).map_or(Framing::Lines, |(_, framing)| *framing);
+        assert_eq!(framing, expected, "{}", file.name);
+    }
+}
+
+#[test]
+fn every_framing_named_is_of_a_fixture() {
+    let fixtures = fixtures();
+    for (name, _) in FRAMINGS {
+        assert!(fixtures.iter().any(|file| file.name == *name), "there is no {name}");
+    }
+}
+
+#[test]
+fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
+    let table = [
+        (r#"{"when":1,"what":"x"}"#, "its keys are `when`, `what`"),
+        ("17", "it is not an object"),
+        (
+            "{\"from\":\"human\",\"value\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"toolUse\":{}}]}",
+            "this message is written as `bedrock`, one before it as `sharegpt`",
+        ),
+        (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
+    ];
+    for (text, words) in table {
+        let error = read_transcripts(text, |_, _| {}).expect_err(text);
+        assert_eq!(error.offset, text.find('\n').map_or(0, |line| line + 1), "{text}");
+        assert!(error.what.contains(words) && error.what.contains("--dialect"), "{text}: {}", error.what);
+    }
+}
+
+/// Items that only one form spells so, and the ones next to them that others do.
+#[test]
+fn forms_that_look_alike_are_told_apart() {
+    let table = [
+        ("otel", r#"{"role":"user","parts":[{"type":"text","content":"Hi"}]}"#),
+        ("ai-sdk", r#"{"role":"user","parts":[{"type":"text","text":"Hi"}]}"#),
+        ("otel", r#"{"role":"assistant","parts":[{"type":"tool_call","id":"c","name":"look","arguments":{}}]}"#),
+        (
+            "ai-sdk",
+            r#"{"role":"assistant","parts":[{"type":"tool-look","toolCallId":"c","state":"input-available","input":{}}]}"#,
+        ),
+        ("otel", r#"{"role":"tool","parts":[{"type":"tool_call_response","id":"c","response":{"a":1}}]}"#),
+        ("gemini", r#"{"role":"user","parts":[{"text":"Hi"}]}"#),
+        ("inspect", r#"{"role":"assistant","content":"","tool_calls":[{"id":"c","function":"look","arguments":{}}]}"#),
+        (
+            "openai",
+            r#"{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"name":"look","arguments":"{}"}}]}"#,
+        ),
+        ("inspect", r#"{"role":"tool","tool_call_id":"c","function":"look","content":"seen"}"#),
+        ("openai", r#"{"role":"tool","tool_call_id":"c","content":"seen"}"#),
+        (
+            "inspect",
+            r#"{"role":"user","content":[{"type":"image","image":"data:,","detail":"auto"}],"source":"input"}"#,
+        ),
+        ("ai-sdk", r#"{"role":"user","content":[{"type":"image","image":"data:,"}]}"#),
+        ("atif", r#"{"step_id":1,"source":"user","message":"Hi"}"#),
+        ("simple", r#"{"source":"user","message":"Hi"}"#),
+        ("openhands", r#"{"id":1,"source":"user","message":"Hi","action":"message","args":{"content":"Hi"}}"#),
+        ("openhands", r#"{"id":"p","source":"environment","kind":"PauseEvent"}"#),
+        ("pi", r#"{"type":"session","harness":"loom","id":"s"}"#),
+        ("pi", r#"{"type":"message","message":{"role":"tool","toolCallId":"c","content":"seen"}}"#),
+    ];
+    for (dialect, item) in table {
+        let mut reported = String::new();
+        let reading = read_transcripts(&format!("{item}\n"), |found, _| reported = found.name().to_owned());
+        reading.unwrap_or_else(|error| panic!("{item}: {}", error.what));
+        assert_eq!(reported, dialect, "{item}");
+    }
+}

@@ -1,0 +1,290 @@
+//! Law 10: a boundary is never dropped while a message that needs it is kept.
+
+use std::collections::HashMap;
+
+use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Live, MessageRange, Strip, Thinking};
+use curtail_core::transcript::{Role, Standing};
+use curtail_memory::rolling::Counted;
+use proptest::prelude::*;
+
+use super::cases::{CASES, LawCase, rolling};
+use super::check::{check_laws, cut_with, reading};
+use super::thoughts::threads;
+use crate::properties::{drawn, tried};
+use crate::spell::{Turn, anthropic, claude_code, codex, pi, responses, sound_script};
+
+/// A dialect, its speller, and the lines of a boundary.
+pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
+
+pub const BOUNDED: &[Bounded] = &[
+    ("responses", responses::spell, |nth| {
+        vec![format!("{{\"type\":\"compaction\",\"id\":\"cmp_{nth}\",\"encrypted_content\":\"gAAAA\"}}")]
+    }),
+    ("anthropic", anthropic::spell, |nth| {
+        vec![format!(
+            "{{\"role\":\"assistant\",\"content\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
+        )]
+    }),
+    ("claude-code", claude_code::spell, |nth| {
+        vec![
+            format!(
+                "{{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b{nth}\"}}"
+            ),
+            format!(
+                "{{\"parentUuid\":\"b{nth}\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"user\",\"isCompactSummary\":true,\"message\":{{\"role\":\"user\",\"content\":\"Summary {nth}: the key is 42.\"}},\"uuid\":\"c{nth}\"}}"
+            ),
+        ]
+    }),
+    ("pi", pi::spell, |nth| {
+        vec![format!(
+            "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
+        )]
+    }),
+    ("codex", codex::spell, |nth| {
+        vec![format!(
+            "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"Summary {nth}: the key is 42.\"}}}}"
+        )]
+    }),
+    ("codex", codex::spell, |nth| {
+        let said = |role: &str, kind: &str, text: &str| {
+            format!(
+                "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text} {nth}\"}}]}}"
+            )
+        };
+        let history = [
+            said("user", "input_text", "What is the key?"),
+            String::from("{\"type\":\"function_call\",\"call_id\":\"call_k\",\"name\":\"bash\",\"arguments\":\"{}\"}"),
+            String::from("{\"type\":\"function_call_output\",\"call_id\":\"call_k\",\"output\":\"42\"}"),
+            said("user", "input_text", "Summary: the key is 42."),
+        ];
+        vec![format!(
+            "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{}]}}}}",
+            history.join(",")
+        )]
+    }),
+    ("codex", codex::spell, |_| {
+        vec![String::from(
+            "{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{\"type\":\"context_compaction\",\"encrypted_content\":\"gAAAA\"}}",
+        )]
+    }),
+];
+
+const LIVE: LawCase =
+    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), writes: false };
+
+/// The messages `from` up to `count` further ones.
+fn ranged(from: usize, count: usize) -> Chain {
+    Chain::default().then(MessageRange { from, to: Some(from + count) })
+}
+
+fn of_role(role: Role) -> Chain {
+    Chain::default().then(Strip { kinds: Vec::new(), roles: vec![role] })
+}
+
+/// How the messages of a text stand that have a mark, by the mark.
+fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
+    let document = Document::parse_log(text).expect("what we write is JSON");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts(&document).expect("a transcript");
+    let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
+    let marked = messages.filter_map(|message| {
+        let mark = message.value()?.get_text("mark")?.decode().into_owned();
+        Some((mark, message.standing))
+    });
+    marked.collect()
+}
+
+/// The result of a case; `None` if its budget is too small.
+fn result(chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
+    match cut_with(chain, Some(dialect), Framing::Lines, text) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        out => out.map(Some),
+    }
+}
+
+/// A chain never takes back what was not, and never gives back what was taken.
+fn check_standing((chain, name): (Chain, &str), dialect: &str, text: &str) -> Result<(), TestCaseError> {
+    let Some(out) = result(chain, dialect, text)? else { return Ok(()) };
+    compare_standings(name, dialect, text, &out)
+}
+
+fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
+    let before = standings(dialect, text);
+    for (mark, standing) in standings(dialect, out) {
+        let taken = |standing: Standing| standing == Standing::RolledBack;
+        let was = before.get(&mark).copied().unwrap_or_default();
+        // What a compaction superseded is not read in either case.
+        if was == Standing::Superseded || standing == Standing::Superseded {
+            continue;
+        }
+        prop_assert_eq!(taken(was), taken(standing), "{}: {}\nin  {}\nout {}", name, mark, text, out);
+    }
+    Ok(())
+}
+
+/// Items with boundaries among them, each with a mark of its own; and the places of the boundaries. The lines of a boundary
+/// follow each other.
+pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]) -> (Vec<String>, Vec<usize>) {
+    let mut items: Vec<(Option<usize>, String)> = (bounded.1)(script).into_iter().map(|item| (None, item)).collect();
+    for (nth, place) in places.iter().enumerate() {
+        let mut at = place.index(items.len() + 1);
+        while at > 0 && at < items.len() && items[at].0.is_some() && items[at].0 == items[at - 1].0 {
+            at += 1;
+        }
+        // A log goes on behind the summary.
+        if let ("claude-code", Some((None, next))) = (bounded.0, items.get_mut(at)) {
+            let parent = next.find("\"parentUuid\":").map(|start| start + "\"parentUuid\":".len());
+            let end = parent.and_then(|start| Some(start + next[start..].find(',')?));
+            next.replace_range(parent.expect("a link")..end.expect("a link"), &format!("\"c{nth}\""));
+        }
+        let lines = (bounded.2)(nth).into_iter().map(|line| (Some(nth), line));
+        items.splice(at..at, lines);
+    }
+    let mark = |(nth, (_, item)): (usize, &(Option<usize>, String))| {
+        item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1)
+    };
+    let marked = items.iter().enumerate().map(mark).collect();
+    (marked, (0..items.len()).filter(|&at| items[at].0.is_some()).collect())
+}
+
+/// Turns of Codex: a question and an answer each, then an event that takes back this many turns; and so on.
+fn rolled_back(turns: &[usize]) -> String {
+    let said = |mark: String, role: &str, kind: &str| {
+        format!(
+            "{{\"mark\":\"{mark}\",\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{mark}\"}}]}}}}\n"
+        )
+    };
+    let mut text = String::new();
+    for (nth, count) in turns.iter().enumerate() {
+        text += &said(format!("q{nth}"), "user", "input_text");
+        text += &said(format!("a{nth}"), "assistant", "output_text");
+        if *count > 0 {
+            text += &format!(
+                "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{count}}}}}\n"
+            );
+        }
+        text += &said(format!("s{nth}"), "assistant", "output_text");
+    }
+    text
+}
+
+/// The number in the event follows the turns that are kept, and an answer is not left to the turn before its own.
+#[test]
+fn a_range_inside_turns_that_were_taken_back_gives_none_back() {
+    for turns in [&[0, 0, 2, 0][..], &[0, 1, 1, 0], &[0, 0, 1, 2, 0], &[0, 9, 0], &[1, 0, 0, 3, 1, 0]] {
+        let text = rolled_back(turns);
+        for from in 0..14 {
+            for count in 1..14 {
+                check_standing((ranged(from, count), "range"), "codex", &text)
+                    .unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+        for role in [Role::User, Role::Assistant] {
+            check_standing((of_role(role), "role"), "codex", &text).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    // Of two turns, the second is outside: the event takes back the first one alone.
+    let out = result(ranged(0, 5), "codex", &rolled_back(&[0, 0, 2, 0])).expect("it is cut").expect("it has no budget");
+    assert!(out.contains("\"num_turns\":1}"), "{out}");
+}
+
+/// The same in a thread of the store: after the events, it reads line by line, and its window begins inside these turns.
+#[test]
+fn a_thread_gives_no_turn_back() {
+    for turns in [&[0, 0, 2, 0, 0][..], &[0, 0, 0, 3, 1, 0, 0], &[0, 1, 0, 1, 0]] {
+        let text = rolled_back(turns);
+        let behind = text.rfind("thread_rolled_back").and_then(|at| Some(at + text[at..].find('\n')? + 1));
+        let (begin, end) = text.split_at(behind.expect("there is an event"));
+        let pieces: Vec<String> = std::iter::once(begin).chain(end.split_inclusive('\n')).map(str::to_owned).collect();
+        for window in 1..9 {
+            let summary = rolling(window, 2, Counted::Message);
+            let shown = threads(&summary, "codex", &pieces, Thinking::Auto).expect("the log is read");
+            for (nth, out) in shown.iter().enumerate() {
+                let before = pieces[..=nth].concat();
+                compare_standings("thread", "codex", &before, out).unwrap_or_else(|error| panic!("{window}: {error}"));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(96))]
+
+    #[test]
+    fn a_boundary_stays_with_what_follows_it(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        drawn in drawn(),
+    ) {
+        let (items, boundaries) = marked(&script, &bounded, &places);
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
+            check_laws(case, Some(bounded.0), Framing::Lines, &text)?;
+            let Some(out) = result((case.chain)(), bounded.0, &text)? else { continue };
+            let stays = |at: usize| out.contains(&format!("\"m{at}.\""));
+            for (nth, &at) in boundaries.iter().enumerate().filter(|(_, at)| !stays(**at)) {
+                let end = boundaries.get(nth + 1).copied().unwrap_or(items.len());
+                let needing: Vec<usize> = (at + 1..end).filter(|&after| stays(after)).collect();
+                prop_assert!(needing.is_empty(), "{}: boundary {} is gone, {:?} stay\nin  {}\nout {}", case.name, at, needing, text, out);
+            }
+        }
+    }
+
+    /// What a compaction of pi kept is read before and after a cut, also where the cut drops the entry that it names.
+    #[test]
+    fn what_a_compaction_kept_stays_kept(
+        script in sound_script(),
+        (place, first) in any::<(prop::sample::Index, prop::sample::Index)>(),
+        drawn in drawn(),
+    ) {
+        let compaction = |nth: usize| {
+            let first = first.index(nth.max(1));
+            vec![format!("{{\"type\":\"compaction\",\"id\":\"k\",\"parentId\":null,\"summary\":\"The key is 42.\",\"firstKeptEntryId\":\"{first:08x}\"}}")]
+        };
+        let mut items = pi::spell(&script);
+        let at = place.index(items.len() + 1);
+        items.splice(at..at, compaction(at));
+        let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
+        let text: String = items.iter().enumerate().map(mark).collect();
+        let before = standings("pi", &text);
+        for case in tried(CASES, drawn) {
+            check_laws(case, Some("pi"), Framing::Lines, &text)?;
+            let Some(out) = result((case.chain)(), "pi", &text)? else { continue };
+            let after = standings("pi", &out);
+            for (mark, standing) in after.iter().filter(|_| after.contains_key(&format!("m{at}."))) {
+                prop_assert_eq!(before.get(mark), Some(standing), "{}: {}\nin  {}\nout {}", case.name, mark, text, out);
+            }
+        }
+    }
+
+    /// Turns of Codex that an event takes back, before and after compactions of every kind.
+    #[test]
+    fn what_was_taken_back_stays_taken_back(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED.iter().filter(|bounded| bounded.0 == "codex").copied().collect::<Vec<_>>()),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+        events in prop::collection::vec((any::<prop::sample::Index>(), 1..4_usize), 1..3),
+        range in (0..9_usize, 1..9_usize),
+        drawn in drawn(),
+    ) {
+        let (mut items, _) = marked(&script, &bounded, &places);
+        for (place, turns) in events {
+            let at = place.index(items.len() + 1);
+            items.insert(at, format!(
+                "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{turns}}}}}"
+            ));
+        }
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
+            check_laws(case, Some("codex"), Framing::Lines, &text)?;
+            let chains = ((case.chain)(), case.name);
+            check_standing(chains, "codex", &text)?;
+        }
+        let (from, count) = range;
+        check_standing((ranged(from, count), "any range"), "codex", &text)?;
+        check_standing((of_role(Role::Assistant), "role"), "codex", &text)?;
+    }
+}

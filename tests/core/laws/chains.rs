@@ -1,0 +1,289 @@
+//! A chain writes what its stages write one after another: pairs of stages, on every fixture and on generated transcripts.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{MessageRange, Repair, RepairMode};
+use proptest::prelude::*;
+
+use super::cases::{CASES, persist};
+use super::check::{check_laws, reading};
+use super::fixtures::{dialect_of, files, pieces};
+use super::generated::{frame, framings, speller, with_rules};
+use crate::spell::metadata::{self, NOTED};
+use crate::spell::{anthropic, broken_script};
+
+/// A stage and its name.
+type NamedStage = (&'static str, fn() -> Chain);
+
+/// Stages that write what no case of the laws writes.
+const WRITERS: [NamedStage; 4] = [
+    ("persist all", || persist("*")),
+    ("repair drop", || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
+    ("repair stub", || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true })),
+    ("repair move", || Chain::default().then(Repair { mode: RepairMode::Move, pending: true })),
+];
+
+/// Cases that decide as another one does. `CURTAIL_ALL_PAIRS=1` tries them on the fixtures as well.
+const ALIKE: &[&str] = &[
+    "history 5 bare",
+    "history 2 head",
+    "history segments",
+    "history messages",
+    "sliding turns",
+    "sliding head",
+    "filter exclude",
+    "supersede reads, dedupe results",
+    "summarize 5",
+    "limit 25 newest",
+    "role assistant, tool",
+    "repair drop",
+];
+
+fn stages() -> Vec<NamedStage> {
+    CASES.iter().map(|case| (case.name, case.chain)).chain(WRITERS).collect()
+}
+
+/// A text that is cut in one go.
+struct Piece<'t> {
+    dialect: &'static str,
+    framing: Framing,
+    text: &'t str,
+}
+
+impl Piece<'_> {
+    /// `text` after `chain`; `None` if it is refused.
+    fn cut(&self, chain: Chain, text: &str) -> Option<String> {
+        self.cut_with_notes(chain, text).map(|(out, _)| out)
+    }
+
+    /// Whether a message is read in `text`, or nothing is in it.
+    fn is_read(&self, text: &str) -> bool {
+        let document = Document::parse_log(text).expect("what we write is JSON");
+        reading(Some(self.dialect), self.framing).transcripts(&document).is_ok()
+    }
+
+    fn cut_with_notes(&self, chain: Chain, text: &str) -> Option<(String, Vec<String>)> {
+        let mut out = String::new();
+        let reading = reading(Some(self.dialect), self.framing);
+        match (Cutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
+            Ok(cut) => Some((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
+            // Where no message is left, there is nothing to cut again: every command says so.
+            Err(error) => error.what.starts_with("no message was read").then(|| (text.to_owned(), Vec::new())),
+        }
+    }
+
+    /// `text` after the first stage of a pair. `None` if it is refused, and where it keeps a signed thought that it broke,
+    /// because the round is in flight: once the second stage ends that round, a chain drops the thought, and a command of its
+    /// own does not know of it.
+    fn cut_first(&self, chain: Chain, text: &str) -> Option<String> {
+        let (out, notes) = self.cut_with_notes(chain, text)?;
+        let keeps = notes.iter().any(|note| note.contains("kept in the in-flight round"));
+        (!keeps).then_some(out)
+    }
+
+    /// What the chain of two stages writes, and what the second stage makes of `once`, the result of the first one.
+    fn both_ways(&self, [first, second]: [&NamedStage; 2], once: &str) -> [Option<String>; 2] {
+        let mut chain = first.1();
+        chain.stages.extend(second.1().stages);
+        [self.cut(chain, self.text), self.cut(second.1(), once)]
+    }
+
+    /// The pairs of `stages` that give something else as a chain. A stage that gives what an earlier one gave is passed over.
+    fn differences(&self, stages: &[NamedStage]) -> Vec<String> {
+        let mut known = HashSet::from([self.text.to_owned()]);
+        let mut found = Vec::new();
+        for first in stages {
+            let Some(once) = self.cut_first(first.1(), self.text).filter(|once| known.insert(once.clone())) else {
+                continue;
+            };
+            for second in stages {
+                let [chain, apart] = self.both_ways([first, second], &once);
+                if chain != apart {
+                    found.push(format!("{} | {}\nchain  {chain:?}\nstages {apart:?}", first.0, second.0));
+                }
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn every_pair_of_stages_is_a_chain_on_every_fixture() {
+    let all = std::env::var_os("CURTAIL_ALL_PAIRS").is_some();
+    let mut stages = stages();
+    stages.retain(|(name, _)| all || !ALIKE.contains(name));
+    let mut found = Vec::new();
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let (framing, pieces) = pieces(&text);
+        for text in pieces {
+            let Some(dialect) = dialect_of(framing, text) else { continue };
+            let differences = Piece { dialect, framing, text }.differences(&stages);
+            found.extend(differences.into_iter().map(|found| format!("{} {found}", file.display())));
+        }
+    }
+    assert!(found.is_empty(), "{} pairs\n{}", found.len(), found.join("\n\n"));
+}
+
+/// A signed thought that is kept while its round is in flight, though messages before it were dropped, is dropped by the stage
+/// that ends the round.
+#[test]
+fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
+    let text = concat!(
+        r#"[{"role":"user","content":"a"},"#,
+        r#"{"role":"assistant","content":[{"type":"text","text":"b"}]},"#,
+        r#"{"role":"user","content":"c"},"#,
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"d","signature":"c2ln"},"#,
+        r#"{"type":"text","text":"e"},{"type":"tool_use","id":"f","name":"g","input":{}}]},"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"f","content":"h"}]}]"#
+    );
+    let piece = Piece { dialect: "anthropic", framing: Framing::Document, text };
+    let thinks = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
+    let first = || Chain::default().then(MessageRange { from: 2, to: None });
+    let then = MessageRange { from: 0, to: Some(2) };
+    assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first(), text).is_none());
+    assert!(!thinks(piece.cut(first().then(then), text)));
+}
+
+/// A snapshot of the files belongs to the message that it was taken for, also where nothing is left before the two: there, it
+/// was read as a header.
+#[test]
+fn a_snapshot_is_dropped_with_its_message() {
+    let line = |parent: &str, own: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{own}"}}"#
+        )
+    };
+    let snapshot = r#"{"type":"file-history-snapshot","messageId":"u3","snapshot":{}}"#.to_owned();
+    let [asks, says] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
+    let [again, then] = [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
+    // Directly before its message, and one line earlier.
+    for lines in [[&asks, &says, &snapshot, &again, &then], [&asks, &snapshot, &says, &again, &then]] {
+        let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
+        let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
+        let range = |from| move || Chain::default().then(MessageRange { from, to: None });
+        let once = piece.cut(range(2)(), &text).expect("it can be cut");
+        assert!(once.starts_with(&snapshot), "{once}");
+        let mut chain = range(2)();
+        chain.stages.extend(range(1)().stages);
+        let out = piece.cut(chain, &text);
+        assert_eq!(out, piece.cut(range(1)(), &once));
+        assert!(!out.expect("it can be cut").contains("snapshot"));
+    }
+}
+
+/// Instructions that are all that is left of a message are instructions to the next stage: without them, a thought before them
+/// is dropped as well.
+#[test]
+fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
+    let text = concat!(
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"c2ln"},{"type":"text","text":"b"},"#,
+        r#"{"type":"tool_use","id":"c","name":"f","input":{}}]}"#,
+        "\n",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"d"},"#,
+        r#"{"type":"mid_conv_system","content":[{"type":"text","text":"e"}]}]}"#,
+        "\n",
+        r#"{"role":"assistant","content":[{"type":"text","text":"f"}]}"#,
+        "\n"
+    );
+    let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text };
+    let stage = |name: &'static str| stages().into_iter().find(|stage| stage.0 == name).expect("a stage");
+    let [first, second] = [stage("filter all"), stage("role assistant, tool")];
+    let once = piece.cut_first(first.1(), text).expect("it can be cut");
+    let [chain, apart] = piece.both_ways([&first, &second], &once);
+    assert_eq!(chain, apart);
+}
+
+/// What a later stage decides is said of the messages as they were read first.
+#[test]
+fn a_stage_after_notes_names_messages_as_they_were_read() {
+    let lines = [
+        r#"{"role":"user","content":"Go"}"#,
+        r#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c","content":"ok"}"#,
+        r#"{"role":"assistant","content":"Gone"}"#,
+        r#"{"role":"user","content":"Good"}"#,
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    let chain = persist("*").then(MessageRange { from: 3, to: None });
+    let mut out = String::new();
+    let reading = reading(Some("openai"), Framing::Lines);
+    let cut = Cutter { chain, explain: true, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+    assert_eq!(out, format!("{}\n", lines[4]));
+    let dropped = cut.explained.iter().map(|(_, decision)| decision).filter(|decision| decision.action == "dropped");
+    let dropped: Vec<_> = dropped.map(|decision| (decision.message, decision.offset)).collect();
+    let read = |at: usize| (Some(at), text.find(lines[at]));
+    assert_eq!(dropped, [read(2), read(0), (None, None), read(3)]);
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(512))]
+
+    /// A pair that is drawn, on a generated transcript.
+    #[test]
+    fn a_pair_of_stages_is_a_chain(
+        script in broken_script(),
+        speller in speller(),
+        framing in framings(),
+        seed in any::<u64>(),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let text = frame(&(speller.1)(&script), framing, seed);
+        let piece = Piece { dialect: speller.0, framing, text: &text };
+        if let Some(once) = piece.cut_first(first.1(), &text) {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+    }
+
+    /// The same around metadata: what belongs to a message belongs to the same one after every stage.
+    #[test]
+    fn metadata_belongs_to_the_same_message_in_a_chain(
+        script in broken_script(),
+        noted in prop::sample::select(NOTED),
+        lines in prop::collection::vec(any::<[u8; 3]>(), 1..6),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let lines: Vec<[usize; 3]> = lines.into_iter().map(|line| line.map(usize::from)).collect();
+        let text: String = metadata::spell(&script, &noted, &lines).iter().map(|item| format!("{item}\n")).collect();
+        let (dialect, framing) = (noted.0.0, Framing::Lines);
+        let piece = Piece { dialect, framing, text: &text };
+        // A log without messages is refused.
+        if !piece.is_read(&text) {
+            return Ok(());
+        }
+        let once = piece.cut_first(first.1(), &text);
+        if once.as_ref().is_some_and(|once| !piece.is_read(once)) {
+            return Ok(());
+        }
+        if let Some(once) = once {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+        if let Some(case) = CASES.iter().find(|case| case.name == first.0) {
+            check_laws(case, Some(dialect), framing, &text)?;
+        }
+    }
+
+    /// The same where messages of the user contain instructions of the application.
+    #[test]
+    fn instructions_beside_other_blocks_are_read_alike_in_a_chain(
+        script in broken_script(),
+        first in prop::sample::select(stages()),
+        second in prop::sample::select(stages()),
+    ) {
+        let (items, _) = with_rules(&anthropic::spell(&script));
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text: &text };
+        if let Some(once) = piece.cut_first(first.1(), &text) {
+            let [chain, apart] = piece.both_ways([&first, &second], &once);
+            prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
+        }
+    }
+}

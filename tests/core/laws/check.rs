@@ -1,0 +1,185 @@
+//! The laws themselves, as checks of one chain on one text.
+
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::json::{Document, Value};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Role};
+use proptest::prelude::*;
+
+use super::cases::{LawCase, tokenizer};
+
+fn cut(case: &LawCase, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
+    cut_with((case.chain)(), dialect, framing, text)
+}
+
+pub fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
+    let dialect = dialect.and_then(curtail_core::dialects::dialect_named);
+    Reading { framing, dialect, named: dialect.is_some(), messages_key: None }
+}
+
+pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
+    let reading = reading(dialect, framing);
+    let mut out = String::new();
+    let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
+    match done {
+        // Where no message is left, there is nothing to cut again: every command says so.
+        Err(error) if error.what.starts_with("no message was read") => Ok(text.to_owned()),
+        Err(error) => Err(TestCaseError::fail(error.what)),
+        Ok(_) => Ok(out),
+    }
+}
+
+/// What the laws compare: the bytes of the messages of a text, and their pairs and faults.
+pub struct Seen {
+    /// The bytes of the messages, in order.
+    pub items: Vec<String>,
+    /// The pairing faults.
+    pub faults: Vec<SeenFault>,
+    /// The messages with the halves of every pair without ids.
+    pub positional: Vec<(String, String)>,
+    /// Tokens, preambles included.
+    pub tokens: usize,
+    /// The number of messages of the assistant.
+    pub speaking: usize,
+}
+
+/// A pairing fault, and the message that it is in.
+#[derive(Debug)]
+pub struct SeenFault {
+    pub kind: FaultKind,
+    pub id: String,
+    pub message: String,
+}
+
+pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
+    let reading = reading(dialect, framing);
+    let document = Document::parse_log(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
+    let mut seen = Seen { items: Vec::new(), faults: Vec::new(), positional: Vec::new(), tokens: 0, speaking: 0 };
+    let counting = Counting::new(tokenizer());
+    for (_, transcript) in reading.transcripts(&document).expect("what we write is a transcript") {
+        let messages = &transcript.messages;
+        let spelt = |at: PartRef| messages[at.message].value().map(unlinked).unwrap_or_default();
+        seen.items.extend(messages.iter().filter_map(curtail_core::transcript::Message::value).map(unlinked));
+        seen.speaking += messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let pairs = Pairs::from_messages(messages);
+        for fault in Fault::find_all(messages, &pairs, transcript.layout.pairing_rules) {
+            let content = &messages[fault.at.message].parts[fault.at.part].content;
+            let id =
+                content.call().and_then(|call| call.id.clone()).or_else(|| content.result().and_then(|r| r.id.clone()));
+            let id = id.map_or_else(String::new, |id| id.decode().into_owned());
+            seen.faults.push(SeenFault { kind: fault.kind, id, message: spelt(fault.at) });
+        }
+        let nameless =
+            |at: PartRef| messages[at.message].parts[at.part].content.result().is_some_and(|r| r.id.is_none());
+        let positional = pairs.pairs().filter(|(_, result)| nameless(*result));
+        seen.positional.extend(positional.map(|(call, result)| (spelt(call), spelt(result))));
+        let view = View::new(messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        seen.tokens += counting.total_until(&view, usize::MAX).unwrap_or(usize::MAX);
+    }
+    seen
+}
+
+/// The bytes of a message without its links to others, which change with its neighbors.
+fn unlinked(message: Value<'_>) -> String {
+    let links =
+        ["parentUuid", "parentId", "logicalParentUuid", "firstKeptEntryId", "firstKeptEntryIndex", "summary_offset"];
+    let start = message.span().start as usize;
+    let mut text = message.raw().to_owned();
+    let holders = [Some(message), message.get("args")].into_iter().flatten();
+    let members = holders.flat_map(|holder| holder.members().collect::<Vec<_>>());
+    let mut members: Vec<_> = members.filter(|member| links.iter().any(|link| member.key.is(link))).collect();
+    members.sort_by_key(|member| member.span.start);
+    for member in members.iter().rev() {
+        let span = member.value.span();
+        text.replace_range(span.start as usize - start..span.end as usize - start, "");
+    }
+    text
+}
+
+fn is_subsequence(small: &str, large: &str) -> bool {
+    let mut rest = large.bytes();
+    small.bytes().all(|byte| rest.any(|other| other == byte))
+}
+
+/// Whether a message of the output can be this message of the input: its bytes, less the parts that were cut.
+fn is_left_of(item: &str, old: &str) -> bool {
+    item == old || is_subsequence(item, old)
+}
+
+/// Laws 2 and 6: what is kept is kept byte for byte, less the parts that were cut, and in order.
+fn check_bytes(case: &LawCase, before: &Seen, after: &Seen, once: &str) -> Result<(), TestCaseError> {
+    let mut from = 0;
+    for item in &after.items {
+        match before.items[from..].iter().position(|old| is_left_of(item, old)) {
+            Some(nth) => from += nth + 1,
+            None => {
+                prop_assert!(case.writes || case.rewrites(), "{}: new message {item}\nin {once}", case.name);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Law 3: every fault of the output is a fault of the same message of the input, and no result without an id has another
+/// call. An unanswered call can become pending.
+fn check_pairs(case: &LawCase, before: &Seen, after: &Seen, io: [&str; 2]) -> Result<(), TestCaseError> {
+    let spelt_anew = case.writes || case.rewrites();
+    let [text, once] = io;
+    for fault in &after.faults {
+        let known = before.faults.iter().any(|old| {
+            let kind =
+                old.kind == fault.kind || old.kind == FaultKind::UnansweredCall && fault.kind == FaultKind::PendingCall;
+            kind && old.id == fault.id && (spelt_anew || is_left_of(&fault.message, &old.message))
+        });
+        prop_assert!(known, "{}: new fault {fault:?}\nin  {text}\nout {once}", case.name);
+    }
+    for (call, result) in after.positional.iter().filter(|_| !spelt_anew) {
+        let known = before.positional.iter().any(|old| is_left_of(call, &old.0) && is_left_of(result, &old.1));
+        prop_assert!(known, "{}: {result}\nanswers {call}\nin  {text}\nout {once}", case.name);
+    }
+    Ok(())
+}
+
+pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text: &str) -> Result<(), TestCaseError> {
+    let once = match cut(case, dialect, framing, text) {
+        // A budget below what must stay is refused, and nothing is written.
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => return Ok(()),
+        once => once?,
+    };
+    // The input itself keeps every law, and cutting it again is the same run.
+    if once == text {
+        return Ok(());
+    }
+    let (before, after) = (read_seen(dialect, framing, text), read_seen(dialect, framing, &once));
+    check_bytes(case, &before, &after, &once)?;
+    check_pairs(case, &before, &after, [text, &once])?;
+    // Law 4: twice is once.
+    let twice = cut(case, dialect, framing, &once)?;
+    prop_assert_eq!(&once, &twice, "{}: twice is not once\nin {}", case.name, text);
+    // Law 5: never bigger.
+    if !case.writes {
+        prop_assert!(once.len() <= text.len() && after.tokens <= before.tokens, "{}: bigger", case.name);
+    }
+    Ok(())
+}
+
+/// A chain of one command.
+pub type Stage = Box<dyn Fn() -> Chain>;
+
+/// A chain of `stages` gives what they give one after another, each reading what the last one wrote.
+pub fn check_stages(
+    stages: &[Stage],
+    dialect: Option<&str>,
+    framing: Framing,
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let mut piped = text.to_owned();
+    let mut whole = Chain::default();
+    for stage in stages {
+        piped = cut_with(stage(), dialect, framing, &piped)?;
+        whole.stages.extend(stage().stages);
+    }
+    prop_assert_eq!(cut_with(whole, dialect, framing, text)?, piped, "in {}", text);
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Thoughts and state lines on real transcripts, if `CURTAIL_DATA` names a folder of them: what every command leaves.
+
+use std::collections::HashMap;
+
+use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{
+    ClearResults, Keep, Overflow, SlidingWindow, StaleResults, Thinking, ToolFilter, ToolGlobs, WindowUnit,
+};
+use curtail_core::transcript::{Message, Transcript};
+use curtail_memory::rolling::Counted;
+use serde_json::Value;
+
+use super::cases::{LawCase, globs, history, limit, rolling, tokenizer};
+use super::check::{cut_with, reading};
+use super::fixtures::{dialect_of, files, pieces, real_data};
+
+const COMMANDS: &[LawCase] = &[
+    LawCase {
+        name: "window -n 5",
+        chain: || Chain::default().then(history(5, WindowUnit::Items, Keep::default())),
+        writes: false,
+    },
+    LawCase {
+        name: "window -n 40",
+        chain: || Chain::default().then(history(40, WindowUnit::Items, Keep::default())),
+        writes: false,
+    },
+    LawCase {
+        name: "window -n 10 --strategy sliding",
+        chain: || Chain::default().then(SlidingWindow { size: 10, unit: WindowUnit::Items, keep: Keep::default() }),
+        writes: false,
+    },
+    LawCase {
+        name: "limit -t 8k",
+        chain: || {
+            let limit = limit(8000, Overflow::Empty);
+            Chain::default().then(curtail_core::processors::TokenLimit { preserve_system: true, ..limit })
+        },
+        writes: false,
+    },
+    LawCase {
+        name: "filter -x '*ash*'",
+        chain: || {
+            let tools = ToolGlobs::Exclude(globs(&["*ash*"]));
+            Chain::default().then(ToolFilter { tools, persist_results: false })
+        },
+        writes: false,
+    },
+    LawCase {
+        name: "filter --keep-last-results 3",
+        chain: || Chain::default().then(ClearResults::new(StaleResults::AllButLast(3), tokenizer())),
+        writes: false,
+    },
+    LawCase { name: "summarize", chain: || Chain::default().then(rolling(21, 3, Counted::Message)), writes: true },
+];
+
+/// A model that checks its thoughts.
+const CHECKING: &str = "claude-opus-5-5";
+
+/// What a model reads before a signed thought of a transcript.
+#[derive(Debug, Clone, PartialEq)]
+struct Before {
+    digest: u64,
+    /// The thought before it in the conversation.
+    last: Option<String>,
+}
+
+/// Every thought of `text` that a model reads and its provider may check, in order, with what is before it.
+fn thoughts(dialect: &str, framing: Framing, text: &str) -> Vec<(String, Before)> {
+    let document = Document::parse_log(text).expect("JSON");
+    let transcripts = reading(Some(dialect), framing).transcripts(&document).expect("transcripts");
+    transcripts.iter().flat_map(|(_, transcript)| of_transcript(transcript)).collect()
+}
+
+fn of_transcript(transcript: &Transcript<'_>) -> Vec<(String, Before)> {
+    let mut threads: HashMap<u32, Before> = HashMap::new();
+    let mut found = Vec::new();
+    let read = |message: &&Message<'_>| message.standing.is_read();
+    for message in transcript.messages.iter().filter(read) {
+        let thread = threads.entry(message.thread).or_insert(Before { digest: 7, last: None });
+        for part in &message.parts {
+            if part.is_prefix_bound() {
+                let own = part.place().map_or_else(String::new, |place| place.element.raw().to_owned());
+                found.push((own.clone(), thread.clone()));
+                thread.last = Some(own);
+            } else {
+                let said = format!("{:?} {:?}", message.role, part.content);
+                thread.digest = said
+                    .bytes()
+                    .fold(thread.digest, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+            }
+        }
+    }
+    found
+}
+
+#[derive(Default)]
+struct Tally {
+    pieces: usize,
+    before: usize,
+    kept: usize,
+    behind: usize,
+}
+
+impl Tally {
+    /// Compares the thoughts of a text before and after a cut. Only the first ones may be missing before one that holds.
+    fn add(&mut self, before: &[(String, Before)], after: &[(String, Before)]) {
+        self.pieces += 1;
+        self.before += before.len();
+        self.kept += after.len();
+        let mut old = before.iter();
+        for (own, now) in after {
+            let then = old.find(|(other, _)| other == own).map(|(_, then)| then);
+            let holds =
+                then.is_some_and(|then| then.digest == now.digest && (now.last.is_none() || then.last == now.last));
+            self.behind += usize::from(!holds);
+        }
+    }
+}
+
+/// `text` with every model replaced by `model`.
+fn renamed(text: &str, model: &str) -> String {
+    let key = "\"model\":\"";
+    let mut pieces = text.split(key);
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        out.push_str(key);
+        out.push_str(model);
+        out.push_str(piece.find('"').map_or("", |end| &piece[end..]));
+    }
+    out
+}
+
+/// The texts of all files that contain signed thoughts, piece by piece.
+fn signed_pieces(model: Option<&str>) -> Vec<(&'static str, Framing, String)> {
+    let Some(data) = real_data() else { return Vec::new() };
+    let mut found = Vec::new();
+    for file in files(&data) {
+        let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
+        if !["ignature\"", "redacted", "encrypted"].iter().any(|sign| text.contains(sign)) {
+            continue;
+        }
+        let text = model.map_or_else(|| text.clone(), |model| renamed(&text, model));
+        let (framing, pieces) = pieces(&text);
+        for piece in pieces {
+            let Some(dialect) = dialect_of(framing, piece) else { continue };
+            if !thoughts(dialect, framing, piece).is_empty() {
+                found.push((dialect, framing, piece.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn tally(case: &LawCase, thinking: Thinking, pieces: &[(&'static str, Framing, String)]) -> Tally {
+    let mut tally = Tally::default();
+    for (dialect, framing, piece) in pieces {
+        let mut chain = (case.chain)();
+        chain.thinking = thinking;
+        let cut = cut_with(chain, Some(dialect), *framing, piece).expect("it can be cut");
+        tally.add(&thoughts(dialect, *framing, piece), &thoughts(dialect, *framing, &cut));
+    }
+    tally
+}
+
+#[test]
+fn no_thought_of_real_transcripts_is_left_behind_a_change() {
+    let checked = signed_pieces(Some(CHECKING));
+    if checked.is_empty() {
+        return println!("no real transcripts at hand: CURTAIL_DATA names none");
+    }
+    let named = signed_pieces(None);
+    println!(
+        "command | models | texts | thoughts | kept with auto | behind a change | kept with keep | behind a change"
+    );
+    for case in COMMANDS {
+        for (models, pieces) in [("as recorded", &named), (CHECKING, &checked)] {
+            let (auto, keep) = (tally(case, Thinking::Auto, pieces), tally(case, Thinking::Keep, pieces));
+            println!(
+                "{} | {models} | {} | {} | {} | {} | {} | {}",
+                case.name, auto.pieces, auto.before, auto.kept, auto.behind, keep.kept, keep.behind
+            );
+            if models == CHECKING {
+                assert_eq!(auto.behind, 0, "{}", case.name);
+                // What `auto` drops in addition to the cut is what a checking model would reject.
+                assert_eq!(auto.kept, keep.kept - keep.behind, "{}", case.name);
+            }
+        }
+    }
+}
+
+/// Lines of Claude Code of which a resumed session reads only the last of their type.
+const STATES: &[&str] =
+    &["permission-mode", "mode", "custom-title", "agent-name", "worktree-state", "last-prompt", "ai-title", "pr-link"];
+
+/// The last state line of each type, without its link to a message, which follows a cut.
+fn last_states(text: &str) -> HashMap<String, String> {
+    let mut last = HashMap::new();
+    for line in text.lines() {
+        let Ok(mut value) = serde_json::from_str::<Value>(line) else { continue };
+        let kind = value["type"].as_str().unwrap_or_default().to_owned();
+        if STATES.contains(&kind.as_str()) && value.get("sessionId").is_some() {
+            value.as_object_mut().map(|line| line.shift_remove("leafUuid"));
+            last.insert(kind, value.to_string());
+        }
+    }
+    last
+}
+
+/// The log with state lines of every type behind every ninth line, each with another value.
+fn with_states(text: &str) -> String {
+    let mut out = String::new();
+    for (nth, line) in text.lines().enumerate() {
+        out.push_str(line);
+        out.push('\n');
+        let kind = STATES[nth / 9 % STATES.len()];
+        if nth % 9 == 4 {
+            out.push_str(&format!("{{\"type\":\"{kind}\",\"value\":\"v{nth}\",\"sessionId\":\"s\"}}\n"));
+        }
+    }
+    out
+}
+
+#[test]
+fn real_sessions_keep_their_last_state_lines() {
+    let Some(data) = real_data() else { return println!("no real transcripts at hand: CURTAIL_DATA names none") };
+    let mut counts: HashMap<&str, [usize; 2]> = HashMap::new();
+    for file in files(&data) {
+        let text = std::fs::read_to_string(&file).expect("transcripts are UTF-8");
+        if dialect_of(Framing::Lines, &text) != Some("claude-code") {
+            continue;
+        }
+        for text in [text.clone(), with_states(&text)] {
+            let before = last_states(&text);
+            for case in COMMANDS {
+                let cut = cut_with((case.chain)(), Some("claude-code"), Framing::Lines, &text).expect("it can be cut");
+                assert_eq!(last_states(&cut), before, "{}: {}", file.display(), case.name);
+                let [files, lines] = counts.entry(case.name).or_default();
+                (*files, *lines) = (*files + 1, *lines + before.len());
+            }
+        }
+    }
+    for (command, [texts, lines]) in &counts {
+        println!("{command}: {lines} last state lines kept in {texts} texts");
+    }
+    assert!(counts.values().all(|[_, lines]| *lines > 0), "{counts:?}");
+}

@@ -1,0 +1,336 @@
+//! Shrunk cases that once broke a law.
+
+use std::fmt::Write as _;
+
+use std::path::Path;
+
+use curtail_core::dialects::Framing;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Overflow, WindowUnit};
+use curtail_memory::rolling::Counted;
+use proptest::test_runner::TestCaseError;
+
+use super::cases::{CASES, history, keep, limit, persist, rolling};
+use super::check::{Stage, check_laws, check_stages, cut_with};
+use super::fixtures::files;
+
+fn holds(dialect: &str, items: &[&str]) {
+    let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+    for case in CASES {
+        check_laws(case, Some(dialect), Framing::Lines, &text).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+const FETCH: &str = r#"{"from":"function_call","value":"{\"name\":\"fetch\",\"arguments\":{}}"}"#;
+const SEARCH: &str = r#"{"from":"function_call","value":"{\"name\":\"search\",\"arguments\":{}}"}"#;
+const BATCH: &str = r#"{"from":"function_call","value":"[{\"name\":\"search\",\"arguments\":{}},{\"name\":\"bash\",\"arguments\":{}}]"}"#;
+const RESULT: &str = r#"{"from":"observation","value":"found"}"#;
+const SAYS: &str = r#"{"from":"gpt","value":"One moment"}"#;
+const ASKS: &str = r#"{"from":"human","value":"Now?"}"#;
+
+/// Without the batch and its result, an earlier call of the turn would take a result that is not its own.
+#[test]
+fn a_result_is_not_handed_to_another_call() {
+    holds("sharegpt", &[ASKS, FETCH, SAYS, BATCH, RESULT, FETCH, RESULT, RESULT, SAYS, ASKS]);
+    holds("sharegpt", &[ASKS, SEARCH, SAYS, BATCH, RESULT, RESULT, SAYS, RESULT, ASKS]);
+}
+
+/// A head and a window meet: what was between them kept a call and a result apart.
+#[test]
+fn a_head_and_a_window_do_not_join_strangers() {
+    holds("sharegpt", &[ASKS, SEARCH, ASKS, SEARCH, RESULT, RESULT, SAYS, RESULT]);
+    holds("sharegpt", &[ASKS, FETCH, ASKS, SAYS, SAYS, SAYS, RESULT, SAYS, SAYS]);
+}
+
+/// A message closes earlier calls only as long as it has calls itself.
+#[test]
+fn a_message_that_lost_its_calls_closes_nothing() {
+    let says = |text: &str, calls: &[&str]| {
+        let text = (!text.is_empty()).then(|| format!(r#"{{"type":"text","text":"{text}"}}"#));
+        let calls = calls.iter().map(|name| format!(r#"{{"type":"tool_use","name":"{name}","input":{{}}}}"#));
+        let blocks: Vec<String> = text.into_iter().chain(calls).collect();
+        format!(r#"{{"role":"assistant","message":{{"content":[{}]}}}}"#, blocks.join(","))
+    };
+    let result =
+        r#"{"role":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"found"}]}]}}"#;
+    let items =
+        [says("a", &["bash"]), result.into(), says("", &["search", "fetch"]), says("a", &["bash"]), result.into()];
+    holds("cursor", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// What a message between two results keeps apart, belongs together once it is dropped: the first result no longer answers
+/// all calls.
+#[test]
+fn a_result_that_gets_a_neighbor_answers_one_call() {
+    holds("sharegpt", &[ASKS, BATCH, RESULT, ASKS, RESULT, SAYS]);
+    holds("sharegpt", &[ASKS, BATCH, RESULT, SAYS, RESULT, ASKS, SAYS]);
+    holds("sharegpt", &[BATCH, RESULT, ASKS, ASKS, RESULT, RESULT, ASKS, SAYS]);
+}
+
+/// A step of a tool without a call does not become the result of a call that a cut brings next to it.
+#[test]
+fn a_step_without_a_call_stays_one() {
+    let asks = r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Now?"}"#;
+    let calls = r#"{"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"","tool_calls":[{"name":"search","args":{}}]}"#;
+    let step = r#"{"step_index":2,"source":"MODEL","type":"GENERIC","status":"DONE","content":"found"}"#;
+    let says = r#"{"step_index":3,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"Done."}"#;
+    holds("antigravity", &[asks, calls, asks, step, says, step, asks, says]);
+    holds("antigravity", &[calls, asks, asks, step, asks, says, asks, says]);
+    holds("antigravity", &[asks, calls, says, step, step, calls, step, step, asks]);
+}
+
+/// A thought binds the calls of its reply. Where the cut drops the thought, the calls are decided on as a second run would.
+#[test]
+fn calls_are_bound_only_as_long_as_their_thought_is_there() {
+    let event = |id: &str, rest: &str| format!("{{\"id\":\"{id}\",\"timestamp\":\"2026-01-21T20:40:08\",{rest}}}");
+    let action = |id: &str, call: &str, name: &str, thought: &str| {
+        let call = format!(
+            r#""tool_name":"{name}","tool_call_id":"{call}","tool_call":{{"id":"{call}","name":"{name}","arguments":"{{}}"}}"#
+        );
+        event(
+            id,
+            &format!(r#""source":"agent","thought":[],{thought}{call},"llm_response_id":"r9","kind":"ActionEvent""#),
+        )
+    };
+    let says = |id: &str, who: &str, role: &str, text: &str| {
+        let message = format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#);
+        event(id, &format!(r#""source":"{who}","llm_message":{message},"kind":"MessageEvent""#))
+    };
+    let observation = |id: &str, call: &str| {
+        let said = r#"{"content":[{"type":"text","text":"a long walk by the sea, and back before it rained"}],"is_error":false}"#;
+        let call = format!(r#""tool_name":"fetch","tool_call_id":"{call}","observation":{said},"action_id":"a""#);
+        event(id, &format!(r#""source":"environment",{call},"kind":"ObservationEvent""#))
+    };
+    let thought = r#""reasoning_content":"first this","thinking_blocks":[{"type":"thinking","thinking":"first this","signature":"c2ln"}],"#;
+    let items = [
+        observation("e0", "c0"),
+        says("e1", "agent", "assistant", "One moment"),
+        says("e2", "user", "user", "What now, and what then?"),
+        action("e9-0", "c0", "fetch", thought),
+        action("e9-1", "c1", "fetch", ""),
+        action("e9-2", "c2", "bash", ""),
+        says("e10", "user", "user", "a walk by the sea"),
+        observation("e11", "c1"),
+    ];
+    holds("openhands", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// The history of a compaction is between a thought and the call after it: they are not one.
+#[test]
+fn a_thought_before_a_compaction_leads_to_nothing_after_it() {
+    let item = |payload: &str| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{payload}}}");
+    let said = |role: &str, kind: &str| {
+        format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"Words\"}}]}}")
+    };
+    let (asks, says) = (said("user", "input_text"), said("assistant", "output_text"));
+    let thought = item(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]}"#);
+    let compacted = format!(
+        "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{asks},{asks}]}}}}"
+    );
+    let call = item(r#"{"type":"function_call","call_id":"call_1","name":"search","arguments":"{}"}"#);
+    let result = item(r#"{"type":"function_call_output","call_id":"call_1","output":"found"}"#);
+    let (asks, says) = (item(&asks), item(&says));
+    holds("codex", &[&thought, &compacted, &call, &result, &says, &asks, &says]);
+}
+
+/// A result in flight loses its call, and the instructions beside it stay: they are not in flight, and take a place in the window.
+#[test]
+fn what_is_left_of_a_round_in_flight_counts() {
+    let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"search","input":{{}}}}"#);
+    let calls = format!(r#"{{"role":"assistant","content":[{},{}]}}"#, call("c0"), call("c1"));
+    let result = |rule: &str| {
+        let rule = format!(r#"{{"type":"mid_conv_system","content":[{{"type":"text","text":"{rule}"}}]}}"#);
+        format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c1","content":[{{"type":"text","text":"found"}}]}},{rule}]}}"#
+        )
+    };
+    let asks = r#"{"role":"user","content":"Now?"}"#.to_owned();
+    let items = [calls.clone(), calls, result("rule 0"), asks, result("rule 1")];
+    holds("anthropic", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// A message of the user that loses everything but instructions is one of the application.
+#[test]
+fn instructions_alone_are_not_said_by_the_user() {
+    let rule = r#"{"type":"mid_conv_system","content":[{"type":"text","text":"The pier closes at nine."}]}"#;
+    let asks = r#"{"role":"user","content":"Where is the ferry?"}"#;
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ferry","input":{}}]}"#;
+    let result =
+        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","content":"there"}},{rule}]}}"#);
+    holds("anthropic", &[asks, call, &result, r#"{"role":"assistant","content":"At the pier."}"#]);
+}
+
+/// The lines of a log of Claude Code, each with the line before it as its parent.
+fn claude_code(said: &[String]) -> String {
+    let mut parent = "null".to_owned();
+    let line = |(nth, said): (usize, &String)| {
+        let (role, content) = said.split_once(' ').expect("a role and a content");
+        let own = format!("\"00000000-0000-4000-8000-{nth:012}\"");
+        let message = format!(r#"{{"role":"{role}","content":{content}}}"#);
+        let line = format!(
+            r#"{{"parentUuid":{parent},"uuid":{own},"isSidechain":false,"sessionId":"s","type":"{role}","message":{message}}}"#
+        );
+        parent = own;
+        line + "\n"
+    };
+    said.iter().enumerate().map(line).collect()
+}
+
+fn calls(id: &str, tool: &str) -> String {
+    format!(r#"assistant [{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}]"#)
+}
+
+fn says_and_calls(id: &str, tool: &str) -> String {
+    calls(id, tool).replace('[', r#"[{"type":"text","text":"One moment"},"#)
+}
+
+fn results(ids: &[&str]) -> String {
+    let result =
+        |id: &&str| format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"four words and more"}}"#);
+    format!("user [{}]", ids.iter().map(result).collect::<Vec<_>>().join(","))
+}
+
+/// The ids of notes are those that the stage gave them, whatever later stages do to their texts.
+#[test]
+fn notes_keep_their_ids_in_a_chain() {
+    let said = [calls("s0", "search"), calls("f0", "fetch"), calls("b0", "bash"), calls("b1", "bash")];
+    let text = claude_code(&[&said[..], &[results(&["s0", "b0", "b1"])]].concat());
+    for tokens in 1..60 {
+        let truncate = move || Chain::default().then(limit(tokens, Overflow::Truncate));
+        chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(truncate)], &text);
+    }
+}
+
+/// Notes of two stages before one pending call: the first keeps its id.
+#[test]
+fn a_note_of_a_later_stage_takes_no_id() {
+    let said = [calls("f0", "fetch"), calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&["user \"Now?\"".into()], &said[..]].concat());
+    chain_is_its_stages(&[Box::new(|| persist("search")), Box::new(|| persist("bash"))], &text);
+    chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
+}
+
+/// A note beside a note of an earlier stage has the id that it would have beside a message that was read.
+#[test]
+fn a_note_beside_a_note_has_an_id_of_its_own() {
+    let said = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&said[..], &["assistant \"Done.\"".into()]].concat());
+    chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
+}
+
+/// Notes hang from what precedes them in the log, and nothing before a compaction becomes part of what follows it.
+#[test]
+fn notes_are_linked_in_a_chain_as_by_stages() {
+    for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
+        for file in files(&Path::new("fixtures/dialects").join(dialect)) {
+            let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
+            for size in 1..6 {
+                let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));
+                let summary = move || Chain::default().then(rolling(size, 3, Counted::Message));
+                for then in [Box::new(window) as Stage, Box::new(summary)] {
+                    let stages: [Stage; 2] = [Box::new(|| persist("*")), then];
+                    check_stages(&stages, Some(dialect), Framing::Lines, &text)
+                        .unwrap_or_else(|error| panic!("{}, {size}: {error}", file.display()));
+                }
+            }
+        }
+    }
+}
+
+/// An older log of pi gives the number of the first entry that a compaction kept. Notes before it count, and a note in its place
+/// is kept.
+#[test]
+fn notes_count_where_entries_are_numbered() {
+    let said = |said: &str| format!("{{\"type\":\"message\",\"message\":{{{said}}}}}\n");
+    let calls = |id: &str| {
+        let call = format!(r#"{{"type":"toolCall","id":"{id}","name":"knot","arguments":{{}}}}"#);
+        said(&format!(r#""role":"assistant","content":[{call}]"#))
+    };
+    let result = |id: &str| {
+        said(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
+    };
+    let text = |role: &str| said(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
+    let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"cwd\":\"/rope\"}\n".to_owned();
+    let compacted = |first: usize| {
+        format!(
+            "{{\"type\":\"compaction\",\"summary\":\"A knot.\",\"firstKeptEntryIndex\":{first},\"tokensBefore\":9}}\n"
+        )
+    };
+    let log = |first: usize| {
+        let before = [header.clone(), text("user"), calls("c1"), result("c1"), calls("c2"), result("c2"), text("user")];
+        before.concat() + &compacted(first) + &text("assistant")
+    };
+    for (first, noted) in [(1, 1), (2, 2), (4, 3), (6, 4)] {
+        let out = cut_with(persist("*"), Some("pi"), Framing::Lines, &log(first)).unwrap();
+        assert!(out.contains(&format!("\"firstKeptEntryIndex\":{noted},")), "{first}: {out}");
+        assert_eq!(out.matches("Used knot tool").count(), 2, "{out}");
+    }
+}
+
+fn chain_is_its_stages(stages: &[Stage], text: &str) {
+    let claude_code = Some("claude-code");
+    // A budget below what must stay is refused, and nothing is written.
+    match check_stages(stages, claude_code, Framing::Lines, text) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => {}
+        other => other.unwrap_or_else(|error| panic!("{error}")),
+    }
+}
+
+/// A call that depends on the thought of an earlier event is dropped with it, and with the words beside it. The window does not
+/// count them.
+#[test]
+fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
+    let event = |id: &str, rest: &str| format!("{{\"id\":\"{id}\",\"timestamp\":\"2026-03-02T09:14:03\",{rest}}}");
+    let action = |id: &str, reply: &str, rest: &str| {
+        let call = format!(
+            r#""tool_name":"terminal","tool_call_id":"{id}","tool_call":{{"id":"{id}","name":"terminal","arguments":"{{}}"}}"#
+        );
+        event(id, &format!(r#""source":"agent",{rest},{call},"llm_response_id":"{reply}","kind":"ActionEvent""#))
+    };
+    let signed = r#""thought":[{"type":"text","text":"I compare two."}],"thinking_blocks":[{"type":"thinking","thinking":"Rings tell the age.","signature":"c2ln"}],"reasoning_content":"Rings tell the age.""#;
+    let first = action("c1", "r1", signed);
+    let second = action("c2", "r2", r#""thought":[],"thinking_blocks":[]"#);
+    let noted = r#"{"content":[{"type":"text","text":"noted"}],"is_error":false}"#;
+    let result = event(
+        "o2",
+        &format!(
+            r#""source":"environment","tool_name":"terminal","tool_call_id":"c2","observation":{noted},"action_id":"c2","kind":"ObservationEvent""#
+        ),
+    );
+    let thinks = event(
+        "m1",
+        r#""source":"agent","llm_message":{"role":"assistant","content":[],"reasoning_content":"Eighty rings.","thinking_blocks":[]},"llm_response_id":"r3","kind":"MessageEvent""#,
+    );
+    holds("openhands", &[&first, &first, &second, &result, &result, &thinks]);
+    holds("openhands", &[&first, &second, &first, &second, &result, &thinks]);
+}
+
+/// Every call that the window drops takes one more message out of the round in flight, more often than the window is moved
+/// step by step.
+#[test]
+fn a_round_in_flight_retreats_until_it_is_whole() {
+    for calls in [3, 4, 5, 8, 13, 40, 90] {
+        let log = retreating(calls);
+        holds("anthropic", &log.lines().collect::<Vec<_>>());
+    }
+}
+
+/// Calls whose results come three calls later, each beside a text: a window that drops a call takes a text out of the round in
+/// flight, reaches less far back, and drops the next call.
+fn retreating(calls: usize) -> String {
+    let asks = "{\"role\":\"user\",\"content\":\"go\"}\n";
+    let mut text = String::from(asks);
+    for nth in 0..calls {
+        let call = format!(r#"{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}"#);
+        let _ = writeln!(text, r#"{{"role":"assistant","content":[{{"type":"text","text":"so"}},{call}]}}"#);
+        if nth == 0 {
+            let says = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
+            text.push_str(&[says, asks, says].concat());
+        }
+        if let Some(answered) = nth.checked_sub(3) {
+            let result = format!(r#"{{"type":"tool_result","tool_use_id":"c{answered}","content":"ok"}}"#);
+            let _ = writeln!(text, r#"{{"role":"user","content":[{result},{{"type":"text","text":"and"}}]}}"#);
+        }
+    }
+    text
+}

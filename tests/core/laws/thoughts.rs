@@ -1,0 +1,232 @@
+//! Law 9: no thought is left after a change that its model checks.
+
+use curtail_core::dialects::Framing;
+use curtail_core::processors::{Live, Repair, RepairMode, Thinking};
+use curtail_memory::rolling::{Counted, RollingSummary};
+use curtail_memory::rolling::{Shown, Taken, Thread};
+use proptest::prelude::*;
+
+use super::boundaries::{BOUNDED, marked};
+use super::cases::{CASES, LawCase, rolling};
+use super::check::{cut_with, reading};
+use super::signed::{SIGNED, Signed};
+use crate::properties::{Drawn, drawn, tried};
+use crate::spell::{Turn, broken_script, sound_script};
+
+/// A model that checks its thoughts, and one that does not.
+const CHECKING: &str = "claude-opus-5-5";
+const TOLERANT: &str = "claude-sonnet-4-5";
+
+fn cut(case: &LawCase, thinking: Thinking, signed: &Signed, text: &str) -> Result<Option<String>, TestCaseError> {
+    let mut chain = (case.chain)();
+    chain.thinking = thinking;
+    match cut_with(chain, Some(signed.dialect), signed.framing(), text) {
+        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        cut => cut.map(Some),
+    }
+}
+
+const MORE: &[LawCase] = &[
+    LawCase {
+        name: "repair drop",
+        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
+        writes: true,
+    },
+    LawCase {
+        name: "repair stub",
+        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }),
+        writes: true,
+    },
+    LawCase {
+        name: "repair move",
+        chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
+        writes: true,
+    },
+    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), writes: false },
+    LawCase {
+        name: "a chain",
+        chain: || {
+            let mut chain = (CASES[0].chain)();
+            for case in [11, 13, 17, 20] {
+                let case: &LawCase = &CASES[case];
+                chain.stages.extend((case.chain)().stages);
+            }
+            chain.then(Repair { mode: RepairMode::Drop, pending: true })
+        },
+        writes: true,
+    },
+];
+
+/// What holds for one case on one transcript, given as signed by a checking model, by a tolerant one, and by none that is
+/// named. `instructs` says whether there are instructions among the messages.
+fn hold(case: &LawCase, signed: &Signed, texts: [&str; 3], instructs: bool) -> Result<(), TestCaseError> {
+    let [checked, unchecked, unnamed] = texts;
+    let (name, dialect) = (case.name, signed.dialect);
+    let Some(auto) = cut(case, Thinking::Auto, signed, checked)? else { return Ok(()) };
+    let kept = cut(case, Thinking::Keep, signed, checked)?.unwrap_or_default();
+    let (valid, invalid) = signed.verify(&auto);
+    prop_assert_eq!(invalid, 0, "{}: {}: a thought does not hold\nin  {}\nout {}", dialect, name, checked, auto);
+    // Not one is dropped that would have held.
+    if !instructs {
+        let would = signed.verify(&kept).0;
+        prop_assert_eq!(
+            valid,
+            would,
+            "{}: {}: a good thought is gone\nin  {}\nout {}\nkept {}",
+            dialect,
+            name,
+            checked,
+            auto,
+            kept
+        );
+    }
+    hold_unchecked(case, signed, unchecked)?;
+    // Twice is once, for every processor.
+    let Some(unnamed) = Some(unnamed).filter(|_| name != "a chain") else { return Ok(()) };
+    prop_assert_eq!(
+        cut(case, Thinking::Auto, signed, &auto)?,
+        Some(auto),
+        "{}: {}: twice\nin {}",
+        dialect,
+        name,
+        checked
+    );
+    let bare = cut(case, Thinking::Auto, signed, unnamed)?.unwrap_or_default();
+    prop_assert_eq!(
+        cut(case, Thinking::Auto, signed, &bare)?,
+        Some(bare),
+        "{}: {}: unnamed, twice\nin {}",
+        dialect,
+        name,
+        unnamed
+    );
+    Ok(())
+}
+
+/// A model that does not check loses nothing, unless it is asked for.
+fn hold_unchecked(case: &LawCase, signed: &Signed, unchecked: &str) -> Result<(), TestCaseError> {
+    let (name, dialect) = (case.name, signed.dialect);
+    let dropped = cut(case, Thinking::Drop, signed, unchecked)?.unwrap_or_default();
+    prop_assert_eq!(signed.verify(&dropped).1, 0, "{}: {}: drop\nin  {}\nout {}", dialect, name, unchecked, dropped);
+    let loose = cut(case, Thinking::Auto, signed, unchecked)?;
+    prop_assert_eq!(loose, cut(case, Thinking::Keep, signed, unchecked)?, "{}: {}: tolerant", dialect, name);
+    Ok(())
+}
+
+fn hold_all(signed: &Signed, items: &[String], instructs: bool, drawn: Drawn) -> Result<(), TestCaseError> {
+    // A log with nothing but a header is refused.
+    if items.is_empty() {
+        return Ok(());
+    }
+    let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.text(items, model));
+    for case in tried(CASES.iter().chain(MORE), drawn) {
+        hold(case, signed, [&texts[0], &texts[1], &texts[2]], instructs)?;
+    }
+    Ok(())
+}
+
+/// The thread that reads `pieces` one after another, as a model should read it after each.
+pub fn threads(
+    summary: &RollingSummary,
+    dialect: &str,
+    pieces: &[String],
+    thinking: Thinking,
+) -> Result<Vec<String>, String> {
+    let (mut thread, mut marks) = (None, Vec::new());
+    let reading = reading(Some(dialect), Framing::Lines);
+    let mut shown = Vec::new();
+    for text in pieces {
+        let taken = Taken { text, reading: &reading, from: None, now: "2026-11-01T00:00:00Z", rewind: false };
+        let known: Vec<String> = marks.clone();
+        let (after, fresh) = Thread::after(thread.take(), summary, taken, &|mark| known.iter().any(|own| own == mark))
+            .map_err(|error| error.to_string())?;
+        marks.extend(fresh);
+        let context = after.render(summary, Shown::Context { thinking }, Framing::Lines);
+        shown.push(context.map_err(|error| error.to_string())?);
+        thread = Some(after);
+    }
+    Ok(shown)
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(96))]
+
+    #[test]
+    fn every_signature_that_is_left_holds(script in broken_script(), signed in prop::sample::select(SIGNED), drawn in drawn()) {
+        let instructs = script.iter().any(|turn| matches!(turn, Turn::System(_)));
+        hold_all(&signed, &(signed.spell)(&script), instructs, drawn)?;
+    }
+
+    /// What lies before the last boundary is no longer read, and binds nothing.
+    #[test]
+    fn every_signature_behind_a_boundary_holds(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        drawn in drawn(),
+    ) {
+        let Some(signed) = SIGNED.iter().find(|signed| signed.dialect == bounded.0) else { return Ok(()) };
+        let (items, _) = marked(&script, &bounded, &places);
+        hold_all(signed, &items, true, drawn)?;
+    }
+
+    /// A thread in the store, after every piece that it reads.
+    #[test]
+    fn every_signature_in_a_thread_holds(
+        script in sound_script(),
+        signed in prop::sample::select(SIGNED),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..3),
+        drawn in drawn(),
+    ) {
+        // A thread reads logs.
+        if signed.framing() != Framing::Lines {
+            return Ok(());
+        }
+        let items = (signed.spell)(&script);
+        for model in tried([CHECKING, TOLERANT], drawn) {
+            let lines = signed.sign(&items, Some(model));
+            // The first piece has a message, and not only the header of the log.
+            let least = lines.len() - items.len() + 1;
+            if lines.len() < least {
+                continue;
+            }
+            let end = |cut: &prop::sample::Index| cut.index(lines.len() + 1).max(least);
+            let mut ends: Vec<usize> = cuts.iter().map(end).chain([lines.len()]).collect();
+            ends.sort_unstable();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let pieces: Vec<String> = starts.zip(&ends).map(|(start, &end)| lines[start..end].concat()).collect();
+            let summary = rolling(2, 2, Counted::Message);
+            let auto = threads(&summary, signed.dialect, &pieces, Thinking::Auto).map_err(TestCaseError::fail)?;
+            if model == TOLERANT {
+                let kept = threads(&summary, signed.dialect, &pieces, Thinking::Keep).map_err(TestCaseError::fail)?;
+                prop_assert_eq!(auto, kept, "{}: tolerant", signed.dialect);
+                continue;
+            }
+            for auto in auto {
+                let invalid = signed.verify(&auto).1;
+                prop_assert_eq!(invalid, 0, "{}: a thought does not hold\nin  {}\nout {}", signed.dialect, lines.concat(), auto);
+            }
+        }
+    }
+}
+
+/// The walker finds the thoughts of every dialect: without this, the properties would hold of nothing.
+#[test]
+fn every_dialect_signs_its_thoughts() {
+    let script = [
+        Turn::User(String::from("ask")),
+        Turn::Assistant { reasoning: Some(String::from("hm")), text: Some(String::from("ok")), calls: Vec::new() },
+        Turn::User(String::from("more")),
+        Turn::Assistant { reasoning: Some(String::from("well")), text: Some(String::from("done")), calls: Vec::new() },
+    ];
+    for signed in SIGNED {
+        let text = signed.text(&(signed.spell)(&script), Some(CHECKING));
+        let (valid, invalid) = signed.verify(&text);
+        assert!(valid >= 2 && invalid == 0, "{}: {text}", signed.dialect);
+        // A window of one message leaves no thought that holds.
+        let window = cut(&CASES[3], Thinking::Auto, signed, &text).unwrap().unwrap();
+        let kept = cut(&CASES[3], Thinking::Keep, signed, &text).unwrap().unwrap();
+        assert_eq!(signed.count(&window), 0, "{}: {window}", signed.dialect);
+        assert!(signed.count(&kept) > 0, "{}: {kept}", signed.dialect);
+    }
+}

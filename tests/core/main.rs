@@ -1,0 +1,17 @@
+//! The tests of the library: its laws, its dialects, and its reader of JSON. None of them starts the program.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may stop at what it did not expect, and say what it runs"
+)]
+
+mod dialects;
+mod json;
+mod laws;
+mod properties;
+mod replay;
+mod spell;

@@ -1,0 +1,271 @@
+//! What holds for the replay of every session: generated transcripts of every dialect, broken ones and compacted ones included.
+
+use std::sync::Arc;
+
+use curtail_core::dialects::{Framing, Reading, dialect_named};
+use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{
+    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit, ToolFilter,
+    ToolGlobs, View, WindowUnit,
+};
+use curtail_core::transcript::Standing;
+use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
+use proptest::prelude::*;
+
+use crate::laws::boundaries::{BOUNDED, marked};
+use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
+use crate::properties::property;
+use crate::spell::{SPELLERS, Speller, Turn, broken_script, sound_script};
+
+/// A table in which a token costs a dollar for a million, everything is cached, and writing and reading cost as in most.
+const PRICES: &str = r#"date = "2026-01-01"
+[cache.marked]
+minimum = 1
+lifetime = 300
+write = 1.25
+read = 0.1
+breakpoints = true
+[cache.automatic]
+minimum = 1
+lifetime = 300
+write = 1.0
+read = 0.1
+breakpoints = false
+[cache.anthropic-like]
+minimum = 1
+lifetime = 300
+write = 1.25
+read = 0.1
+breakpoints = true
+[providers]
+openai = "marked"
+anthropic = "marked"
+[[model]]
+name = "m"
+input = 1.0
+cache = "marked"
+"#;
+
+/// A policy, and whether it writes nothing of its own.
+type PolicyCase = (&'static str, fn() -> Chain, bool);
+
+const CASES: &[PolicyCase] = &[
+    ("never", || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())), true),
+    ("window", || Chain::default().then(history(3, WindowUnit::Items, Keep::default())), true),
+    ("turns", || Chain::default().then(history(1, WindowUnit::Turns, keep(true, 0, true))), true),
+    ("head", || Chain::default().then(history(2, WindowUnit::Segments, keep(true, 2, false))), true),
+    ("sliding", || Chain::default().then(sliding()), true),
+    ("limit", || Chain::default().then(limit(60, Overflow::Empty)), true),
+    ("truncate", || Chain::default().then(limit(30, Overflow::Truncate)), true),
+    ("trigger", || Chain::default().then(TokenLimit { trigger: Some(90), ..limit(40, Overflow::KeepNewest) }), true),
+    ("tools", || Chain::default().then(tools()), true),
+    ("clear", || Chain::default().then(ClearResults::new(StaleResults::AllButLast(1), tokenizer())), true),
+    ("summaries", || Chain::default().then(rolling(4, 2, curtail_memory::rolling::Counted::default())), false),
+    ("chain", || Chain::default().then(tools()).then(limit(60, Overflow::Empty)), true),
+];
+
+fn sliding() -> SlidingWindow {
+    SlidingWindow { size: 4, unit: WindowUnit::Messages, keep: Keep::default() }
+}
+
+fn tools() -> ToolFilter {
+    ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash"])), persist_results: false }
+}
+
+/// The first processor of a chain, which always sees the whole history.
+struct Whole(Chain);
+
+impl Whole {
+    fn first(&self) -> &dyn Processor {
+        &*self.0.stages[0].processor
+    }
+}
+
+impl Processor for Whole {
+    fn name(&self) -> &'static str {
+        self.first().name()
+    }
+
+    fn passes(&self) -> usize {
+        self.first().passes()
+    }
+
+    fn drops_first(&self) -> &'static [Standing] {
+        self.first().drops_first()
+    }
+
+    fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
+        self.first().would_change(view)
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.first().decide(view)
+    }
+}
+
+fn policy(name: &str, chain: Chain) -> Policy {
+    Policy { name: name.to_owned(), chain: PolicyChain::Fixed(chain), swept: false }
+}
+
+fn replayed(policies: Vec<Policy>, apply: Apply, live: bool, dialect: &str, text: &str) -> Vec<SessionReport> {
+    let counting = curtail_core::processors::Counting::new(tokenizer());
+    let prices = Prices::parse(PRICES).unwrap();
+    let policies = std::iter::once(Policy::recorded()).chain(policies).collect();
+    let replay =
+        Replay { policies, apply, live, counting, prices, model: None, cache: Some("marked".into()), missing: true };
+    let dialect = dialect_named(dialect);
+    let reading = Reading { framing: Framing::Lines, dialect, named: true, messages_key: None };
+    let document = Document::parse_log(text).unwrap();
+    let transcripts = reading.transcripts(&document).unwrap();
+    transcripts.iter().flat_map(|(dialect, transcript)| replay.transcript("s", *dialect, transcript).unwrap()).collect()
+}
+
+fn figures_add_up(session: &SessionReport) -> Result<(), TestCaseError> {
+    for policy in &session.policies {
+        let mut before = 0;
+        for request in &policy.requests {
+            prop_assert_eq!(request.cache_read + request.cache_write + request.uncached, request.tokens_sent);
+            prop_assert!(request.common_prefix <= request.tokens_sent.min(before), "{}", policy.name);
+            prop_assert!(request.kept_references <= request.needed_references);
+            before = request.tokens_sent;
+        }
+        let missing = policy.total.needed_references - policy.total.kept_references;
+        prop_assert_eq!(policy.missing.len(), missing, "{}", policy.name);
+    }
+    Ok(())
+}
+
+/// No policy that writes nothing sends more than was recorded.
+fn sends_no_more(session: &SessionReport, cases: &[PolicyCase]) -> Result<(), TestCaseError> {
+    for (policy, case) in session.policies[1..].iter().zip(cases).filter(|(_, case)| case.2) {
+        for (own, recorded) in policy.requests.iter().zip(&session.policies[0].requests) {
+            prop_assert!(
+                own.tokens_sent <= recorded.tokens_sent,
+                "{}: request {} sends {}, recorded {}",
+                case.0,
+                own.number,
+                own.tokens_sent,
+                recorded.tokens_sent
+            );
+        }
+    }
+    Ok(())
+}
+
+fn requests(policy: &PolicyReport) -> (&[curtail_lab::replay::RequestReport], &[curtail_lab::replay::Missing]) {
+    (&policy.requests, &policy.missing)
+}
+
+/// What is decided from the end of the conversation, or from what was decided before, is what the whole of it gives.
+fn sends_the_same(script: &[Turn], (dialect, spell): Speller) -> Result<(), TestCaseError> {
+    let text: String = spell(script).iter().map(|item| format!("{item}\n")).collect();
+    let cases: Vec<&PolicyCase> = CASES.iter().filter(|case| (case.1)().stages.len() == 1).collect();
+    let own = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
+    let whole = cases.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
+    let own = replayed(own, Apply::View, false, dialect, &text);
+    let whole = replayed(whole, Apply::View, false, dialect, &text);
+    for (own, whole) in own.iter().zip(&whole) {
+        for (own, whole) in own.policies.iter().zip(&whole.policies) {
+            prop_assert_eq!(requests(own), requests(whole), "{} in {}", &own.name, &text);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(property(96))]
+
+    #[test]
+    fn figures_of_every_session_add_up(script in broken_script(), speller in prop::sample::select(SPELLERS)) {
+        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        // A policy sees what was before a compaction, and sends more than was recorded.
+        if text.matches("\"parentUuid\":null").count() > 1 {
+            return Ok(());
+        }
+        let policies = || CASES.iter().map(|case| policy(case.0, (case.1)())).collect();
+        let view = replayed(policies(), Apply::View, false, speller.0, &text);
+        let rewrite = replayed(policies(), Apply::Rewrite, false, speller.0, &text);
+        prop_assert_eq!(view.len(), rewrite.len());
+        for (view, rewrite) in view.iter().zip(&rewrite) {
+            for session in [view, rewrite] {
+                figures_add_up(session)?;
+                // A policy stands in place of the log's own compaction, and may send more.
+                if session.compacted_before.is_empty() {
+                    sends_no_more(session, CASES)?;
+                }
+                let never = &session.policies[1];
+                prop_assert_eq!(never.total.kept_references, never.total.needed_references, "in {}", &text);
+            }
+            prop_assert_eq!(requests(&view.policies[1]), requests(&rewrite.policies[1]), "in {}", &text);
+            if view.compacted_before.is_empty() {
+                prop_assert_eq!(&view.policies[1].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>(),
+                    &view.policies[0].requests.iter().map(|r| r.tokens_sent).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS)) {
+        sends_the_same(&[script, more].concat(), speller)?;
+    }
+
+    #[test]
+    fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), speller in prop::sample::select(SPELLERS)) {
+        sends_the_same(&[scripts.concat(), end].concat(), speller)?;
+    }
+
+    #[test]
+    fn figures_of_compacted_sessions_add_up(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+    ) {
+        let (items, _) = marked(&script, &bounded, &places);
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let policies = || CASES.iter().map(|case| policy(case.0, (case.1)())).collect();
+        for live in [false, true] {
+            for session in replayed(policies(), Apply::View, live, bounded.0, &text) {
+                figures_add_up(&session)?;
+                if live {
+                    sends_no_more(&session, CASES)?;
+                }
+            }
+        }
+    }
+}
+
+/// A memory of one process: the same summary is made once.
+#[test]
+fn summaries_are_made_once() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use curtail_memory::summarizers::RememberedSummaries;
+    use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
+
+    struct Counted(Arc<AtomicUsize>);
+    impl Summarizer for Counted {
+        fn name(&self) -> &'static str {
+            "counted"
+        }
+        fn summarize(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Result<String, Failure> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(utterances[0].text.to_uppercase())
+        }
+        fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
+            None
+        }
+    }
+    let made = Arc::new(AtomicUsize::new(0));
+    let summaries = RememberedSummaries::new(Arc::new(Counted(Arc::clone(&made))));
+    let count = |text: &str| text.len();
+    let say = |text: &'static str, tokens| {
+        let said = [Utterance::new(Speaker::User, text)];
+        summaries.summarize(&said, &Budget { tokens, count: &count }).unwrap()
+    };
+    assert_eq!(
+        (say("one", 9), say("one", 9), say("two", 9), say("one", 8)),
+        ("ONE".into(), "ONE".into(), "TWO".into(), "ONE".into())
+    );
+    assert_eq!(made.load(Ordering::Relaxed), 3);
+}
