@@ -1,7 +1,5 @@
 //! The commit that a release is built from, for `--version`.
 
-#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
-
 use std::process::Command;
 use std::{env, fs};
 

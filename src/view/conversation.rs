@@ -11,7 +11,7 @@ use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Role, Tran
 
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Its name: the file, with what distinguishes it from other transcripts of the file.
     pub name: String,
     /// Number of the first line of the text that it was read from, from 1.
@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 /// A chain whose effect is shown.
-pub struct Policy {
+pub(crate) struct Policy {
     /// The chain.
     pub chain: Chain,
     /// The chain as the user wrote it.
@@ -31,7 +31,7 @@ pub struct Policy {
 }
 
 /// The settings for drawing transcripts.
-pub struct Sources<'s> {
+pub(crate) struct Sources<'s> {
     /// Counts tokens.
     pub counting: &'s Counting,
     /// Which findings are reported.
@@ -43,7 +43,7 @@ pub struct Sources<'s> {
 }
 
 /// A transcript with everything that is drawn of it.
-pub struct Conversation<'a> {
+pub(crate) struct Conversation<'a> {
     /// Where it is.
     pub place: Place,
     /// The name of its dialect.
@@ -90,7 +90,7 @@ impl<'a> Conversation<'a> {
     ///
     /// # Errors
     /// The policy cannot decide.
-    pub fn from_transcript(
+    pub(crate) fn from_transcript(
         place: Place,
         dialect: &'static dyn Dialect,
         transcript: Transcript<'a>,
@@ -127,7 +127,7 @@ impl<'a> Conversation<'a> {
 
     /// Tokens of all messages and of what is outside them.
     #[must_use]
-    pub fn tokens(&self) -> usize {
+    pub(crate) fn tokens(&self) -> usize {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 

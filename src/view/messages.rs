@@ -13,7 +13,7 @@ use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolRe
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Characters of a text that are on the page; a note says where the rest is.
     pub max_text: usize,
     /// Tokens of a conversation from which on its later messages are built when they come into sight.

@@ -15,8 +15,8 @@ mod shares;
 mod terminal;
 mod visible;
 
-pub use conversation::{Conversation, Place, Policy, Sources};
-pub use messages::Limits;
-pub use page::{LIST_END, Listed, Rendered, page, render};
-pub use replay::{replayed_page, replayed_session};
-pub use terminal::{Terminal, chat};
+pub(crate) use conversation::{Conversation, Place, Policy, Sources};
+pub(crate) use messages::Limits;
+pub(crate) use page::{LIST_END, Listed, Rendered, page, render};
+pub(crate) use replay::{replayed_page, replayed_session};
+pub(crate) use terminal::{Terminal, chat};

@@ -14,7 +14,7 @@ const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 
 /// A transcript in the list of transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// Its name.
     pub name: String,
     /// Where it is: an anchor on the same page or a file; `None` if it is on no page.
@@ -32,7 +32,7 @@ pub struct Listed {
 impl Listed {
     /// The row of a conversation, without a link.
     #[must_use]
-    pub fn from_conversation(conversation: &Conversation<'_>) -> Self {
+    pub(crate) fn from_conversation(conversation: &Conversation<'_>) -> Self {
         Self {
             name: conversation.place.name.clone(),
             link: None,
@@ -45,7 +45,7 @@ impl Listed {
 
     /// Its row in the list of transcripts; `policy` if the list has a column for what a policy leaves.
     #[must_use]
-    pub fn row(&self, policy: bool) -> String {
+    pub(crate) fn row(&self, policy: bool) -> String {
         let row = html! {
             tr {
                 td { @match &self.link {
@@ -62,11 +62,11 @@ impl Listed {
 }
 
 /// What follows the rows of the list of transcripts.
-pub const LIST_END: &str = "</tbody></table></div></section>";
+pub(crate) const LIST_END: &str = "</tbody></table></div></section>";
 
 /// A transcript that was drawn.
 #[derive(Debug)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     /// Its row in the list of transcripts.
     pub listed: Listed,
     /// Its section of a page, or its text.
@@ -75,7 +75,7 @@ pub struct Rendered {
 
 /// Draws a conversation as a section of a page.
 #[must_use]
-pub fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendered {
+pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
     html.push_str(&overview(conversation).0);
@@ -102,7 +102,7 @@ const CLOSING: &str = concat!(
 /// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` is their
 /// number, and their rows and [`LIST_END`] come next. `policy` adds a filter for what a policy did.
 #[must_use]
-pub fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
+pub(crate) fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
     let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
     head.push_str(PATTERNS);

@@ -13,7 +13,7 @@ const COLORS: usize = 6;
 
 /// One session as a section of a page.
 #[must_use]
-pub fn replayed_session(session: &SessionReport) -> String {
+pub(crate) fn replayed_session(session: &SessionReport) -> String {
     let section = html! {
         section class="session" {
             h2 { (Shown(&session.name)) }
@@ -31,7 +31,7 @@ pub fn replayed_session(session: &SessionReport) -> String {
 
 /// A page of `sections`, each from [`replayed_session`], after the sums over all sessions and `notes` about them.
 #[must_use]
-pub fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String]) -> String {
+pub(crate) fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String]) -> String {
     let title = format!("Replay of {}", counted(total.sessions, "session"));
     let (mut page, closing) = still(&title);
     let head = html! {

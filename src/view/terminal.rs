@@ -15,7 +15,7 @@ use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     /// Whether arguments, results and reasoning are printed whole.
     pub full: bool,
     /// Characters of a text that are printed.
@@ -29,7 +29,7 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// The conversation with ANSI colors.
 #[must_use]
-pub fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
+pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = Chat { conversation, terminal, out: String::new() };
     chat.headline();
     let mut drafts = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();

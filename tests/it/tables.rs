@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use curtail_tables::parquet_library as parquet;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::file::metadata::KeyValue;

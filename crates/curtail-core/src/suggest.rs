@@ -11,6 +11,7 @@ pub fn closest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 }
 
 /// `lack` (such as "there is no network"), `name`, the closest known name and all of them.
+#[must_use]
 pub fn unknown(lack: &str, name: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{lack} `{name}`; none is defined");

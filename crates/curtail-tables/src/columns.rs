@@ -7,7 +7,7 @@ use curtail_core::error::{Error, ErrorKind};
 ///
 /// # Errors
 /// There is no such column, or no column or more than one that fits, or `fits` failed.
-pub fn choose_column<C: Clone>(
+pub(crate) fn choose_column<C: Clone>(
     name: &str,
     found: &[(String, C)],
     wanted: Option<&str>,

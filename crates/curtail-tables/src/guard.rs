@@ -7,7 +7,7 @@ use curtail_core::error::{Error, ErrorKind, catch_panic};
 ///
 /// # Errors
 /// Those of `read`, and that the file is damaged.
-pub fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
     catch_panic(read).unwrap_or_else(|_| Err(Error::new(ErrorKind::Content, name, damaged())))
 }

@@ -7,6 +7,10 @@ mod columns;
 mod guard;
 mod parquet;
 
+/// What the tests of the program read tables with.
+#[doc(hidden)]
+pub use ::parquet as parquet_library;
+
 use std::sync::Arc;
 
 use curtail_core::error::Error;

@@ -222,7 +222,7 @@ fn a_note_beside_a_note_has_an_id_of_its_own() {
 #[test]
 fn notes_are_linked_in_a_chain_as_by_stages() {
     for dialect in ["claude-code", "copilot", "droid", "pi", "qwen"] {
-        for file in files(&Path::new("fixtures/dialects").join(dialect)) {
+        for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects").join(dialect)) {
             let text = std::fs::read_to_string(&file).expect("fixtures are UTF-8");
             for size in 1..6 {
                 let window = move || Chain::default().then(history(size, WindowUnit::Items, keep(true, 0, false)));

@@ -66,6 +66,7 @@ impl Fault {
     }
 
     /// As [`Fault::find_all`], with the results that may answer no call: a cut must not make another of them.
+    #[must_use]
     pub fn find_every(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
         let mut faults = duplicate_ids(messages, pairs, pairing_rules);
         faults.extend(unpaired_results(pairs));

@@ -267,6 +267,7 @@ fn decoded(text: &Text<'_>) -> String {
 }
 
 /// The beginning of a text, on one line.
+#[must_use]
 pub fn beginning(text: &str) -> String {
     const MOST: usize = 40;
     // White space is collapsed, so more characters are read than shown.

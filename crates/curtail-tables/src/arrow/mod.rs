@@ -12,9 +12,9 @@ mod rows;
 mod table;
 mod writer;
 
-pub use rows::Rows;
-pub use table::Table;
-pub use writer::TableSink;
+pub(crate) use rows::Rows;
+pub(crate) use table::Table;
+pub(crate) use writer::TableSink;
 
 use arrow_schema::ArrowError;
 
