@@ -16,17 +16,20 @@ import curtail
 
 def test_the_module_and_the_program_belong_together():
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]
-    assert importlib.metadata.version("curtail") == version
+    assert importlib.metadata.version("curtail-cli") == version
     assert Path(curtail.find_program()) == Path(SITE, "bin", "curtail")
     environment = {**os.environ, "PYTHONPATH": SITE}
     said = subprocess.run([sys.executable, "-m", "curtail", "-V"], env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout == f"curtail {version}\n"
+    # `uvx curtail-cli` runs the program of the package's name.
+    said = subprocess.run([Path(SITE, "bin", "curtail-cli"), "-V"], env=environment, capture_output=True, text=True, check=True)
     assert said.stdout == f"curtail {version}\n"
     ended = subprocess.run([sys.executable, "-m", "curtail", "limt"], env=environment, capture_output=True, text=True)
     assert ended.returncode == 2 and "limit" in ended.stderr
 
 
 def test_the_wheel_has_all_modules_their_types_and_the_licenses_and_no_tests():
-    files = {str(file) for file in importlib.metadata.files("curtail")}
+    files = {str(file) for file in importlib.metadata.files("curtail-cli")}
     modules = {f"curtail/{path.name}" for path in (ROOT / "python" / "curtail").glob("*.py")}
     assert modules | {"curtail/py.typed"} <= files
     assert any(name.endswith("licenses/LICENSE-MIT") for name in files)

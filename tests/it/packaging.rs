@@ -1,8 +1,6 @@
 //! The archive and the installer of a release, tried on this machine. Needs a POSIX shell, tar and curl.
 #![cfg(target_os = "linux")]
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -102,47 +100,37 @@ fn the_installer_installs_what_matches_its_checksum_and_nothing_else() {
     assert!(!other.join("curtail").exists());
 }
 
-/// Serves the files of `folder` until the test ends; returns the address.
-fn serve(folder: &Path) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = format!("http://{}", listener.local_addr().expect("an address"));
-    let folder = folder.to_owned();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut head = vec![0; 4096];
-            let length = stream.read(&mut head).unwrap_or_default();
-            let path = String::from_utf8_lossy(&head[..length]).split(' ').nth(1).unwrap_or("/").to_owned();
-            let (status, body) = std::fs::read(folder.join(path.trim_start_matches('/')))
-                .map_or_else(|_| ("404 Not Found", Vec::new()), |body| ("200 OK", body));
-            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
-        }
-    });
-    address
-}
-
+/// What npm installs: the package and that of this system, without the network and without scripts.
 #[test]
-fn the_npm_package_installs_what_matches_its_checksum_and_nothing_else() {
-    if !has("node") {
-        return println!("skipped: there is no node");
+fn the_npm_packages_run_the_program_of_this_system() {
+    if !has("node") || !has("npm") {
+        return println!("skipped: there is no node or no npm");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let target = release(folder.path());
-    let server = serve(folder.path());
-    run(Command::new("tar").args(["-xzf", "curtail-npm.tgz"]).current_dir(folder.path()));
-    let package = folder.path().join("package");
-    let install =
-        || Command::new("node").arg(package.join("install.js")).env("CURTAIL_DOWNLOAD_BASE", &server).output();
-    let done = install().expect("node");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let version = run(Command::new("node").arg(package.join("run.js")).arg("-V"));
-    assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")));
+    release(folder.path());
+    let user = tempfile::tempdir().expect("a folder");
+    let machine = if cfg!(target_arch = "x86_64") { "x64" } else { "arm64" };
+    let package = |name: &str| folder.path().join(name).display().to_string();
+    let install = ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    let npm = |packages: &[&str]| {
+        let mut command = Command::new("npm");
+        command.args(install).args(packages).current_dir(user.path());
+        run(command.env("npm_config_cache", user.path().join("cache")))
+    };
+    npm(&["--omit=optional", &package("curtail-npm.tgz")]);
+    let bin = user.path().join("node_modules/.bin");
+    let alone = Command::new(bin.join("curtail")).arg("-V").output().expect("it starts");
+    assert_eq!(alone.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&alone.stderr);
+    assert!(said.contains(&format!("the package curtail-cli-linux-{machine} is not installed")), "{said}");
 
-    std::fs::remove_file(package.join("curtail")).expect("the program");
-    replace(folder.path(), &target);
-    let refused = install().expect("node");
-    assert!(!refused.status.success() && !package.join("curtail").exists());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("does not match its checksum"));
+    npm(&["--omit=optional", &package(&format!("curtail-npm-linux-{machine}.tgz")), &package("curtail-npm.tgz")]);
+    for name in ["curtail", "curtail-cli"] {
+        let version = run(Command::new(bin.join(name)).arg("-V"));
+        assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")), "{name}");
+    }
+    let check = Command::new(bin.join("curtail")).arg("check").arg(root().join("fixtures/check/broken.jsonl")).output();
+    assert_eq!(check.expect("it starts").status.code(), Some(1));
 }
 
 /// Whoever replaces an archive can replace the checksum beside it.
@@ -151,7 +139,6 @@ fn nothing_that_installs_downloads_a_checksum() {
     for name in [
         ".github/packaging/install.sh.in",
         ".github/packaging/install.ps1.in",
-        ".github/packaging/npm/install.js",
         "action.yml",
     ] {
         let text = std::fs::read_to_string(root().join(name)).expect(name);
