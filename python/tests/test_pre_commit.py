@@ -63,8 +63,8 @@ def test_the_hooks_need_the_wheel_alone(tmp_path, hooks):
         return run(sys.executable, "-m", "pre_commit", "run", "--all-files", folder=user, PATH=path, **wheels)
 
     checked = commit("curtail-check")
-    assert checked.returncode == 1 and "chat.jsonl:6" in checked.stdout and "P007" in checked.stdout, checked.stdout
+    assert checked.returncode == 1 and "chat.jsonl:6" in checked.stdout and "P007" in checked.stdout, checked.stdout + checked.stderr
     fixed = commit("curtail-fix")
-    assert fixed.returncode == 1 and "files were modified by this hook" in fixed.stdout, fixed.stdout
+    assert fixed.returncode == 1 and "files were modified by this hook" in fixed.stdout, fixed.stdout + fixed.stderr
     again = commit("curtail-check")
-    assert again.returncode == 0, again.stdout
+    assert again.returncode == 0, again.stdout + again.stderr

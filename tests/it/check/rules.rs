@@ -68,6 +68,42 @@ fn index() -> String {
     format!("# Rules\n\n{INTRODUCTION}\n\n| code | rule | level | reports |\n|---|---|---|---|\n{rows}")
 }
 
+const TROUBLES: &str = "Search this page for what the provider answered. Each answer leads to the rule that finds its cause in the transcript,\n\
+     and to what mends it. Placeholders stand for what differs: `N` and `M` for numbers, `…` for ids and names.\n\n\
+     To find out at once, check the request or the log: `curtail check FILE` names the rule and the line.\n\n\
+     ## The context is too long\n\n\
+     | answer | do |\n|---|---|\n\
+     | prompt is too long: N tokens > M maximum | [A session is too large](recipes/session-too-large.md) |\n\
+     | This model's maximum context length is N tokens. However, your messages resulted in M tokens. | [Trim before sending](recipes/trim-before-sending.md) |\n\
+     | Your input exceeds the context window of this model. | [Trim before sending](recipes/trim-before-sending.md) |\n\
+     | The input token count (N) exceeds the maximum number of tokens allowed (M). | [Trim before sending](recipes/trim-before-sending.md) |\n\
+     | Input is too long for requested model. | [Trim before sending](recipes/trim-before-sending.md) |\n";
+
+/// The answers of a provider, each with its rule and what mends it.
+fn troubles_of(provider: &str) -> String {
+    let rows = ALL.iter().flat_map(|rule| {
+        let answers = rule.answers.iter().filter(move |(name, _)| *name == provider);
+        answers.map(move |(_, answer)| {
+            let answer = answer.replace('|', "\\|").replace('<', "&lt;");
+            format!("| {answer} | [{} {}](rules/{}.md) | {} |\n", rule.code, rule.name, rule.name, rule.help)
+        })
+    });
+    format!("\n## {provider}\n\n| answer | cause | do |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
+/// `CURTAIL_BLESS=1` writes the page.
+#[test]
+fn every_answer_of_a_provider_leads_to_its_rule() {
+    let providers: BTreeSet<&str> = ALL.iter().flat_map(|rule| rule.answers).map(|(provider, _)| *provider).collect();
+    let sections: String = providers.into_iter().map(troubles_of).collect();
+    let page = format!("# Troubleshooting\n\n{TROUBLES}{sections}");
+    let path = pages().join("../troubleshooting.md");
+    if std::env::var_os("CURTAIL_BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), page, "docs/troubleshooting.md is out of date");
+}
+
 #[test]
 fn codes_and_names_are_unique_and_found() {
     let keys: BTreeSet<&str> = ALL.iter().flat_map(|rule| [rule.code, rule.name]).collect();
