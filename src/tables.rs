@@ -10,7 +10,7 @@ use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 pub enum Table {}
 
 /// The rows of a table, of which there are none.
-pub enum Rows {}
+pub(crate) enum Rows {}
 
 /// The output of a table, which this build cannot write.
 pub enum TableSink {}
@@ -35,19 +35,19 @@ impl Table {
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Rows {
-    pub fn new(table: &Table) -> Self {
+    pub(crate) fn new(table: &Table) -> Self {
         match *table {}
     }
 
-    pub const fn is_done(&self) -> bool {
+    pub(crate) const fn is_done(&self) -> bool {
         match *self {}
     }
 
-    pub const fn taken(&self) -> u64 {
+    pub(crate) const fn taken(&self) -> u64 {
         match *self {}
     }
 
-    pub fn next_block(&mut self, _: &mut Buffer, _: bool) -> Result<RowBlock, Error> {
+    pub(crate) fn next_block(&mut self, _: &mut Buffer, _: bool) -> Result<RowBlock, Error> {
         match *self {}
     }
 }

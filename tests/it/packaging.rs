@@ -136,11 +136,7 @@ fn the_npm_packages_run_the_program_of_this_system() {
 /// Whoever replaces an archive can replace the checksum beside it.
 #[test]
 fn nothing_that_installs_downloads_a_checksum() {
-    for name in [
-        ".github/packaging/install.sh.in",
-        ".github/packaging/install.ps1.in",
-        "action.yml",
-    ] {
+    for name in [".github/packaging/install.sh.in", ".github/packaging/install.ps1.in", "action.yml"] {
         let text = std::fs::read_to_string(root().join(name)).expect(name);
         assert!(!text.contains(".sha256"), "{name}");
     }
