@@ -83,7 +83,7 @@ enum Command {
 
 /// Prints the configuration or the schema.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let schema = || console::out_json(&format!("{:#}\n", schema(PROCESSOR_SPECS, &check())));
+    let schema = || console::out_json(&schema_text());
     match &args.command {
         _ if args.schema => schema()?,
         Some(Command::Schema) => schema()?,
@@ -91,6 +91,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The JSON Schema of `curtail.toml`.
+pub(super) fn schema_text() -> String {
+    format!("{:#}\n", schema(PROCESSOR_SPECS, &check()))
 }
 
 /// The file, its processors with their lines, and the environment variables that override them.

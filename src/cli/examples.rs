@@ -267,6 +267,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("config schema", &[("curtail config schema > curtail.schema.json", "write the schema for an editor")]),
     (
+        "schema",
+        &[
+            ("curtail schema", "list the outputs"),
+            ("curtail schema check > check.schema.json", "write the schema of what `check` reports"),
+            ("curtail schema configuration", "print the schema of `curtail.toml`"),
+        ],
+    ),
+    (
         "completions",
         &[
             ("curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),

@@ -11,7 +11,7 @@ use super::options::signed;
 /// The commands of the first screen, each in exactly one group.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Cut", &["window", "limit", "split", "filter", "summarize", "repair", "run"]),
-    ("Check", &["check", "rule"]),
+    ("Check", &["check", "rule", "schema"]),
     ("Look", &["view", "show", "count", "replay", "dialects", "tokenizers"]),
     ("Remember", &["memory", "store"]),
     ("Set up", &["init", "config", "completions", "man"]),

@@ -30,6 +30,7 @@ mod repair;
 mod replay;
 mod report;
 mod rule;
+mod schema;
 mod run;
 mod show;
 mod split;
@@ -81,6 +82,7 @@ impl Cli {
             Command::Repair(args) => cut::with(&args.cutting, &self.global, &args.options),
             Command::Check(args) => check::run(args, &self.global),
             Command::Rule(args) => rule::run(args),
+            Command::Schema(args) => schema::run(args),
             Command::Run(args) => run::run(args, &self.global),
             Command::Init(args) => init::run(args),
             Command::Config(args) => config_command::run(args),
@@ -130,6 +132,7 @@ commands! {
     "repair", "Repair broken pairs of tool calls and results" => Repair(repair::Args),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::Args),
     "rule", "Show a rule's documentation, or list all rules" => Rule(rule::Args),
+    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(schema::Args),
     "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::Args),
     "init", "Write a starter `curtail.toml` with commented examples" => Init(init::Args),
     "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::Args),

@@ -10,7 +10,7 @@ const SCREEN: usize = 48;
 
 /// Commands that read no transcripts.
 const NO_TRANSCRIPTS: &[&str] =
-    &["rule", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list", "memory set"];
+    &["rule", "schema", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list", "memory set"];
 
 const CHAT: &str =
     r#"{"messages":[{"role":"user","content":"Is the train late?"},{"role":"assistant","content":"No."}]}"#;

@@ -11,6 +11,7 @@ mod io;
 mod numbers;
 mod repair;
 mod safety;
+mod schemas;
 mod split;
 mod stalls;
 mod summarize;
