@@ -9,8 +9,19 @@ use crate::program::{self, command, root};
 const SCREEN: usize = 48;
 
 /// Commands that read no transcripts.
-const NO_TRANSCRIPTS: &[&str] =
-    &["rule", "schema", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list", "memory set"];
+const NO_TRANSCRIPTS: &[&str] = &[
+    "rule",
+    "schema",
+    "init",
+    "config",
+    "dialects",
+    "tokenizers",
+    "store",
+    "completions",
+    "man",
+    "memory list",
+    "memory set",
+];
 
 const CHAT: &str =
     r#"{"messages":[{"role":"user","content":"Is the train late?"},{"role":"assistant","content":"No."}]}"#;

@@ -1,10 +1,8 @@
 //! What the program writes is what the published schemas say, and they name every key.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
-use crate::program::{Place, root, run, text};
+use crate::program::{Place, command, root, run, text};
 
 fn schema(output: &str) -> Value {
     let printed = run(&["schema", output], "");
@@ -44,17 +42,10 @@ fn values(text: &str) -> Vec<Value> {
     }
 }
 
-fn fixtures() -> Vec<PathBuf> {
-    let walk = ignore::WalkBuilder::new(root().join("fixtures/dialects")).sort_by_file_path(Path::cmp).build();
-    let paths = walk.map(|entry| entry.expect("fixtures can be read").into_path());
-    paths.filter(|path| path.is_file()).collect()
-}
-
 /// What a command writes for all fixtures, in one run: to standard output, and to standard error.
 fn outputs(words: &str) -> (Vec<Value>, Vec<Value>) {
-    let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    args.extend(fixtures().iter().map(|path| path.display().to_string()));
-    let output = run(&args.iter().map(String::as_str).collect::<Vec<_>>(), "");
+    let arguments: Vec<&str> = words.split(' ').chain(["fixtures/dialects"]).collect();
+    let output = command(root(), &arguments).output().expect("it starts");
     (values(&text(&output.stdout)), values(&text(&output.stderr)))
 }
 
@@ -73,8 +64,14 @@ fn reports_are_what_their_schemas_say() {
 
 #[test]
 fn decisions_and_sums_are_what_their_schemas_say() {
-    let cuts =
-        ["window -n 2", "limit -t 80", "filter --keep-last-results 1", "summarize -n 2", "repair --mode move", "filter"];
+    let cuts = [
+        "window -n 2",
+        "limit -t 80",
+        "filter --keep-last-results 1",
+        "summarize -n 2",
+        "repair --mode move",
+        "filter",
+    ];
     for cut in cuts {
         let place = Place::new();
         let flags = format!("{cut} --force --explain=json --stats=json -O {}", place.path("out").display());
