@@ -104,3 +104,27 @@ proptest! {
         prop_assert_eq!(exported(&copy), text);
     }
 }
+
+/// A store that an earlier program wrote opens as it is, keeps everything, and can be continued.
+#[test]
+fn a_store_of_every_earlier_version_is_read_and_continued() {
+    let folder = crate::program::root().join("fixtures/store");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let old = entry.unwrap().path();
+        let (_folder, path) = fresh();
+        std::fs::copy(&old, &path).unwrap();
+        let mut store = Store::open(&path).unwrap();
+        let text = exported(&store);
+        assert_eq!(text.lines().count(), 4, "{}: {text}", old.display());
+        let goal = store.read_body(key("order-7")).unwrap().unwrap();
+        assert_eq!(goal, r#"{"goal":"ship v2","due":{"day":"Friday","hour":17},"steps":["build","test"]}"#);
+        let again =
+            store.update(key("order-7"), |record| record.add_applied_id("call_1 1 e6c4774818f97f1010978665d9a12b90"));
+        assert!(!again.unwrap(), "an applied call is applied again");
+        write(&mut store, "order-7", "{\"goal\":\"ship v3\"}");
+        let (_other, copy) = fresh();
+        let mut copy = Store::open(&copy).unwrap();
+        copy.import(&mut text.as_bytes(), Clash::Refuse).unwrap();
+        assert_eq!(exported(&copy), text, "{}", old.display());
+    }
+}
