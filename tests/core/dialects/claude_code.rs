@@ -8,7 +8,7 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{
-    ClearResults, HistoryWindow, Keep, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
+    ClearResults, HistoryWindow, Keep, Live, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
     ToolGlobs, WindowUnit,
 };
 use proptest::prelude::*;
@@ -251,6 +251,29 @@ fn a_stub_does_not_join_two_conversations() {
         assert_eq!(stubbed.matches("[interrupted").count(), stubs, "{stubbed}");
         assert!(faults(&stubbed).is_empty(), "{stubbed}");
     }
+}
+
+/// A record that a cut leaves without a parent follows the last record of its tree: a second root would end the tree.
+#[test]
+fn a_cut_begins_no_second_tree() {
+    let line = |nth: u8, parent: &str, kind: &str| {
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{kind}\",\"message\":{{\"role\":\"{kind}\",\"content\":\"text {nth}\"}},\"uuid\":\"u{nth}\"}}\n"
+        )
+    };
+    let log = [
+        line(0, "null", "user"),
+        line(1, "\"u0\"", "assistant"),
+        // Its parent is not in the file.
+        line(2, "\"lost\"", "user"),
+        line(3, "\"u2\"", "assistant"),
+        line(4, "\"u3\"", "user"),
+        line(5, "\"u4\"", "assistant"),
+    ];
+    let once = cut(sliding(4), &log.concat());
+    assert_eq!(once.matches("text").count(), 4, "{once}");
+    assert!(once.contains("{\"parentUuid\":\"u0\",\"isSidechain\":false,\"type\":\"assistant\""), "{once}");
+    assert_eq!(cut(Chain::default().then(Live), &once), once, "what was read is read");
 }
 
 fn faults(log: &str) -> Vec<String> {

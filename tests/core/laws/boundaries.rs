@@ -10,11 +10,11 @@ use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
 
-use super::cases::{CASES, LawCase, rolling};
+use super::cases::{CASES, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, anthropic, claude_code, codex, pi, responses, sound_script};
+use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, pi, responses, sound_script};
 
 /// A dialect, its speller, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -286,5 +286,25 @@ proptest! {
         let (from, count) = range;
         check_standing((ranged(from, count), "any range"), "codex", &text)?;
         check_standing((of_role(Role::Assistant), "role"), "codex", &text)?;
+    }
+
+    /// Sessions of Claude Code with second roots and compactions, broken ones included: no cut begins another tree. Only without
+    /// the newest message, another tree is the newest.
+    #[test]
+    fn what_is_read_stays_read(script in broken_script(), persisted in any::<bool>(), drawn in drawn()) {
+        let items = claude_code::spell_session(&script);
+        let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
+        let mut text: String = items.iter().enumerate().map(mark).collect();
+        if persisted {
+            text = cut_with(persist("*"), Some("claude-code"), Framing::Lines, &text)?;
+        }
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
+            check_laws(case, Some("claude-code"), Framing::Lines, &text)?;
+            let newest = format!("\"m{}.\"", items.len().saturating_sub(1));
+            match result((case.chain)(), "claude-code", &text)? {
+                Some(out) if out.contains(&newest) => compare_standings(case.name, "claude-code", &text, &out)?,
+                _ => {}
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::transcript::{Content, Draft, DraftPart, Layout, PairingRules, Part, P
 /// The dialect `copilot`.
 pub(super) struct Copilot;
 
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None };
+const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None, trees: None };
 
 /// Prefixes of event types that are not messages.
 const METADATA: &[&str] =

@@ -9,7 +9,7 @@ use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultP
 /// The dialect `qwen`.
 pub(super) struct Qwen;
 
-const TREE: Tree = Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, sides: None };
+const TREE: Tree = Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, sides: None, trees: None };
 
 impl Dialect for Qwen {
     fn name(&self) -> &'static str {

@@ -35,7 +35,12 @@ pub(super) struct Tree {
     pub(super) open: bool,
     /// How the conversations inside one log differ, if there can be several.
     pub(super) sides: Option<Sides>,
+    /// Which records form a tree, if a log can have several, and only the newest one is read.
+    pub(super) trees: Option<TreesOf>,
 }
+
+/// The tree of each record, as the index of its first one; `None` for a record that is in none of them.
+pub(super) type TreesOf = fn(&[Value<'_>]) -> Vec<Option<usize>>;
 
 /// The keys that tell a side conversation. One without a name is told by the record without one from which it descends.
 pub(super) struct Sides {
@@ -51,10 +56,15 @@ impl Tree {
         let log = Log::new(self, layout, remaining.kept);
         let mut parents = Parents::with_capacity(log.records.len());
         let mut patches = Vec::new();
+        // The newest kept record of each tree: a record without a parent would begin another tree.
+        let mut newest: HashMap<usize, Cow<'_, str>> = HashMap::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
             if let Some(parent) = record.parent.clone().filter(|parent| !self.open || log.homes.contains_key(parent)) {
                 let home = log.homes.get(&parent).cloned().flatten();
-                parents.insert(at, log.in_side(at, home));
+                parents.insert(at, log.in_side(at, home).or_else(|| newest.get(&record.tree?).cloned()));
+            }
+            if let (Some(tree), Some(own)) = (record.tree, &record.own) {
+                newest.insert(tree, own.clone());
             }
             let others = self.others.iter().filter_map(|key| record.value.get(key));
             patches.extend(others.filter_map(|link| log.relink_inside(link)));
@@ -266,6 +276,8 @@ struct Record<'a> {
     stays: bool,
     /// The side conversation that it belongs to, if any.
     side: Option<Side>,
+    /// Index of the first record of its tree, if there are several.
+    tree: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -297,6 +309,7 @@ struct Log<'a> {
 impl<'a> Log<'a> {
     fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
         let mut log = Self::default();
+        let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
         let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
         for (slot, &value) in slots.zip(&layout.elements) {
             let stays = match slot.what {
@@ -310,7 +323,8 @@ impl<'a> Log<'a> {
             let (own, parent) = (text(keys.own), text(keys.parent));
             let logical = keys.others.first().filter(|_| parent.is_none()).and_then(|key| text(key));
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
-            log.add(Record { value, own, parent, logical, slot: slot.what, stays, side });
+            let tree = trees.get(log.records.len()).copied().flatten();
+            log.add(Record { value, own, parent, logical, slot: slot.what, stays, side, tree });
         }
         log
     }

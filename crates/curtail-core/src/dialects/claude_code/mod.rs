@@ -29,6 +29,7 @@ const TREE: Tree = Tree {
     others: &["logicalParentUuid", "leafUuid"],
     open: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
+    trees: Some(trees::trees_of),
 };
 
 /// Types of records that are not messages.

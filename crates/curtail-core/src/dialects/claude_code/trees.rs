@@ -11,13 +11,14 @@ use crate::transcript::Standing;
 
 /// Marks the messages of the main conversation that are not in the tree of the newest one.
 pub(super) fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for (event, first) in taken_back(items) {
-        for (item, read) in items[first..event].iter().zip(&mut read[first..event]) {
-            if let Item::Message(message) = read
-                && !is_set(*item, "isSidechain")
-            {
-                (message.standing, message.boundary) = (Standing::RolledBack, false);
-            }
+    let trees = trees_of(items);
+    let is_said = |at: &usize| trees[*at].is_some() && matches!(read[*at], Item::Message(_));
+    let Some(newest) = (0..items.len()).rev().find(is_said) else { return };
+    for (read, tree) in read.iter_mut().zip(&trees) {
+        if let Item::Message(message) = read
+            && tree.is_some_and(|tree| Some(tree) != trees[newest])
+        {
+            (message.standing, message.boundary) = (Standing::RolledBack, false);
         }
     }
 }
@@ -26,6 +27,20 @@ pub(super) fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 pub(super) fn taken_back(items: &[Value<'_>]) -> Vec<(usize, usize)> {
     let mut trees = Trees::default();
     items.iter().enumerate().filter_map(|(at, item)| Some((at, trees.turn_at(at, *item)?))).collect()
+}
+
+/// The tree of each item of the main conversation, as the index of its first record.
+pub(super) fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
+    let mut trees = Trees::default();
+    items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| {
+            let tree = trees.tree_at(at, *item)?;
+            trees.turn_to(tree, at, *item);
+            Some(tree)
+        })
+        .collect()
 }
 
 #[derive(Default)]
@@ -41,16 +56,28 @@ struct Trees<'a> {
 impl<'a> Trees<'a> {
     /// The first item that is no longer read from `item` on, if this is a message of another tree than the last one.
     fn turn_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
-        let own = item.get_text("uuid").map(Text::into_decoded)?;
+        let tree = self.tree_at(at, item)?;
+        self.turn_to(tree, at, item)
+    }
+
+    /// The tree of `item`; `None` for a record of a side conversation.
+    fn tree_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
         if is_set(item, "isSidechain") {
             return None;
         }
+        // A damaged record without an id continues the last tree, because nothing can hang off it.
+        let Some(id) = item.get_text("uuid").map(Text::into_decoded) else { return self.current };
         let parent = item.get("parentUuid");
         let begins = parent.is_some_and(|parent| parent.kind() == ValueKind::Null) && !is_boundary(item);
         let known = parent.and_then(Value::text).and_then(|parent| self.by_record.get(&parent.decode()).copied());
         // A boundary, and a record whose parent a cut dropped, continue the last tree.
         let tree = if begins { at } else { known.or(self.current).unwrap_or(at) };
-        self.by_record.entry(own).or_insert(tree);
+        self.by_record.entry(id).or_insert(tree);
+        Some(tree)
+    }
+
+    /// The first item that is no longer read, if `item` is a message and turns to another tree.
+    fn turn_to(&mut self, tree: usize, at: usize, item: Value<'a>) -> Option<usize> {
         let kind = item.get("type");
         if !kind.is_some_and(|kind| kind.is("user") || kind.is("assistant")) {
             return None;
