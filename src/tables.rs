@@ -28,7 +28,10 @@ impl Table {
         _: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let name = format.name();
-        let what = format!("this build cannot read {name} files; build curtail with the feature `parquet`");
+        let what = format!(
+            "this build cannot read {name} files; use a release's archive or `pip install curtail-cli`, or install with \
+             `cargo install curtail --features parquet`"
+        );
         Err(Error::new(ErrorKind::Usage, &source.name, what))
     }
 }
