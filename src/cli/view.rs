@@ -19,6 +19,7 @@ use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_io::{FileUses, Source};
+use curtail_lab::replay::Prices;
 
 /// Write a page that shows a transcript, or what a policy would do to it
 ///
@@ -96,6 +97,8 @@ struct Viewer {
     alone: bool,
     /// Whether there is one input.
     one_file: bool,
+    /// What models cost.
+    prices: Prices,
 }
 
 impl Work for Viewer {
@@ -119,7 +122,8 @@ impl Work for Viewer {
             let own = self.policy.as_ref().zip(chain.flatten());
             let own = own.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
             let policy = own.as_ref().or(self.policy.as_ref());
-            let sources = Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy };
+            let sources =
+                Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy, prices: Some(&self.prices) };
             let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
                 .map_err(|error| ReadError { offset, what: error.to_string() })?;
             drawn.push(self.draw(&conversation));
@@ -214,6 +218,7 @@ impl Args {
             terminal,
             alone: self.output_dir.is_some(),
             one_file,
+            prices: Prices::built_in()?,
         })
     }
 

@@ -9,17 +9,23 @@ use curtail_core::json::{Document, Value};
 /// Arguments longer than this many bytes are shown as they are.
 const LONGEST: usize = 1_000_000;
 
-/// The arguments of a call; `byte` is their place in the file.
-pub(super) fn arguments(raw: &str, byte: usize, most: usize) -> Markup {
+/// The arguments of a call but those in `except`; `byte` is their place in the file.
+pub(super) fn arguments(raw: &str, byte: usize, most: usize, except: &[&str]) -> Markup {
     let mono = |text: &str| passage(Passage { text, byte, most, mono: true });
     let document = (raw.len() <= LONGEST).then(|| Document::parse(raw).ok()).flatten();
     let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
-    let Some(object) = object else { return html! { @if !raw.trim().is_empty() { (mono(raw)) } } };
+    let Some(object) = object else {
+        return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
+    };
+    let is_left = |name: &str| !except.contains(&name);
+    if !object.members().any(|member| is_left(&member.key.decode())) {
+        return html! {};
+    }
     html! {
         dl class="arguments" {
-            @for member in object.members() {
+            @for member in object.members().filter(|member| is_left(&member.key.decode())) {
                 @let (name, text) = (member.key.decode(), shown(member.value));
-                div class=(class(&name)) {
+                div {
                     dt { (Shown(&line(&name, 80))) }
                     dd {
                         @if text.len() <= 200 && !text.contains('\n') { (code(&text)) } @else { (mono(&text)) }
@@ -27,15 +33,6 @@ pub(super) fn arguments(raw: &str, byte: usize, most: usize) -> Markup {
                 }
             }
         }
-    }
-}
-
-/// An argument that editing tools replace, or its replacement.
-fn class(name: &str) -> &'static str {
-    match name {
-        "old_string" | "old_str" | "oldText" | "old_text" => "del",
-        "new_string" | "new_str" | "newText" | "new_text" => "ins",
-        _ => "",
     }
 }
 
@@ -105,9 +102,10 @@ mod tests {
 
     #[test]
     fn names_and_values_are_escaped_and_repeated_keys_are_shown() {
-        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100).0;
+        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
         assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
         assert_eq!(html.matches("<dt>a</dt>").count(), 2);
-        assert!(arguments("not <json>", 0, 100).0.contains("not &lt;json&gt;"));
+        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &["a"]).0, "");
+        assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::context::Request;
+use super::context::{Provided, Request};
 use super::conversation::Conversation;
 use super::effect::State;
 use super::shares::Share;
@@ -27,13 +27,13 @@ struct Block {
     last: usize,
     x: usize,
     width: usize,
-    role: &'static str,
+    /// Who wrote it, or most of it.
     shade: &'static str,
     state: State,
     tokens: usize,
 }
 
-/// The whole conversation: width is tokens, color is the role, and what a policy drops is hatched.
+/// The whole conversation: width is tokens, color is who wrote it, and what a policy drops is hatched.
 pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     let blocks = blocks(conversation);
     let state = |block: &Block| if conversation.effect.is_some() { block.state.name() } else { "" };
@@ -64,9 +64,9 @@ fn title(block: &Block, conversation: &Conversation<'_>) -> String {
     };
     let tokens = counted(block.tokens, "token");
     if block.first == block.last {
-        format!("message {}: {}, {tokens}{state}", block.first, block.role)
+        format!("message {}: {}, {tokens}{state}", block.first, block.shade)
     } else {
-        format!("messages {} to {}: mostly {}, {tokens}{state}", block.first, block.last, block.role)
+        format!("messages {} to {}: mostly {}, {tokens}{state}", block.first, block.last, block.shade)
     }
 }
 
@@ -88,19 +88,19 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
     let thin = if conversation.messages.len() > MANY { WIDTH / MANY } else { 0 };
     let mut blocks: Vec<Block> = Vec::new();
     let mut widest = 0;
-    for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
+    for (at, cost) in conversation.costs.iter().enumerate() {
         let state = conversation.effect.as_ref().map_or(State::Kept, |effect| effect.fates[at].state);
         let (x, width) = (edges[at], edges[at + 1] - edges[at]);
-        let (role, shade) = (message.role.name(), conversation.shade(at));
+        let shade = conversation.writer(at);
         if let Some(block) = blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
             (block.last, block.width) = (at, block.width + width);
             block.tokens += cost.tokens;
             if width > widest {
-                (widest, block.role, block.shade) = (width, role, shade);
+                (widest, block.shade) = (width, shade);
             }
         } else {
             widest = width;
-            blocks.push(Block { first: at, last: at, x, width, role, shade, state, tokens: cost.tokens });
+            blocks.push(Block { first: at, last: at, x, width, shade, state, tokens: cost.tokens });
         }
     }
     blocks
@@ -124,43 +124,68 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-/// The context at each request, and below it what a policy would have sent.
+/// The context at each request by our count and by the provider's, and below them what a policy would have sent.
 pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let requests = &conversation.requests;
     let policy = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.requests);
-    let most = requests.iter().chain(policy).map(|request| request.tokens).max().unwrap_or(0);
+    let provided: Vec<Request> = conversation.provided.iter().map(request).collect();
+    let most = requests.iter().chain(policy).chain(&provided).map(|request| request.tokens).max().unwrap_or(0);
     let end = requests.len().max(1);
     let x = |request: &Request| requests.partition_point(|other| other.message < request.message) * 1000 / end;
     let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
     let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), y(point))));
     let recorded = line(requests);
+    let label = described(requests, &provided, policy);
     html! {
         figure class="curve" {
             div class="plot" {
-                span class="axis" { (figure(most)) }
-                svg viewBox="0 0 1000 200" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                span class="axis" { (figure(most)) " tokens" }
+                svg viewBox="0 0 1000 200" preserveAspectRatio="none" role="img" aria-label=(label) {
                     path class="area" d={ (recorded) "V200H0Z" } {}
                     path class="recorded" d=(recorded) {}
+                    @if !provided.is_empty() { path class="provided" d=(line(&provided)) {} }
                     @if !policy.is_empty() { path class="policy" d=(line(policy)) {} }
                 }
+                span class="axis right" { (counted(requests.len(), "request")) }
             }
-            (caption(conversation, policy))
+            (caption(conversation, &provided, policy))
         }
     }
 }
 
+fn request(provided: &Provided) -> Request {
+    Request { message: provided.message, tokens: usize::try_from(provided.usage.input).unwrap_or(usize::MAX) }
+}
+
+/// The chart in a sentence.
+fn described(requests: &[Request], provided: &[Request], policy: &[Request]) -> String {
+    let most = |requests: &[Request]| figure(requests.iter().map(|request| request.tokens).max().unwrap_or(0));
+    let mut text = format!("Tokens at {}: at most {} as recorded", counted(requests.len(), "request"), most(requests));
+    for (name, requests) in [("as the provider counted", provided), ("with the policy", policy)] {
+        if !requests.is_empty() {
+            text.push_str(&format!(", {} {name}", most(requests)));
+        }
+    }
+    text
+}
+
 /// What the curves are, and their peaks.
-fn caption(conversation: &Conversation<'_>, policy: &[Request]) -> Markup {
+fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Request]) -> Markup {
     let requests = &conversation.requests;
-    let peak = requests.iter().max_by_key(|request| request.tokens);
+    let peak = |requests: &[Request]| requests.iter().max_by_key(|request| request.tokens).copied();
     html! {
         figcaption {
-            @if let Some(peak) = peak {
+            @if let Some(peak) = peak(requests) {
                 span class="key recorded" { "as recorded" } ": "
                 (counted(requests.len(), "request")) ", at most " (figure(peak.tokens)) " tokens, at "
                 a href={ "#" (conversation.anchor(peak.message)) } { "message " (peak.message) }
             }
-            @if let Some(peak) = policy.iter().max_by_key(|request| request.tokens) {
+            @if let Some(peak) = peak(provided) {
+                br;
+                span class="key provided" { "the provider's count" } ": " (counted(provided.len(), "request"))
+                ", at most " (figure(peak.tokens)) " tokens, with the instructions and tools that the log does not contain"
+            }
+            @if let Some(peak) = peak(policy) {
                 br;
                 span class="key policy" { "with the policy" } ": at most " (figure(peak.tokens)) " tokens"
                 @if policy.len() < requests.len() {

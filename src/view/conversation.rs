@@ -1,13 +1,16 @@
 //! The parts of a transcript that are drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
 //! policy.
 
-use super::context::{Request, requests};
+use super::context::{Provided, Request, provided, requests};
 use super::effect::Effect;
+use super::story::Story;
+use super::times::Moment;
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Role, Transcript};
+use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Transcript};
+use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub(crate) struct Sources<'s> {
     pub lines: &'s LineIndex<'s>,
     /// The policy, if its effect is shown.
     pub policy: Option<&'s Policy>,
+    /// What models cost, if that is known.
+    pub prices: Option<&'s Prices>,
 }
 
 /// A transcript with everything that is drawn of it.
@@ -65,6 +70,11 @@ pub(crate) struct Conversation<'a> {
     pub(super) turns: Vec<usize>,
     pub(super) findings: Vec<Finding>,
     pub(super) requests: Vec<Request>,
+    /// What the provider counted, where the log says it.
+    pub(super) provided: Vec<Provided>,
+    /// When each message was written.
+    pub(super) moments: Vec<Option<Moment>>,
+    pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
 }
 
@@ -98,6 +108,7 @@ impl<'a> Conversation<'a> {
     ) -> Result<Self, ProcessorError> {
         let Sources { counting, policy, .. } = *sources;
         let findings = findings(dialect, &transcript, sources, &place);
+        let provided = provided(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::new(&messages, &layout.preamble, layout.pairing_rules));
@@ -105,6 +116,10 @@ impl<'a> Conversation<'a> {
         let times = times(dialect, &layout);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
         let model = model.map(|model| model.decode().into_owned());
+        let moments = moments(dialect, &messages);
+        let pairs = Pairs::from_messages(&messages);
+        let story = Story::new(dialect, &layout.elements, (&messages, &costs), &pairs, &moments)
+            .priced(&provided, sources.prices);
         let effect = policy
             .map(|policy| Effect::apply_policy(policy, &layout, &messages, &costs, &requests, counting))
             .transpose()?;
@@ -113,7 +128,10 @@ impl<'a> Conversation<'a> {
             model,
             times,
             tokenizer: counting.tokenizer.name().to_owned(),
-            pairs: Pairs::from_messages(&messages),
+            pairs,
+            provided,
+            moments,
+            story,
             turns: (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect(),
             costs,
             outside,
@@ -131,17 +149,36 @@ impl<'a> Conversation<'a> {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
-    /// The name of the color of message `index`: its role, and `tool` for a message of results alone, whoever sends them.
-    pub(super) fn shade(&self, index: usize) -> &'static str {
-        let message = &self.messages[index];
-        let results = !message.parts.is_empty() && message.parts.iter().all(|part| part.content.result().is_some());
-        if results { Role::Tool.name() } else { message.role.name() }
+    /// Tokens of what the model still reads: of the messages that no boundary replaced and no event took back.
+    #[must_use]
+    pub(crate) fn live_tokens(&self) -> usize {
+        let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
+        self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
+    }
+
+    /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
+    pub(super) fn writer(&self, index: usize) -> &'static str {
+        writer(&self.messages[index])
     }
 
     /// The id of the element of message `index`.
     pub(super) fn anchor(&self, index: usize) -> String {
         format!("{}m{index}", self.place.anchor)
     }
+}
+
+/// Who wrote a message: a person, the model, a tool or a program.
+pub(super) fn writer(message: &Message<'_>) -> &'static str {
+    match message.writer() {
+        "user" => "person",
+        "assistant" => "model",
+        "tool" => "tool",
+        _ => "program",
+    }
+}
+
+fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {
+    messages.iter().map(|message| Moment::new(dialect.time(message.value()?)?)).collect()
 }
 
 fn findings(

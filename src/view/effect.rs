@@ -107,6 +107,13 @@ impl<'a> Effect<'a> {
         Ok(Self { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests: curve })
     }
 
+    /// Tokens after the policy of what a model reads: without messages that the log itself had removed from the context.
+    pub(super) fn live_tokens(&self, messages: &[Message<'_>], outside: usize) -> usize {
+        let read = messages.iter().zip(&self.fates).filter(|(message, _)| message.standing.is_read());
+        let drafts = self.drafts.iter().map(|draft| draft.tokens);
+        outside + read.map(|(_, fate)| fate.tokens).chain(drafts).sum::<usize>()
+    }
+
     /// How many messages have this state.
     pub(super) fn count(&self, state: State) -> usize {
         self.fates.iter().filter(|fate| fate.state == state).count()

@@ -4,9 +4,13 @@ use maud::{Markup, html};
 
 use super::arguments::arguments;
 use super::content::{Passage, passage};
-use super::conversation::Conversation;
+use super::conversation::{Conversation, writer};
 use super::effect::{Drafted, Fate, PartFate, State};
+use super::images::images;
+use super::markdown::markdown;
 use super::shares::tool;
+use super::times::gap;
+use super::tools::{Use, output};
 use super::visible::{Shown, counted, figure, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};
@@ -30,7 +34,9 @@ impl Default for Limits {
 const FIRST_ROWS: usize = 200;
 /// Messages that are built together.
 const LATER_ROWS: usize = 100;
-const LATER_END: &str = "</noscript></div>";
+pub(super) const LATER_END: &str = "</noscript></div>";
+/// Bytes of what a program wrote for the model that are shown without being unfolded.
+const SHORT: usize = 400;
 
 /// Distinct names, one per line.
 fn listed<S: AsRef<str>>(names: impl Iterator<Item = S>) -> String {
@@ -50,62 +56,77 @@ pub(super) struct Chat<'c, 'a> {
 }
 
 impl Chat<'_, '_> {
-    /// Appends all messages to `out`, turn by turn.
-    pub(super) fn draw(&self, out: &mut String) {
-        let mut later = (self.conversation.tokens() >= self.limits.long).then_some(0);
+    /// Appends all messages to `out`, turn by turn. `shared` if there are other conversations on the page.
+    pub(super) fn draw(&self, out: &mut String, shared: bool) {
+        let is_later = shared || self.conversation.tokens() >= self.limits.long;
+        let first = if shared { 0 } else { FIRST_ROWS };
+        let mut begun: Option<usize> = None;
         let mut drafts = self.conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
         let mut turns = (1_usize..).zip(&self.conversation.turns).peekable();
+        let mut before = None;
         for at in 0..self.conversation.messages.len() {
-            self.begin_later(at, out, &mut later);
+            if is_later && at >= first && begun.is_none_or(|last| at >= last + LATER_ROWS) {
+                if begun.is_some() {
+                    out.push_str(LATER_END);
+                }
+                self.begin_later(at, out);
+                begun = Some(at);
+            }
             if let Some((number, _)) = turns.next_if(|(_, start)| **start == at) {
-                let label = format!("Turn {number}");
-                out.push_str(&html! { h2 class="turn" { (label) } }.0);
+                out.push_str(&html! { h2 class="turn" { "Turn " (number) } }.0);
+                before = None;
             }
             while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
                 out.push_str(&self.draft(draft).0);
+                before = None;
             }
-            out.push_str(&self.message(at).0);
+            if !self.is_folded(at) {
+                out.push_str(&self.message(at, before).0);
+                before = Some(self.conversation.writer(at));
+            }
         }
         for draft in drafts {
             out.push_str(&self.draft(draft).0);
         }
-        if later.is_some_and(|first| first > 0) {
+        if begun.is_some() {
             out.push_str(LATER_END);
         }
     }
 
-    /// In a long conversation, begins rows at message `at` that the script builds when they come into sight: parsing all of
-    /// them takes seconds. `later` is the first of the rows that were begun last; `None` in a short one. Without script they are there at once.
-    fn begin_later(&self, at: usize, out: &mut String, later: &mut Option<usize>) {
+    /// Begins rows at message `at` that the script builds when they come into sight: parsing all of a long conversation takes
+    /// seconds. Without script they are there at once.
+    fn begin_later(&self, at: usize, out: &mut String) {
         let conversation = self.conversation;
-        let Some(last) = later.filter(|last| at >= FIRST_ROWS && at >= last + LATER_ROWS) else { return };
-        if last > 0 {
-            out.push_str(LATER_END);
-        }
-        *later = Some(at);
         let end = (at + LATER_ROWS).min(conversation.messages.len());
         let states = (at..end).filter_map(|at| Some(conversation.effect.as_ref()?.fates[at].state.name()));
-        let roles = conversation.messages[at..end].iter().map(|message| message.role.name());
+        let writers = (at..end).map(|at| conversation.writer(at));
+        let rows = (at..end).filter(|&at| !self.is_folded(at)).count();
         let html = html! {
-            div class="later" data-rows=(end - at) data-first=(conversation.anchor(at)) data-roles=(listed(roles))
-                data-states=(listed(states)) data-tools=(Shown(&listed((at..end).filter_map(|at| self.tools(at)))))
-                style={ "--rows:" (end - at) } {}
+            div class="later" data-rows=(rows) data-by=(listed(writers)) data-states=(listed(states))
+                data-tools=(Shown(&listed((at..end).filter_map(|at| self.tools(at))))) style={ "--rows:" (rows) } {}
         };
         out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
         out.push_str("<noscript>");
     }
 
-    fn message(&self, at: usize) -> Markup {
+    fn message(&self, at: usize, before: Option<&'static str>) -> Markup {
         let conversation = self.conversation;
         let message = &conversation.messages[at];
         let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
         let state = fate.map_or(State::Kept, |fate| fate.state);
-        let tools = self.tools(at);
+        let (tools, by) = (self.tools(at), conversation.writer(at));
+        let answered = message.calls().filter_map(|(part, _)| self.other(PartRef { message: at, part }));
+        let is_asked = conversation.story.prompts.iter().any(|prompt| prompt.message == at);
+        let joined = if before == Some(by) && !message.barrier { " joined" } else { "" };
+        let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {
+            @if let Some(gap) = at.checked_sub(1).and_then(|last| gap(conversation.moments[last].as_ref(), conversation.moments[at].as_ref())) {
+                p class="gap" { (gap) " later" }
+            }
             @if message.barrier { p class="boundary" { "Boundary: the model no longer reads what is above." } }
-            article id=(conversation.anchor(at))
-                class={ (conversation.shade(at)) " " (state.name()) (if self.is_slim(at) { " slim" } else { "" }) }
-                data-role=(message.role.name()) data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] {
+            article id=(conversation.anchor(at)) class={ (by) " " (state.name()) (joined) (slim) }
+                data-message=(at) data-by=(listed([by].into_iter().chain(answered.map(|_| "tool"))))
+                data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] data-prompt[is_asked] {
                 (self.heading(at, fate))
                 @for nth in 0..message.parts.len() { (self.part(PartRef { message: at, part: nth }, fate)) }
                 @if message.parts.is_empty() { p class="quiet" { "empty" } }
@@ -113,11 +134,26 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// Whether there is nothing to show of a message itself: its results are shown with their calls.
+    /// The other half of a call or result.
+    fn other(&self, at: PartRef) -> Option<PartRef> {
+        self.conversation.pairs.other_half(at)
+    }
+
+    /// Whether a message contains only results of calls in other messages: it is shown with those.
+    fn is_folded(&self, at: usize) -> bool {
+        let message = &self.conversation.messages[at];
+        let elsewhere = |(nth, part): (usize, &Part<'_>)| {
+            let call = self.other(PartRef { message: at, part: nth });
+            part.content.result().is_some() && call.is_some_and(|call| call.message != at)
+        };
+        !message.barrier && !message.parts.is_empty() && message.parts.iter().enumerate().all(elsewhere)
+    }
+
+    /// Whether there is nothing to show of a message but its heading.
     fn is_slim(&self, at: usize) -> bool {
         let message = &self.conversation.messages[at];
         let elsewhere = |(nth, part): (usize, &Part<'_>)| match &part.content {
-            Content::ToolResult(_) => self.conversation.pairs.other_half(PartRef { message: at, part: nth }).is_some(),
+            Content::ToolResult(_) => self.other(PartRef { message: at, part: nth }).is_some(),
             Content::Reasoning(text) => text.is_blank(),
             _ => false,
         };
@@ -126,25 +162,36 @@ impl Chat<'_, '_> {
 
     fn heading(&self, at: usize, fate: Option<&Fate>) -> Markup {
         let message = &self.conversation.messages[at];
-        let tokens = self.conversation.costs[at].tokens;
+        let writer = self.conversation.writer(at);
         html! {
             header {
-                h3 { span class="role" { (message.role.name()) } " "
-                    a class="number" href={ "#" (self.conversation.anchor(at)) } { (at) } }
-                @if message.thread > 0 { span class="thread" { "thread " (message.thread) } }
-                span class="tokens" {
-                    @match fate {
-                        Some(fate) if fate.tokens != tokens && fate.state == State::Changed => {
-                            s { (figure(tokens)) } " " (counted(fate.tokens, "token"))
-                        },
-                        _ => { (counted(tokens, "token")) },
-                    }
+                h3 {
+                    span class="role" { (writer) @if message.role.instructs() { ", " (message.role.name()) } } " "
+                    a class="number" href={ "#" (self.conversation.anchor(at)) } { (at) }
                 }
-                @if let Some(fate) = fate {
-                    @if fate.state != State::Kept { span class={ "state " (fate.state.name()) } { (fate.state.name()) } }
-                    @if !fate.reasons.is_empty() {
-                        ul class="reasons" { @for reason in &fate.reasons { li { (Shown(reason)) } } }
-                    }
+                @if message.thread > 0 { span class="thread" { "thread " (message.thread) } }
+                @if let Some(moment) = &self.conversation.moments[at] { (moment.draw(false)) }
+                (self.fate(at, fate))
+            }
+        }
+    }
+
+    /// The tokens of a message, and what a policy does to it.
+    fn fate(&self, at: usize, fate: Option<&Fate>) -> Markup {
+        let tokens = self.conversation.costs[at].tokens;
+        html! {
+            span class="tokens" {
+                @match fate {
+                    Some(fate) if fate.tokens != tokens && fate.state == State::Changed => {
+                        s { (figure(tokens)) } " " (counted(fate.tokens, "token"))
+                    },
+                    _ => { (counted(tokens, "token")) },
+                }
+            }
+            @if let Some(fate) = fate {
+                @if fate.state != State::Kept { span class={ "state " (fate.state.name()) } { (fate.state.name()) } }
+                @if !fate.reasons.is_empty() {
+                    ul class="reasons" { @for reason in &fate.reasons { li { (Shown(reason)) } } }
                 }
             }
         }
@@ -163,7 +210,7 @@ impl Chat<'_, '_> {
 
     fn part(&self, at: PartRef, fate: Option<&Fate>) -> Markup {
         let part = &self.conversation.messages[at.message].parts[at.part];
-        let tokens = self.conversation.costs[at.message].parts[at.part];
+        let tokens = self.tokens(at);
         let fate = fate.and_then(|fate| fate.parts.get(at.part)).unwrap_or(&PartFate::Kept);
         let class = match fate {
             PartFate::Kept => "part",
@@ -171,20 +218,64 @@ impl Chat<'_, '_> {
             PartFate::Rewritten(_) => "part changed",
         };
         html! {
-            div class=(class) {
+            div class={ (class) (if part.content.call().is_some() { " calls" } else { "" }) } {
                 @match &part.content {
-                    Content::Text(text) => { (self.text(part, text, false)) },
+                    Content::Text(text) => { (self.said(at, part, text)) },
                     Content::Reasoning(text) => { (self.reasoning(part, text, tokens)) },
                     Content::ToolCall(call) => { (self.call(at, part, call, tokens)) },
                     Content::ToolResult(result) => { (self.result(at, part, result, tokens)) },
-                    Content::Media(text) => { p class="media" { "Image or file, " (size(text.len_bound())) } },
+                    Content::Media(text) => { (self.media(&text.decode(), 1)) },
                     Content::Unknown(_) | Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
-                @if let PartFate::Rewritten(text) = fate {
-                    p class="quiet" { "changed to" }
-                    (passage(Passage { text, byte: 0, most: self.limits.max_text, mono: true }))
-                }
+                (self.rewritten(fate))
             }
+        }
+    }
+
+    fn rewritten(&self, fate: &PartFate) -> Markup {
+        html! {
+            @if let PartFate::Rewritten(text) = fate {
+                p class="quiet" { "changed to" }
+                (passage(Passage { text, byte: 0, most: self.limits.max_text, mono: true }))
+            }
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "like its neighbors")]
+    fn media(&self, raw: &str, count: usize) -> Markup {
+        let drawn = images(raw);
+        html! { (drawn) p class="media" { (counted(count, "image or file")) ", " (size(raw.len())) } }
+    }
+
+    /// What somebody said; what a program wrote for the model is folded.
+    fn said(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
+        let words = text.decode();
+        if self.conversation.writer(at.message) != "program" || words.len() <= SHORT {
+            return self.prose(part, text);
+        }
+        html! {
+            details class="context" {
+                summary { span class="preview" { (Shown(&line(&words, 110))) } " " span class="tokens" { (counted(self.tokens(at), "token")) } }
+                (self.prose(part, text))
+            }
+        }
+    }
+
+    /// A text of a person or a model, which may be Markdown.
+    fn prose(&self, part: &Part<'_>, text: &Text<'_>) -> Markup {
+        let words = text.decode();
+        if words.chars().nth(self.limits.max_text).is_some() {
+            return self.text(part, text, false);
+        }
+        match markdown(&words) {
+            Some(html) => html! {
+                (html)
+                details class="raw" {
+                    summary { "Markdown source" }
+                    pre { (super::visible::Body(&words)) }
+                }
+            },
+            None => self.text(part, text, false),
         }
     }
 
@@ -207,38 +298,74 @@ impl Chat<'_, '_> {
             @else {
                 details class="thinking" {
                     summary { "Thinking " span class="tokens" { (counted(tokens, "token")) } }
-                    (self.text(part, text, false))
+                    (self.prose(part, text))
                 }
             }
         }
     }
 
     fn call(&self, at: PartRef, part: &Part<'_>, call: &ToolCall<'_>, tokens: usize) -> Markup {
-        let raw = call.arguments.decode();
-        let other = self.conversation.pairs.other_half(at);
-        let answer = other.map(|other| &self.conversation.messages[other.message].parts[other.part]);
+        let (raw, name, most) = (call.arguments.decode(), call.name.decode(), self.limits.max_text);
+        let what = Use::of_call(&name, &raw);
+        let byte = self.byte(part);
         html! {
-            details class="call" {
+            details class={ "call " (what.class()) } open[what.is_open()] {
                 summary {
-                    b { (Shown(&line(&call.name.decode(), 80))) } " " span class="preview" { (Shown(&line(&raw, 90))) } " "
-                    span class="tokens" { (counted(tokens, "token")) }
-                    @match other {
+                    b { (Shown(&line(&name, 80))) } " "
+                    @match &what {
+                        Use::Other => { span class="preview" { (Shown(&line(&raw, 90))) } },
+                        _ => { (what.target()) },
+                    }
+                    " " span class="tokens" { (counted(tokens, "token")) }
+                    @match self.other(at) {
                         Some(other) => { span class="tokens" { " → " (counted(self.tokens(other), "token")) } },
                         None if call.hosted => { span class="tokens" { " → run by the provider" } },
                         None => { span class="missing" { " no result" } },
                     }
                 }
-                (arguments(&raw, self.byte(part), self.limits.max_text))
-                @if let (Some(other), Some(Part { content: Content::ToolResult(result), .. })) = (other, answer) {
-                    div class="result" {
-                        p class="label" { "Result "
-                            @if other.message != at.message {
-                                a href={ "#" (self.conversation.anchor(other.message)) } { "message " (other.message) }
-                            }
-                        }
-                        @if let Some(part) = answer { (self.output(part, result)) }
-                    }
+                @match what.draw(byte, most) {
+                    Some(drawn) => { (drawn) (arguments(&raw, byte, most, what.shown())) },
+                    None => { (arguments(&raw, byte, most, &[])) },
                 }
+                @if let Some(other) = self.other(at) { (self.answer(at, other, &what)) }
+            }
+        }
+    }
+
+    /// The result of the call `at`.
+    fn answer(&self, at: PartRef, other: PartRef, what: &Use) -> Markup {
+        let part = &self.conversation.messages[other.message].parts[other.part];
+        let Content::ToolResult(result) = &part.content else { return html! {} };
+        let is_own = self.is_folded(other.message);
+        let fate = self.conversation.effect.as_ref().map(|effect| &effect.fates[other.message]).filter(|_| is_own);
+        let state = fate.map_or(State::Kept, |fate| fate.state);
+        let is_first =
+            self.conversation.messages[other.message].results().next().map(|(part, _)| part) == Some(other.part);
+        let place = (is_own && is_first).then(|| self.conversation.anchor(other.message));
+        let moment = self.conversation.moments[other.message].as_ref().filter(|_| other.message != at.message);
+        // The line of the command says the tokens of what it printed.
+        let is_plain = is_own && fate.is_none_or(|fate| fate.state == State::Kept && fate.reasons.is_empty());
+        let drawn =
+            if matches!(what, Use::Shell { .. }) { self.printed(part, result) } else { self.output(part, result) };
+        let body = html! {
+            (drawn)
+            @if let Some(fate) = fate.and_then(|fate| fate.parts.get(other.part)) { (self.rewritten(fate)) }
+        };
+        html! {
+            div class={ "result " (state.name()) } id=[place.as_deref()]
+                data-message=[place.is_some().then_some(other.message)] data-state=[place.is_some().then_some(state.name())] {
+                @if !(is_plain && matches!(what, Use::Shell { .. })) { p class="label" {
+                    "Result "
+                    @if is_own { span class="number" { (other.message) } }
+                    @else if other.message != at.message {
+                        a href={ "#" (self.conversation.anchor(other.message)) } { "message " (other.message) }
+                    }
+                    @if let Some(moment) = moment { " " (moment.draw(false)) }
+                    @if is_own { " " (self.fate(other.message, fate)) }
+                } }
+                @if what.speaks_for_itself() && state == State::Kept {
+                    details class="aside" { summary { "Show the result" } (body) }
+                } @else { (body) }
             }
         }
     }
@@ -251,7 +378,7 @@ impl Chat<'_, '_> {
     fn result(&self, at: PartRef, part: &Part<'_>, result: &ToolResult<'_>, tokens: usize) -> Markup {
         let name = tool(self.conversation, at);
         html! {
-            @match self.conversation.pairs.other_half(at) {
+            @match self.other(at) {
                 Some(call) if call.message == at.message => {},
                 Some(call) => {
                     p class="answer" {
@@ -275,18 +402,35 @@ impl Chat<'_, '_> {
     fn output(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
         html! {
             @for text in &result.content { (self.text(part, text, true)) }
-            @if result.media > 0 { p class="media" { (counted(result.media, "image or file")) ", " (size(bytes(part))) } }
+            (self.files(part, result))
+        }
+    }
+
+    /// What a command printed.
+    fn printed(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
+        html! {
+            @for text in result.content.iter().filter(|text| !text.is_blank()) {
+                (output(&text.decode(), self.limits.max_text, self.byte(part)))
+            }
+            (self.files(part, result))
+        }
+    }
+
+    /// The images and files of a result.
+    fn files(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
+        html! {
+            @if result.media > 0 { (self.media(part.place().map_or("", |place| place.element.raw()), result.media)) }
             @if result.content.iter().all(Text::is_blank) && result.media == 0 { p class="quiet" { "empty" } }
         }
     }
 
     fn draft(&self, draft: &Drafted<'_>) -> Markup {
         let message = &draft.message;
-        let role = message.role.name();
+        let by = writer(message);
         html! {
-            article class={ (role) " added" } data-role=(role) data-state="added" {
+            article class={ (by) " added" } data-by=(by) data-state="added" {
                 header {
-                    h3 { span class="role" { (role) } }
+                    h3 { span class="role" { (by) } }
                     span class="tokens" { (counted(draft.tokens, "token")) }
                     span class="state added" { "added" }
                 }

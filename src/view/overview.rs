@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use super::charts;
 use super::conversation::Conversation;
 use super::effect::{Effect, State};
-use super::shares::{costliest, roles, tool, tools};
+use super::shares::{costliest, tool, tools, writers};
+use super::story::{byline, prompts_list};
 use super::visible::{Shown, counted, figure, line, percent};
 use curtail_core::transcript::{Content, PartRef};
 
@@ -16,33 +17,57 @@ const COSTLIEST: usize = 10;
 /// Tools that are listed.
 const TOOLS: usize = 30;
 
-/// The overview of a conversation.
-pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
+/// The name of a conversation, and what it is about.
+pub(super) fn opening(conversation: &Conversation<'_>) -> Markup {
     html! {
         header class="facts" {
-            (title(&conversation.place.name))
+            (title(conversation))
+            (byline(conversation))
             (facts(conversation))
         }
         @if let Some(effect) = &conversation.effect { (outcome(effect, conversation)) }
+    }
+}
+
+/// The prompts, and the figures.
+pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
+    let has_tools = !conversation.pairs.calls().is_empty() || !conversation.pairs.results().is_empty();
+    let count = conversation.findings.len();
+    html! {
+        (prompts_list(conversation))
         (strip(conversation))
-        div class="cards" {
-            @if conversation.requests.len() > 1 {
-                section class="card wide" { h2 { "Context at each request" } (charts::curve(conversation)) }
+        details class="numbers" open[conversation.effect.is_some()] {
+            summary {
+                "Context at each request, tokens by writer" @if has_tools { " and tool" } ", costliest messages, "
+                @if count > 0 { strong { (counted(count, "finding")) } } @else { "no findings" }
             }
-            section class="card" data-card="roles" { h2 { "Tokens by role" } (by_role(conversation)) }
-            @if !conversation.pairs.calls().is_empty() || !conversation.pairs.results().is_empty() {
-                section class="card" data-card="tools" { h2 { "Tokens by tool" } (by_tool(conversation)) }
+            div class="cards" {
+                @if conversation.requests.len() > 1 {
+                    section class="card wide" { h2 { "Context at each request" } (charts::curve(conversation)) }
+                }
+                section class="card" data-card="writers" { h2 { "Tokens by writer" } (by_writer(conversation)) }
+                @if has_tools {
+                    section class="card" data-card="tools" { h2 { "Tokens by tool" } (by_tool(conversation)) }
+                }
+                (top(conversation))
+                (findings(conversation))
             }
-            (top(conversation))
-            (findings(conversation))
         }
     }
 }
 
-/// A name with its folder above it.
-fn title(name: &str) -> Markup {
+/// The first prompt, below the name of the file.
+fn title(conversation: &Conversation<'_>) -> Markup {
+    let name = &conversation.place.name;
     let (folder, file) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
-    html! { h1 { @if !folder.is_empty() { span class="folder" { (Shown(folder)) } } (Shown(file)) } }
+    html! {
+        h1 {
+            @match &conversation.story.title {
+                Some(title) => { span class="folder" { (Shown(name)) } (Shown(title)) },
+                None => { @if !folder.is_empty() { span class="folder" { (Shown(folder)) } } (Shown(file)) },
+            }
+        }
+    }
 }
 
 fn facts(conversation: &Conversation<'_>) -> Markup {
@@ -55,10 +80,6 @@ fn facts(conversation: &Conversation<'_>) -> Markup {
             (fact("turns", "Turns", &figure(conversation.turns.len())))
             (fact("calls", "Tool calls", &figure(calls)))
             @if tools > 0 { (fact("tools", "Tools", &figure(tools))) }
-            @if let Some(duration) = conversation.times.as_ref().and_then(|(from, to)| duration(from, to)) {
-                (fact("duration", "Duration", &duration))
-            }
-            @if let Some(model) = &conversation.model { (fact("model", "Model", model)) }
             (fact("dialect", "Dialect", conversation.dialect))
             (fact("tokenizer", "Counted with", &conversation.tokenizer))
         }
@@ -70,13 +91,21 @@ fn fact(key: &str, name: &str, value: &str) -> Markup {
 }
 
 fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
-    let before = conversation.tokens();
+    let (before, gone) = (conversation.live_tokens(), conversation.tokens() - conversation.live_tokens());
+    let unread = conversation.messages.iter().filter(|message| !message.standing.is_read()).count();
+    let after = effect.live_tokens(&conversation.messages, conversation.outside);
     html! {
         section class="outcome" aria-label="Effect of the policy" {
             p class="policy" { code { (Shown(&effect.label)) } }
             p class="change" {
-                span class="before" { (figure(before)) } " → " strong data-fact="after" { (figure(effect.tokens)) } " tokens"
-                span class="of" { " (" (percent(effect.tokens, before)) ")" }
+                span class="before" { (figure(before)) } " → " strong data-fact="after" { (figure(after)) } " tokens"
+                span class="of" { " (" (percent(after, before)) ")" @if unread > 0 { " of what the model still reads" } }
+            }
+            @if unread > 0 {
+                p class="note" {
+                    "The log itself had already removed " (counted(unread, "message")) " with " (counted(gone, "token"))
+                    " from the context; of those, the policy keeps " (counted(effect.tokens.saturating_sub(after), "token")) " in the file."
+                }
             }
             p class="states" {
                 span { (figure(conversation.messages.len())) " → " (figure(effect.messages)) " messages:" } " "
@@ -93,7 +122,7 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
 }
 
 fn strip(conversation: &Conversation<'_>) -> Markup {
-    let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.shade(at)).collect();
+    let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
     let boundaries = conversation.messages.iter().any(|message| message.barrier);
@@ -111,8 +140,8 @@ fn strip(conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-fn by_role(conversation: &Conversation<'_>) -> Markup {
-    charts::bars(&roles(conversation), "message", conversation.tokens(), |share| share.name.clone())
+fn by_writer(conversation: &Conversation<'_>) -> Markup {
+    charts::bars(&writers(conversation), "message", conversation.tokens(), |share| share.name.clone())
 }
 
 fn by_tool(conversation: &Conversation<'_>) -> Markup {
@@ -137,7 +166,7 @@ fn top(conversation: &Conversation<'_>) -> Markup {
             ol class="top" {
                 @for at in costliest(conversation, COSTLIEST) {
                     li {
-                        a href={ "#" (conversation.anchor(at)) } { (conversation.messages[at].role.name()) " " (at) }
+                        a href={ "#" (conversation.anchor(at)) } { (conversation.writer(at)) " " (at) }
                         span class="figures" {
                             (figure(conversation.costs[at].tokens)) " "
                             span class="of" { (percent(conversation.costs[at].tokens, total)) }
@@ -189,42 +218,5 @@ fn findings(conversation: &Conversation<'_>) -> Markup {
                 p class="hint" { "and " (figure(findings.len() - FINDINGS)) " more; `curtail check` lists all" }
             }
         }
-    }
-}
-
-/// The time between two instants in ISO 8601, such as `1 h 12 min`.
-fn duration(from: &str, to: &str) -> Option<String> {
-    let seconds = instant(to)?.checked_sub(instant(from)?)?;
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    Some(match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    })
-}
-
-/// Seconds since 0000-03-01, the offset from UTC left out: both ends of a log have the same one.
-fn instant(iso: &str) -> Option<u64> {
-    let number = |from: usize, to: usize| iso.get(from..to)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    // Years begin in March, so that the leap day is their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration;
-
-    #[test]
-    fn durations_cross_leap_days() {
-        let of = |from, to| duration(from, to).unwrap_or_default();
-        assert_eq!(of("2024-02-28T23:59:30Z", "2024-03-01T00:00:30Z"), "1 d 0 h");
-        assert_eq!(of("2025-01-01T10:00:00.123Z", "2025-01-01T11:12:59Z"), "1 h 12 min");
-        assert_eq!(of("2025-01-01T10:00:00Z", "2025-01-01T10:00:42Z"), "42 s");
-        assert_eq!(of("2025-01-01", "2025-01-02"), "");
     }
 }

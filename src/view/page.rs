@@ -4,8 +4,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::charts::PATTERNS;
 use super::conversation::Conversation;
-use super::messages::{Chat, Limits};
-use super::overview::overview;
+use super::messages::{Chat, LATER_END, Limits};
+use super::overview::{opening as story, overview};
 use super::visible::{Shown, counted, figure};
 
 const STYLE: &str = include_str!("view.css");
@@ -78,9 +78,17 @@ pub(crate) struct Rendered {
 pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
+    let shared = !conversation.place.anchor.is_empty();
+    html.push_str(&story(conversation).0);
+    if shared {
+        html.push_str("<div class=\"later\" style=\"--rows:2\"><noscript>");
+    }
     html.push_str(&overview(conversation).0);
+    if shared {
+        html.push_str(LATER_END);
+    }
     html.push_str("<div class=\"chat\">");
-    Chat { conversation, limits }.draw(&mut html);
+    Chat { conversation, limits }.draw(&mut html, shared);
     html.push_str("</div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };
     Rendered { listed, html }
@@ -148,11 +156,13 @@ fn toolbar(policy: bool) -> Markup {
                 input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false";
             }
             output id="matches" aria-live="polite" {}
-            label { span class="hidden" { "Role" } select id="role" { option value="" { "all roles" } } }
+            label { span class="hidden" { "Writer" } select id="by" { option value="" { "all writers" } } }
             label { span class="hidden" { "Tool" } select id="tool" { option value="" { "all tools" } } }
             @if policy {
                 label { span class="hidden" { "State" } select id="state" { option value="" { "all states" } } }
             }
+            button id="prompts" type="button" aria-pressed="false" { "Only prompts" }
+            button id="source" type="button" aria-pressed="false" { "Source" }
             button id="fold" type="button" { "Unfold all" }
             button id="keys" type="button" aria-label="Keys" { "?" }
         }

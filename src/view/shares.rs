@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, writer};
 use curtail_core::transcript::PartRef;
 
 /// Tokens under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) name: String,
-    /// Messages of a role, or calls of a tool.
+    /// Messages of a writer, or calls of a tool.
     pub(super) count: usize,
     pub(super) tokens: usize,
     /// Tokens that a policy keeps.
     pub(super) kept: usize,
 }
 
-/// Tokens by role, the largest first; instructions outside the messages are `outside`.
-pub(super) fn roles(conversation: &Conversation<'_>) -> Vec<Share> {
+/// Tokens by writer, the largest first; instructions outside the messages are `outside`.
+pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
     let mut shares: BTreeMap<&'static str, (usize, usize, usize)> = BTreeMap::new();
     for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
-        let share = shares.entry(message.writer()).or_default();
+        let share = shares.entry(writer(message)).or_default();
         let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
         *share = (share.0 + 1, share.1 + cost.tokens, share.2 + kept);
     }

@@ -5,16 +5,47 @@
   const matches = document.getElementById("matches");
   const help = document.getElementById("help");
   const fold = document.getElementById("fold");
-  const filters = ["role", "tool", "state"].map((name) => document.getElementById(name)).filter(Boolean);
+  const filters = ["by", "tool", "state"].map((name) => document.getElementById(name)).filter(Boolean);
   let known = null;
   const articles = () => (known ??= Array.from(document.querySelectorAll("article")));
   const shown = () => articles().filter((article) => !article.hidden);
-  const toolsOf = (article) => (article.dataset.tools ?? "").split("\n").filter(Boolean);
+  const lines = (text) => (text ?? "").split("\n").filter(Boolean);
+  const main = document.querySelector("main");
+  const only = document.getElementById("prompts");
+  const source = document.getElementById("source");
   let here = null;
   let found = [];
   let match = -1;
 
-  // Later rows of a long conversation are built when they come into sight, or when something in them is needed.
+  // Times in the zone of the reader, and a button to copy code.
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  function dress(root) {
+    for (const time of root.querySelectorAll("time")) {
+      const at = new Date(time.dateTime);
+      if (!Number.isNaN(at.getTime())) time.textContent = (time.dataset.day === undefined ? clock : day).format(at);
+    }
+    for (const pre of navigator.clipboard ? root.querySelectorAll(".chat pre, .part pre") : []) {
+      if (pre.querySelector(".copy")) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = "Copy";
+      pre.append(button);
+    }
+  }
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.(".copy");
+    if (!button) return;
+    const copy = button.parentElement.cloneNode(true);
+    for (const extra of copy.querySelectorAll(".copy, .sign, .of")) extra.remove();
+    await navigator.clipboard.writeText(copy.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  dress(document);
+
+  // Later rows of a long page are built when they come into sight, or when something in them is needed.
   const later = new Set(document.querySelectorAll(".later"));
   const textOf = (rows) => rows.firstElementChild.textContent;
   function build(rows) {
@@ -23,8 +54,9 @@
     rows.innerHTML = textOf(rows);
     rows.classList.remove("later");
     known = null;
+    dress(rows);
     for (const article of rows.querySelectorAll("article")) article.hidden = isFiltered(article);
-    if (fold.textContent === "Fold all") for (const box of rows.querySelectorAll("details")) box.open = true;
+    if (fold.textContent === "Fold all") for (const box of rows.querySelectorAll("article details:not(.raw)")) box.open = true;
   }
   const buildAll = () => later.forEach(build);
   const sight = globalThis.IntersectionObserver && new IntersectionObserver(
@@ -32,44 +64,62 @@
   later.forEach((rows) => (sight ? sight.observe(rows) : build(rows)));
   // The element of an id such as m12, which may be among rows that are not built yet.
   function find(id) {
-    const [, start, number] = /^(.*m)(\d+)$/.exec(id) ?? [];
-    for (const rows of later) {
-      const [, first, at] = /^(.*m)(\d+)$/.exec(rows.dataset.first);
-      if (first === start && Number(number) >= Number(at) && Number(number) < Number(at) + Number(rows.dataset.rows)) build(rows);
-    }
+    const known = document.getElementById(id);
+    if (known) return known;
+    for (const rows of later) if (textOf(rows).includes(` id="${id}"`)) build(rows);
     return document.getElementById(id);
   }
 
   // Filters
-  const listed = (name) => Array.from(later).flatMap((rows) => (rows.dataset[name] ?? "").split("\n").filter(Boolean));
+  const listed = (name) => Array.from(later).flatMap((rows) => lines(rows.dataset[name]));
+  const states = (article) => [article, ...article.querySelectorAll("[data-state]")].map((one) => one.dataset.state);
   const values = {
-    role: new Set(articles().map((article) => article.dataset.role).concat(listed("roles"))),
-    tool: new Set(articles().flatMap(toolsOf).concat(listed("tools"))),
-    state: new Set(articles().map((article) => article.dataset.state).concat(listed("states"))),
+    by: new Set(articles().flatMap((article) => lines(article.dataset.by)).concat(listed("by"))),
+    tool: new Set(articles().flatMap((article) => lines(article.dataset.tools)).concat(listed("tools"))),
+    state: new Set(articles().flatMap(states).concat(listed("states"))),
   };
   for (const select of filters) {
     for (const value of [...values[select.id]].sort()) select.add(new Option(value, value));
     select.parentElement.hidden = values[select.id].size < 2;
     select.addEventListener("change", () => { filter(); search(); });
   }
+  only.hidden = values.by.size < 2;
+  source.hidden = !document.querySelector(".raw") && !later.size;
+  const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
+  const press = (button) => button.setAttribute("aria-pressed", String(!isPressed(button)));
+  only.addEventListener("click", () => { press(only); filter(); search(); });
+  source.addEventListener("click", () => {
+    press(source);
+    document.body.classList.toggle("source", isPressed(source));
+    for (const box of document.querySelectorAll(".raw")) box.open = isPressed(source);
+  });
   function isFiltered(article) {
     const chosen = Object.fromEntries(filters.map((select) => [select.id, select.value]));
-    return (chosen.role && article.dataset.role !== chosen.role) ||
-      (chosen.state && article.dataset.state !== chosen.state) ||
-      (chosen.tool && !toolsOf(article).includes(chosen.tool)) || false;
+    return (isPressed(only) && article.dataset.prompt === undefined) ||
+      (chosen.by && !lines(article.dataset.by).includes(chosen.by)) ||
+      (chosen.state && !states(article).includes(chosen.state)) ||
+      (chosen.tool && !lines(article.dataset.tools).includes(chosen.tool)) || false;
   }
   function filter() {
-    if (filters.some((select) => select.value)) buildAll();
-    for (const article of articles()) article.hidden = isFiltered(article);
+    if (isPressed(only) || filters.some((select) => select.value)) buildAll();
+    const { by, state } = Object.fromEntries(filters.map((select) => [select.id, select.value]));
+    main.dataset.by = by;
+    for (const article of articles()) {
+      article.hidden = isFiltered(article);
+      // What is looked for may be the result of a call that is folded.
+      if (!article.hidden && state) {
+        for (const result of article.querySelectorAll(`.result[data-state="${state}"]`)) unfold(result);
+      }
+    }
   }
 
   // Moving
-  function go(article) {
+  function go(article, target = article) {
     if (!article) return;
     here?.classList.remove("here");
     here = article;
     article.classList.add("here");
-    article.scrollIntoView({ block: "start", behavior: "instant" });
+    target.scrollIntoView({ block: "start", behavior: "instant" });
   }
   function step(by) {
     let all = Array.from(document.querySelectorAll("article, .later"));
@@ -89,16 +139,18 @@
     }
   }
   const unfold = (node) => {
-    for (let box = node; box; box = box.parentElement) if (box.localName === "details") box.open = true;
+    for (let box = node; box; box = box.parentElement) if (box.localName === "details" && !box.matches(".raw")) box.open = true;
   };
   addEventListener("hashchange", () => {
     const target = find(decodeURIComponent(location.hash.slice(1)));
-    if (target?.localName === "article") {
-      target.hidden = false;
-      go(target);
+    const article = target?.closest("article");
+    if (article) {
+      article.hidden = false;
+      unfold(target);
+      go(article, target);
     }
   });
-  if (later.size && location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
+  if (location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
     // A second click on the same link has no new hash.
@@ -168,7 +220,7 @@
   // Folding and keys
   fold.addEventListener("click", () => {
     const open = fold.textContent === "Unfold all";
-    for (const box of document.querySelectorAll("article details")) box.open = open;
+    for (const box of document.querySelectorAll("article details:not(.raw)")) box.open = open;
     fold.textContent = open ? "Fold all" : "Unfold all";
   });
   document.getElementById("keys").addEventListener("click", () => help.showModal());
@@ -178,7 +230,7 @@
     n: () => jump(1),
     N: () => jump(-1),
     o: () => {
-      const boxes = here?.querySelectorAll("details") ?? [];
+      const boxes = here?.querySelectorAll("details:not(.raw)") ?? [];
       const open = Array.from(boxes).some((box) => !box.open);
       for (const box of boxes) box.open = open;
     },
@@ -191,6 +243,6 @@
     const key = keys[event.key];
     if (key) { event.preventDefault(); key(); }
   });
-  addEventListener("beforeprint", () => { buildAll(); for (const box of document.querySelectorAll("article details")) box.open = true; });
+  addEventListener("beforeprint", () => { buildAll(); for (const box of document.querySelectorAll("article details:not(.raw)")) box.open = true; });
   tools.hidden = false;
 })();

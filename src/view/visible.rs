@@ -40,6 +40,12 @@ fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static
         if !(is_suspect(byte) || matches!(byte, b'&' | b'<' | b'>' | b'"')) {
             continue;
         }
+        // The line break that follows is shown.
+        if text[at..].starts_with("\r\n") {
+            out.push_str(&text[from..at]);
+            from = at + 1;
+            continue;
+        }
         let markup = markup(char::from(byte));
         let Some(c) = markup.map(|_| char::from(byte)).or_else(|| obeyed_at(text, at)) else { continue };
         out.push_str(&text[from..at]);
@@ -108,6 +114,7 @@ mod tests {
     fn markup_and_commands_are_shown() {
         assert_eq!(Shown("<a \"b\"> & c").render().0, "&lt;a &quot;b&quot;&gt; &amp; c");
         assert_eq!(Shown("a\u{200b}b⚠\u{fe0f}\u{fe01}").render().0, "a⟨U+200B⟩b⚠\u{fe0f}⟨U+FE01⟩");
+        assert_eq!(Body("a\r\nb\rc\r").render().0, "a\nb⟨U+000D⟩c⟨U+000D⟩");
         assert_eq!(Body("{\"a\": 1}\n\t<b>").render().0, "{\"a\": 1}\n\t&lt;b&gt;");
     }
 

@@ -82,6 +82,19 @@ const HOSTILE: &[(&str, &str)] = &[
     ("&lt;b&gt; &#60;i&#62; &amp;", "&lt;b&gt; &#60;i&#62; &amp;"),
     ("right \u{202e}to left\u{2066} and \u{200f}marks", "⟨U+202E⟩to left⟨U+2066⟩ and ⟨U+200F⟩marks"),
     (
+        "# Title <img src=x onerror=window.sentinel=4>\n\n- *item* <b class=evil>x</b>",
+        "Title <img src=x onerror=window.sentinel=4>",
+    ),
+    (
+        "[click](javascript:window.sentinel=5) ![pixel](https://example.com/p.png)",
+        "click (javascript:window.sentinel=5)",
+    ),
+    (
+        "```\"><script>window.sentinel=6</script>\n</code></pre><script>window.sentinel=6</script>\n```",
+        "</code></pre><script>window.sentinel=6</script>",
+    ),
+    ("<https://example.com/\"onmouseover=\"window.sentinel=7>", "window.sentinel=7"),
+    (
         "bell \u{7} escape \u{1b}[31m null \u{0} delete \u{7f} c1 \u{9b}",
         "⟨U+0007⟩ escape ⟨U+001B⟩[31m null ⟨U+0000⟩ delete ⟨U+007F⟩ c1 ⟨U+009B⟩",
     ),
@@ -97,9 +110,26 @@ fn hostile() -> String {
         let call = json!({"id": id, "type": "function", "function": {"name": words, "arguments": arguments}});
         let broken =
             json!({"id": format!("b{nth}"), "type": "function", "function": {"name": "broken", "arguments": words}});
-        lines.push(
-            json!({"role": "assistant", "content": words, "reasoning_content": words, "tool_calls": [call, broken]}),
-        );
+        let known = [
+            ("bash", json!({"command": words, "workdir": words})),
+            ("edit", json!({"path": words, "old_string": words, "new_string": format!("{words}\n{words}")})),
+            (
+                "apply_patch",
+                json!({"input": format!("*** Begin Patch\n*** Update File: {words}\n-{words}\n+{words}\n*** End Patch")}),
+            ),
+            ("todo", json!({"todos": [{"content": words, "status": words}]})),
+            ("read", json!({"path": words, "pattern": words})),
+            ("exit_plan", json!({"plan": words})),
+        ];
+        let calls = known.iter().enumerate().map(|(other, (name, arguments))| {
+            json!({"id": format!("k{nth}-{other}"), "type": "function", "function": {"name": name, "arguments": arguments.to_string()}})
+        });
+        let calls: Vec<Value> = [call, broken].into_iter().chain(calls).collect();
+        lines.push(json!({"role": "assistant", "content": words, "reasoning_content": words, "tool_calls": calls}));
+        for other in 0..known.len() {
+            let content = format!("Exit code 1\n\u{1b}[31;1m{words}\u{1b}[0m");
+            lines.push(json!({"role": "tool", "tool_call_id": format!("k{nth}-{other}"), "content": content}));
+        }
         lines.push(
             json!({"role": "tool", "tool_call_id": id, "content": format!("{words}\n@@ -1 +1 @@\n+{words}\n-{words}")}),
         );

@@ -39,12 +39,91 @@ fn a_page_allows_only_its_own_script() {
 #[test]
 fn results_are_inside_their_calls() {
     let page = page(CHAT, &[]);
-    let call = page.split("<details class=\"call\">").nth(1).and_then(|rest| rest.split("</details>").next()).unwrap();
+    let call =
+        page.split("<details class=\"call other\">").nth(1).and_then(|rest| rest.split("</details>").next()).unwrap();
     assert!(
-        call.contains("timetable") && call.contains("Graz") && call.contains("17:58") && call.contains("#m2"),
+        call.contains("timetable") && call.contains("Graz") && call.contains("17:58") && call.contains("id=\"m2\""),
         "{call}"
     );
-    assert!(page.contains("shown with its call in <a href=\"#m1\">"), "{page}");
+    assert_eq!(page.matches("<article").count(), 3, "the result is no message of its own: {page}");
+}
+
+const LOG: &str = concat!(
+    "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2026-03-12T10:00:00.000Z\",\"cwd\":\"/home/ada/kiln\"}\n",
+    "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Glaze the **cups**.\\r\\nAll ten.\"}]}}\n",
+    "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:00:04.000Z\",\"message\":{\"role\":\"assistant\",\"model\":\"claude-sonnet-4-5\",\"content\":[{\"type\":\"toolCall\",\"id\":\"a\",\"name\":\"edit\",\"arguments\":{\"path\":\"src/cups.rs\",\"oldText\":\"raw\",\"newText\":\"glazed\"}},{\"type\":\"toolCall\",\"id\":\"b\",\"name\":\"bash\",\"arguments\":{\"command\":\"kiln --fire\"}}],\"usage\":{\"input\":10000,\"output\":50,\"cacheRead\":0,\"cacheWrite\":0}}}\n",
+    "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:00:05.000Z\",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"a\",\"toolName\":\"edit\",\"content\":[{\"type\":\"text\",\"text\":\"edited\"}]}}\n",
+    "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:07:05.000Z\",\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"b\",\"toolName\":\"bash\",\"content\":[{\"type\":\"text\",\"text\":\"\\u001b[31mhot\\u001b[0m\\u001b[2J\"}]}}\n",
+    "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:09:05.000Z\",\"message\":{\"role\":\"assistant\",\"model\":\"claude-sonnet-4-5\",\"content\":[{\"type\":\"text\",\"text\":\"All ten are **glazed**.\"}],\"usage\":{\"input\":90000,\"output\":9,\"cacheRead\":0,\"cacheWrite\":0}}}\n",
+);
+
+/// The text of a page, without its tags.
+fn bare(html: &str) -> String {
+    html.split('<').filter_map(|tag| tag.split_once('>')).map(|(_, text)| text).collect()
+}
+
+#[test]
+fn a_page_opens_with_the_story() {
+    let page = page(LOG, &[]);
+    let (story, chat) = page.split_once("<div class=\"chat\">").unwrap();
+    let story = bare(story);
+    for words in [
+        "Glaze the **cups**. All ten.",
+        "claude-sonnet-4-5",
+        "/home/ada/kiln",
+        "12 Mar 2026 10:00",
+        "9 min 5 s",
+        "input about $0.30",
+        "1 prompt",
+        "2 calls",
+        "changed cups.rs",
+        "→ All ten are glazed.",
+        "the provider's count: 2 requests, at most 90,000 tokens",
+    ] {
+        assert!(story.contains(words), "{words}: {story}");
+    }
+    for html in [
+        "<strong>cups</strong>",
+        "</p>",
+        "<del>-raw\n</del><ins>+glazed\n</ins>",
+        "<span class=\"f1\">hot</span>⟨U+001B⟩[2J",
+        "2 min later",
+        "datetime=\"2026-03-12T10:09:05.000Z\"",
+    ] {
+        assert!(chat.contains(html), "{html}: {chat}");
+    }
+    assert!(!chat.contains("U+000D"), "CRLF is a line break");
+}
+
+#[test]
+fn a_log_without_times_shows_none() {
+    let page = page(CHAT, &[]);
+    assert!(!page.contains("<time") && !page.contains("data-fact=\"cost\"") && !page.contains(" later</p>"));
+}
+
+/// What a compaction had removed before is not an effect of the policy.
+#[test]
+fn the_effect_of_a_policy_is_that_on_what_is_read() {
+    let said = |role: &str, words: &str| {
+        let content = serde_json::json!([{"type": "text", "text": words}]);
+        serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
+            .to_string()
+            + "\n"
+    };
+    let compaction = "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned();
+    let log = [
+        said("user", &"old ".repeat(500)),
+        said("assistant", "two"),
+        compaction,
+        said("user", "five"),
+        said("assistant", "six"),
+    ]
+    .concat();
+    let page = page(&log, &["--policy", "filter -x nothing"]);
+    let outcome =
+        bare(page.split("class=\"outcome\"").nth(1).and_then(|rest| rest.split("</section>").next()).unwrap());
+    assert!(outcome.contains("(100 %) of what the model still reads"), "{outcome}");
+    assert!(outcome.contains("had already removed 2 messages with 502 tokens"), "{outcome}");
 }
 
 /// Instructions before the first turn are not a turn of their own, as in `count`.
@@ -66,7 +145,7 @@ fn turns_are_those_of_count() {
 fn a_policy_shows_reasons_and_both_totals() {
     let page = page(CHAT, &["--policy", "filter -x 'time*' | limit -t 100"]);
     assert!(page.contains("filter -x 'time*' | limit -t 100"));
-    assert_eq!(page.matches("data-state=\"dropped\"").count(), 2, "{page}");
+    assert_eq!(page.matches("data-state=\"dropped\"").count(), 2, "the call and its result: {page}");
     assert!(page.contains("dropped by filter: "), "{page}");
 }
 
@@ -148,7 +227,9 @@ fn results_have_the_color_of_tools_whoever_sends_them() {
     );
     let page = page(log, &[]);
     assert!(
-        page.contains("<rect class=\"tool ") && page.contains("class=\"tool kept slim\" data-role=\"user\""),
+        page.contains("<rect class=\"tool ")
+            && page.contains("data-by=\"model\ntool\"")
+            && !page.contains("data-by=\"person\ntool\""),
         "{page}"
     );
 }

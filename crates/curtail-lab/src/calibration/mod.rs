@@ -11,3 +11,4 @@ mod time;
 pub use figures::{Figures, NO_FIGURES, observe};
 pub use fit::{Calibrated, Calibration, Observed, calibrate, calibrate_next, percentile};
 pub use requests::{Request, Session, sessions};
+pub use time::seconds;

@@ -1,7 +1,8 @@
 //! Times of a log as seconds, to compare them.
 
 /// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`. A time without a zone is read as UTC.
-pub(super) fn seconds(time: &str) -> Option<f64> {
+#[must_use]
+pub fn seconds(time: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19).unwrap_or(0));

@@ -1,0 +1,137 @@
+//! Where the programs that write each dialect keep their sessions, and what the items of a session say about it.
+
+use super::Dialect;
+use crate::json::{Text, Value};
+
+/// A program that keeps sessions on the machine of its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agent {
+    /// Its name, as its makers write it.
+    pub name: &'static str,
+    /// The names by which users ask for it, the shortest first.
+    pub words: &'static [&'static str],
+    /// The name of the dialect that it writes.
+    pub dialect: &'static str,
+    /// The environment variable that moves its folder, and what is below the folder that the variable names.
+    pub variable: Option<(&'static str, &'static str)>,
+    /// Its folder below the home of the user.
+    pub home: &'static str,
+    /// Folders below its folder that contain sessions, at any depth.
+    pub folders: &'static [&'static str],
+    /// How the names of its sessions begin and end.
+    pub names: (&'static str, &'static [&'static str]),
+    /// A folder that contains its sessions directly or deeper; empty if any does.
+    pub within: &'static str,
+}
+
+/// A program with sessions as `*.jsonl` in `folders`.
+const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'static str, home: &'static str) -> Agent {
+    let names = ("", &[".jsonl"] as &[&str]);
+    Agent { name, words, dialect, variable: None, home, folders: &["sessions"], names, within: "" }
+}
+
+/// The programs whose sessions can be read.
+pub const AGENTS: &[Agent] = &[
+    Agent {
+        variable: Some(("CLAUDE_CONFIG_DIR", "")),
+        folders: &["projects"],
+        ..agent("Claude Code", &["claude", "claude-code"], "claude-code", ".claude")
+    },
+    Agent {
+        variable: Some(("CODEX_HOME", "")),
+        folders: &["sessions", "archived_sessions"],
+        names: ("rollout-", &[".jsonl"]),
+        ..agent("Codex", &["codex"], "codex", ".codex")
+    },
+    Agent {
+        variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        folders: &["tmp"],
+        names: ("session-", &[".json", ".jsonl"]),
+        within: "chats",
+        ..agent("Gemini CLI", &["gemini", "gemini-cli"], "gemini", ".gemini")
+    },
+    Agent { variable: Some(("PI_CODING_AGENT_DIR", "")), ..agent("pi", &["pi"], "pi", ".pi/agent") },
+    Agent {
+        variable: Some(("QWEN_HOME", "")),
+        folders: &["projects", "tmp"],
+        within: "chats",
+        ..agent("Qwen Code", &["qwen", "qwen-code"], "qwen", ".qwen")
+    },
+    Agent {
+        variable: Some(("KIMI_CODE_HOME", "")),
+        names: ("wire", &[".jsonl"]),
+        ..agent("Kimi Code", &["kimi", "kimi-code"], "kimi", ".kimi-code")
+    },
+    agent("Droid", &["droid", "factory"], "droid", ".factory"),
+    Agent {
+        variable: Some(("COPILOT_HOME", "")),
+        folders: &["session-state"],
+        ..agent("Copilot CLI", &["copilot", "copilot-cli"], "copilot", ".copilot")
+    },
+    Agent {
+        variable: Some(("GROK_HOME", "")),
+        names: ("chat_history", &[".jsonl"]),
+        ..agent("Grok", &["grok"], "grok", ".grok")
+    },
+    Agent { folders: &["projects"], within: "agent-transcripts", ..agent("Cursor", &["cursor"], "cursor", ".cursor") },
+];
+
+/// The agent that users call `word`.
+#[must_use]
+pub fn agent_named(word: &str) -> Option<&'static Agent> {
+    AGENTS.iter().find(|agent| {
+        agent.words.iter().any(|own| own.eq_ignore_ascii_case(word)) || agent.name.eq_ignore_ascii_case(word)
+    })
+}
+
+/// The program that writes `dialect` and nothing else does; `None` for a format of an API.
+#[must_use]
+pub fn agent_of(dialect: &dyn Dialect) -> Option<&'static Agent> {
+    let is_own = |agent: &&Agent| agent.dialect == dialect.name() && dialect.is_log();
+    AGENTS.iter().find(is_own)
+}
+
+/// The folder that an agent worked in, if `item` says it.
+#[must_use]
+pub fn project(item: Value<'_>) -> Option<Text<'_>> {
+    let inner = |key: &str| item.some(key)?.get_text("cwd");
+    let context = || item.some("data")?.some("context")?.get_text("cwd");
+    item.get_text("cwd")
+        .or_else(|| inner("payload"))
+        .or_else(|| inner("data"))
+        .or_else(context)
+        .filter(|text| !text.is_blank())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AGENTS, agent_named, project};
+    use crate::dialects::dialect_named;
+    use crate::json::Document;
+
+    #[test]
+    fn every_agent_writes_a_dialect_and_has_names_of_its_own() {
+        for agent in AGENTS {
+            assert!(dialect_named(agent.dialect).is_some(), "{}", agent.name);
+            for word in agent.words {
+                assert_eq!(agent_named(word), Some(agent));
+            }
+        }
+        assert_eq!(agent_named("CLAUDE"), AGENTS.first());
+    }
+
+    #[test]
+    fn the_project_is_the_folder_of_the_session() {
+        for (item, expected) in [
+            (r#"{"cwd": "/home/ada/mill"}"#, Some("/home/ada/mill")),
+            (r#"{"type": "session_meta", "payload": {"cwd": "/work"}}"#, Some("/work")),
+            (r#"{"data": {"context": {"cwd": "/tmp/repo"}}}"#, Some("/tmp/repo")),
+            (r#"{"cwd": ""}"#, None),
+            (r#"{"role": "user"}"#, None),
+        ] {
+            let document = Document::parse_all(item).unwrap();
+            let found = document.roots().next().and_then(project).map(|text| text.decode().into_owned());
+            assert_eq!(found.as_deref(), expected, "{item}");
+        }
+    }
+}

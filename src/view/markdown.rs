@@ -1,0 +1,292 @@
+//! Markdown of people and models as HTML: raw HTML stays text, links lead only to the web, and no image is fetched.
+
+use std::ops::Range;
+
+use maud::{Markup, PreEscaped, Render as _, html};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::visible::{Body, Shown, counted, line};
+
+/// Bytes of a text that are shown before the rest is folded.
+const FOLD: usize = 3_000;
+/// Deeper nesting than this is shown as plain text.
+const DEEPEST: usize = 40;
+
+/// `text` as HTML; `None` if it contains no markup, or so much that nobody wrote it to be read.
+pub(super) fn markdown(text: &str) -> Option<Markup> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut writer = Writer { marked: text.contains(['\\', '&']), ..Writer::default() };
+    for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
+        writer.event(event, place);
+        if writer.depth > DEEPEST {
+            return None;
+        }
+    }
+    writer.marked.then(|| writer.folded(text))
+}
+
+/// The beginning of `text` on one line, without its markup.
+pub(super) fn plain(text: &str, most: usize) -> String {
+    let head = &text[..text.floor_char_boundary(most * 8)];
+    let mut words = String::new();
+    for event in Parser::new_ext(head, Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                words.push_str(&text);
+            }
+            Event::End(TagEnd::Heading(_)) => words.push_str(": "),
+            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) => {}
+            Event::SoftBreak | Event::HardBreak | Event::Rule | Event::End(_) => words.push(' '),
+            _ => {}
+        }
+        if words.len() > most * 5 {
+            break;
+        }
+    }
+    line(&words.replace(" :", ":").replace("::", ":"), most)
+}
+
+/// A block that is not inside another one: where its HTML and its source end.
+struct Block {
+    html: usize,
+    source: usize,
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    depth: usize,
+    blocks: Vec<Block>,
+    /// Whether anything is more than paragraphs of text.
+    marked: bool,
+    in_head: bool,
+    /// What follows the text of the links and images that are open.
+    endings: Vec<String>,
+}
+
+impl Writer {
+    fn event(&mut self, event: Event<'_>, place: Range<usize>) {
+        let plain = matches!(
+            event,
+            Event::Text(_)
+                | Event::SoftBreak
+                | Event::HardBreak
+                | Event::Start(Tag::Paragraph)
+                | Event::End(TagEnd::Paragraph)
+        );
+        self.marked |= !plain;
+        match event {
+            Event::Start(tag) => {
+                self.depth += 1;
+                self.start(tag);
+            }
+            Event::End(tag) => {
+                self.depth = self.depth.saturating_sub(1);
+                self.end(tag);
+            }
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => Body(&text).render_to(&mut self.out),
+            Event::Code(text) => self.out.push_str(&html! { code { (Body(&text)) } }.0),
+            Event::SoftBreak | Event::HardBreak => self.out.push_str("<br>"),
+            Event::Rule => self.out.push_str("<hr>"),
+            Event::TaskListMarker(done) => self.out.push_str(if done { "☑ " } else { "☐ " }),
+            Event::FootnoteReference(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                Body(&text).render_to(&mut self.out);
+            }
+        }
+        if self.depth == 0 {
+            self.blocks.push(Block { html: self.out.len(), source: place.end });
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let open = match tag {
+            Tag::Paragraph => "<p>",
+            Tag::Heading { level, .. } => return self.heading("<h", level as usize),
+            Tag::BlockQuote(_) => "<blockquote>",
+            Tag::CodeBlock(kind) => return self.code(&kind),
+            Tag::HtmlBlock => "<p class=\"html\">",
+            Tag::List(None) => "<ul>",
+            Tag::List(Some(1)) => "<ol>",
+            Tag::List(Some(first)) => return self.out.push_str(&html! { ol start=(first) {} }.0.replace("</ol>", "")),
+            Tag::Item => "<li>",
+            Tag::Table(_) => "<table>",
+            Tag::TableHead => {
+                self.in_head = true;
+                "<thead><tr>"
+            }
+            Tag::TableRow => "<tr>",
+            Tag::TableCell if self.in_head => "<th scope=\"col\">",
+            Tag::TableCell => "<td>",
+            Tag::Emphasis => "<em>",
+            Tag::Strong => "<strong>",
+            Tag::Strikethrough => "<s>",
+            Tag::Link { dest_url, .. } => return self.link(&dest_url),
+            Tag::Image { dest_url, .. } => return self.image(&dest_url),
+            _ => "<div>",
+        };
+        self.out.push_str(open);
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        let close = match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => "</p>",
+            TagEnd::Heading(level) => {
+                self.heading("</h", level as usize);
+                return;
+            }
+            TagEnd::BlockQuote(_) => "</blockquote>",
+            TagEnd::CodeBlock => "</code></pre>",
+            TagEnd::List(true) => "</ol>",
+            TagEnd::List(false) => "</ul>",
+            TagEnd::Item => "</li>",
+            TagEnd::Table => "</tbody></table>",
+            TagEnd::TableHead => {
+                self.in_head = false;
+                "</tr></thead><tbody>"
+            }
+            TagEnd::TableRow => "</tr>",
+            TagEnd::TableCell if self.in_head => "</th>",
+            TagEnd::TableCell => "</td>",
+            TagEnd::Emphasis => "</em>",
+            TagEnd::Strong => "</strong>",
+            TagEnd::Strikethrough => "</s>",
+            TagEnd::Link | TagEnd::Image => {
+                let ending = self.endings.pop().unwrap_or_default();
+                self.out.push_str(&ending);
+                return;
+            }
+            _ => "</div>",
+        };
+        self.out.push_str(close);
+    }
+
+    /// A tag of a heading, below those of the page.
+    fn heading(&mut self, tag: &str, level: usize) {
+        self.out.push_str(tag);
+        self.out.push_str(["4", "4", "5", "6"][level.min(3)]);
+        self.out.push('>');
+    }
+
+    fn code(&mut self, kind: &CodeBlockKind<'_>) {
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().unwrap_or_default(),
+            CodeBlockKind::Indented => "",
+        };
+        let open = html! { pre data-language=[(!language.is_empty()).then(|| Shown(language))] { code {} } };
+        self.out.push_str(open.0.strip_suffix("</code></pre>").unwrap_or(&open.0));
+    }
+
+    /// A link: one that does not lead to the web is text, with its target behind it.
+    fn link(&mut self, target: &str) {
+        if is_web(target) {
+            let open = html! { a href=(Shown(target)) rel="noopener noreferrer nofollow" {} };
+            self.out.push_str(open.0.strip_suffix("</a>").unwrap_or(&open.0));
+            self.endings.push(String::from("</a>"));
+        } else {
+            self.out.push_str("<span class=\"inert\">");
+            self.endings.push(html! { span class="of" { " (" (Shown(&line(target, 300))) ")" } }.0 + "</span>");
+        }
+    }
+
+    fn image(&mut self, target: &str) {
+        self.out.push_str("<span class=\"inert\">Image: ");
+        self.endings.push(html! { span class="of" { " (" (Shown(&line(target, 120))) ")" } }.0 + "</span>");
+    }
+
+    /// The HTML, with the blocks after the first ones folded.
+    fn folded(&self, text: &str) -> Markup {
+        let head = self.blocks.iter().find(|block| block.source >= FOLD);
+        let rest = |block: &&Block| text.len().saturating_sub(block.source) > FOLD / 4;
+        let (shown, hidden, left) = match head.filter(rest) {
+            Some(block) => (&self.out[..block.html], &self.out[block.html..], &text[block.source.min(text.len())..]),
+            None => (self.out.as_str(), "", ""),
+        };
+        html! {
+            div class="md" dir="auto" {
+                (PreEscaped(shown))
+                @if !hidden.is_empty() {
+                    details class="more" {
+                        summary { "Show " (counted(left.chars().count(), "more character")) }
+                        (PreEscaped(hidden))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_web(target: &str) -> bool {
+    let scheme = target.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{markdown, plain};
+
+    fn shown(text: &str) -> String {
+        markdown(text).map(|html| html.0).unwrap_or_default()
+    }
+
+    #[test]
+    fn text_without_markup_is_not_markdown() {
+        assert!(markdown("one\ntwo\n\nthree <").is_none());
+        assert!(markdown(&"> ".repeat(100)).is_none());
+    }
+
+    #[test]
+    fn markup_is_rendered() {
+        let html = shown("# A\n\n- **b** `c<d>`\n- [ ] e\n\n```rust\nlet x = \"<\";\n```\n\n|f|\n|-|\n|g|\n\nh\ni *j*");
+        for part in [
+            "<h4>A</h4>",
+            "<strong>b</strong> <code>c&lt;d&gt;</code>",
+            "☐ e",
+            "<pre data-language=\"rust\"><code>let x = \"&lt;\";\n</code></pre>",
+            "<th scope=\"col\">f</th>",
+            "<td>g</td>",
+            "h<br>i <em>j</em>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_it_has_no_markup() {
+        assert_eq!(plain("## Done\n\n1. **Fixed** `a_b` <x>\n2. *More*", 100), "Done: Fixed a_b <x> More");
+        assert_eq!(plain("one two three", 8), "one two…");
+        assert_eq!(plain("a*b*c **d**e", 50), "abc de");
+    }
+
+    #[test]
+    fn html_is_text_and_only_the_web_is_linked() {
+        let hostile = [
+            "<script>x</script>",
+            "a <img src=x onerror=y> *b*",
+            "[c](javascript:d) [e](data:text/html,f) [g](//h) [i](file:///j) <javascript:k>",
+            "[l](JaVaScRiPt:m) [n](https://o\" onclick=\"p)",
+            "![q](https://r.example/s.png)",
+            "```\"><script>t\n</code></pre><script>u\n```",
+            "[v\u{202e}](vbscript:w)",
+            "[x]: javascript:y\n\n[x] `\u{1b}[31m`",
+        ];
+        for text in hostile {
+            let html = shown(text);
+            for part in
+                ["<script", "<img", "href=\"j", "href=\"d", "href=\"/", "href=\"f", "href=\"v", "\u{202e}", "\u{1b}"]
+            {
+                assert!(!html.contains(part), "{part}: {html}");
+            }
+            let mut tags = html.split('<').filter_map(|tag| tag.split_once('>')).map(|(tag, _)| tag);
+            assert!(!tags.any(|tag| tag.contains("onclick")), "{html}");
+        }
+        assert!(shown("[a](https://b.example/?c=1&d)").contains("href=\"https://b.example/?c=1&amp;d\""));
+        assert!(shown("[a](javascript:b)").contains("javascript:b"), "an inert link shows its target");
+    }
+
+    #[test]
+    fn long_texts_fold_after_a_whole_block() {
+        let html = shown(&"A *word* in a line.\n\n".repeat(400));
+        let (head, rest) = html.split_once("<details class=\"more\">").unwrap_or_default();
+        assert!(head.ends_with("</p>") && rest.contains("</summary><p>"), "{head}");
+    }
+}

@@ -1,0 +1,461 @@
+//! Tool calls as people know them: commands, edits, to-do lists, and what is read or searched. Which one a call is follows from
+//! the shape of its arguments.
+
+use maud::{Markup, html};
+
+use super::ansi::colored;
+use super::content::{Passage, passage};
+use super::diffs::Diff;
+use super::markdown::markdown;
+use super::visible::{Body, Shown, counted, line};
+use curtail_core::json::{Document, Value};
+
+/// Arguments longer than this many bytes are shown as they are.
+const LONGEST: usize = 1_000_000;
+/// Lines of the output of a command that are shown before the rest is folded.
+const FOLD: usize = 16;
+
+/// What a call does.
+pub(super) enum Use {
+    /// It runs a command.
+    Shell { command: String, folder: Option<String> },
+    /// It changes a file.
+    Edit { path: String, diffs: Vec<Diff> },
+    /// It writes a plan or a list: the words, and whether each is done (`x`), begun (`>`) or neither.
+    List(Vec<(char, String)>),
+    /// It writes a text for people.
+    Words(String),
+    /// It looks at something.
+    Look(String),
+    /// Something else.
+    Other,
+}
+
+impl Use {
+    /// What the call `name` with these arguments does.
+    pub(super) fn of_call(name: &str, raw: &str) -> Self {
+        if raw.len() > LONGEST {
+            return Self::Other;
+        }
+        if raw.trim_start().starts_with("*** Begin Patch") {
+            return Self::patch(raw);
+        }
+        let document = Document::parse(raw).ok();
+        let root = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
+        match root {
+            Some(root) => edit(root)
+                .or_else(|| shell(name, root))
+                .or_else(|| list(root))
+                .or_else(|| words(name, root))
+                .or_else(|| look(name, root))
+                .unwrap_or(Self::Other),
+            None if is_shell(name) && !raw.trim().is_empty() => Self::Shell { command: raw.to_owned(), folder: None },
+            None => Self::Other,
+        }
+    }
+
+    fn patch(text: &str) -> Self {
+        let files = text.lines().filter_map(|line| {
+            ["*** Update File: ", "*** Add File: ", "*** Delete File: "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))
+        });
+        let files: Vec<&str> = files.map(str::trim).collect();
+        let path = match files.as_slice() {
+            [] => String::from("patch"),
+            [file] => (*file).to_owned(),
+            [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
+        };
+        Self::Edit { path, diffs: vec![Diff::of_patch(text)] }
+    }
+
+    /// A name for the style of the call.
+    pub(super) const fn class(&self) -> &'static str {
+        match self {
+            Self::Shell { .. } => "shell",
+            Self::Edit { .. } => "edit",
+            Self::List(_) => "todo",
+            Self::Words(_) => "plan",
+            Self::Look(_) => "look",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it is shown without being unfolded.
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self, Self::Shell { .. } | Self::Edit { .. } | Self::List(_) | Self::Words(_))
+    }
+
+    /// Whether its result says little beside the call.
+    pub(super) const fn speaks_for_itself(&self) -> bool {
+        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Words(_))
+    }
+
+    /// The arguments that [`Use::draw`] shows.
+    pub(super) const fn shown(&self) -> &'static [&'static str] {
+        match self {
+            Self::Shell { .. } => SHELL,
+            Self::Edit { .. } => EDIT,
+            Self::List(_) => LISTS,
+            Self::Words(_) => WORDS,
+            Self::Look(_) | Self::Other => &[],
+        }
+    }
+
+    /// What it is about, on the line of its name.
+    pub(super) fn target(&self) -> Markup {
+        match self {
+            Self::Shell { command, .. } => html! { span class="preview" { (Shown(&line(command, 90))) } },
+            Self::Edit { path, diffs } => {
+                let (added, removed) =
+                    diffs.iter().fold((0, 0), |sums, diff| (sums.0 + diff.added, sums.1 + diff.removed));
+                html! {
+                    code { (Shown(&line(path, 120))) } " "
+                    span class="tally" { ins { "+" (added) } " " del { "−" (removed) } }
+                }
+            }
+            Self::List(items) => {
+                let done = items.iter().filter(|(state, _)| *state == 'x').count();
+                html! { span class="tokens" { (done) " of " (items.len()) " done" } }
+            }
+            Self::Words(_) | Self::Other => html! {},
+            Self::Look(target) => html! { code { (Shown(&line(target, 140))) } },
+        }
+    }
+
+    /// What it does, as far as people know the form of it; `None` to show the arguments.
+    pub(super) fn draw(&self, byte: usize, most: usize) -> Option<Markup> {
+        Some(match self {
+            Self::Shell { command, folder } => html! {
+                pre class="command" { @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } } span class="sign" aria-hidden="true" { "$ " } (Body(command)) }
+            },
+            Self::Edit { diffs, .. } => html! { @for diff in diffs { (diff.draw()) } },
+            Self::List(items) => html! {
+                ul class="todos" {
+                    @for (state, words) in items {
+                        li class=(match state { 'x' => "done", '>' => "begun", _ => "open" }) {
+                            (match state { 'x' => "☑ ", '>' => "▸ ", _ => "☐ " }) (Shown(words))
+                            @if *state == '>' { span class="of" { " in progress" } }
+                        }
+                    }
+                }
+            },
+            Self::Words(text) => markdown(text).unwrap_or_else(|| passage(Passage { text, byte, most, mono: false })),
+            Self::Look(_) | Self::Other => return None,
+        })
+    }
+}
+
+fn text(object: Value<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| Some(object.some(name)?.text()?.decode().into_owned()))
+}
+
+const PATHS: &[&str] = &[
+    "file_path",
+    "path",
+    "filePath",
+    "filename",
+    "file",
+    "target_file",
+    "absolute_path",
+    "relative_path",
+    "notebook_path",
+    "AbsolutePath",
+];
+const SHELL: &[&str] = &["command", "cmd", "commands", "script", "CommandLine", "workdir", "cwd", "working_directory"];
+const EDIT: &[&str] = &[
+    "file_path",
+    "path",
+    "filePath",
+    "filename",
+    "file",
+    "target_file",
+    "absolute_path",
+    "relative_path",
+    "notebook_path",
+    "AbsolutePath",
+    "command",
+    "input",
+    "patch",
+    "patchText",
+    "diff",
+    "old_string",
+    "old_str",
+    "oldText",
+    "old_text",
+    "oldString",
+    "search",
+    "new_string",
+    "new_str",
+    "newText",
+    "new_text",
+    "newString",
+    "replace",
+    "edits",
+    "content",
+    "contents",
+    "file_text",
+    "new_source",
+    "CodeContent",
+];
+const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
+const WORDS: &[&str] = &["plan", "thought", "result", "message"];
+
+fn edit(object: Value<'_>) -> Option<Use> {
+    if let Some(patch) =
+        text(object, &["input", "patch", "patchText", "diff"]).filter(|text| text.contains("*** Begin Patch"))
+    {
+        return Some(Use::patch(&patch));
+    }
+    let path = text(object, PATHS)?;
+    let replaced = |object: Value<'_>| {
+        let old = text(object, &["old_string", "old_str", "oldText", "old_text", "oldString", "search"])?;
+        let new = text(object, &["new_string", "new_str", "newText", "new_text", "newString", "replace"])?;
+        Some(Diff::between(&old, &new))
+    };
+    if let Some(diff) = replaced(object) {
+        return Some(Use::Edit { path, diffs: vec![diff] });
+    }
+    let several: Vec<Diff> = object.some("edits").into_iter().flat_map(Value::items).filter_map(replaced).collect();
+    if !several.is_empty() {
+        return Some(Use::Edit { path, diffs: several });
+    }
+    let whole = text(object, &["content", "contents", "file_text", "new_source", "CodeContent"])?;
+    Some(Use::Edit { path, diffs: vec![Diff::between("", &whole)] })
+}
+
+fn is_shell(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["bash", "shell", "exec", "terminal", "command", "execute", "run_in", "powershell"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+fn shell(name: &str, object: Value<'_>) -> Option<Use> {
+    let value = SHELL[..5].iter().find_map(|key| object.some(key))?;
+    let command = match value.text() {
+        Some(text) => text.decode().into_owned(),
+        None => {
+            let words: Vec<String> =
+                value.items().filter_map(|word| Some(word.text()?.decode().into_owned())).collect();
+            match words.as_slice() {
+                // The shell that runs the command says nothing.
+                [shell, flag, line] if shell.ends_with("sh") && flag.starts_with('-') => line.clone(),
+                [program, patch] if program == "apply_patch" => return Some(Use::patch(patch)),
+                [] => return None,
+                words => words.join(" "),
+            }
+        }
+    };
+    if let Some((_, patch)) = command
+        .split_once("apply_patch")
+        .filter(|(before, rest)| before.trim().is_empty() && rest.contains("*** Begin Patch"))
+    {
+        return Some(Use::patch(&patch[patch.find("*** Begin Patch").unwrap_or(0)..]));
+    }
+    // An editor may name what it does to a file `command`.
+    let is_one = is_shell(name) || text(object, PATHS).is_none();
+    is_one.then(|| Use::Shell { command, folder: text(object, &SHELL[5..]) })
+}
+
+fn list(object: Value<'_>) -> Option<Use> {
+    let items = LISTS.iter().find_map(|key| object.some(key).filter(|value| value.is_array()))?;
+    let item = |item: Value<'_>| {
+        let words = text(item, &["content", "step", "text", "title", "description", "task"])?;
+        let state = text(item, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
+        let state = match state.as_str() {
+            "completed" | "complete" | "done" | "cancelled" => 'x',
+            "in_progress" | "in-progress" | "active" => '>',
+            _ => ' ',
+        };
+        Some((state, words))
+    };
+    let listed: Vec<(char, String)> = items.items().filter_map(item).collect();
+    (!listed.is_empty() && listed.len() == items.items().count()).then_some(Use::List(listed))
+}
+
+fn words(name: &str, object: Value<'_>) -> Option<Use> {
+    let lower = name.to_ascii_lowercase();
+    let keys: &[&str] = if lower.contains("plan") {
+        &["plan"]
+    } else if matches!(lower.as_str(), "think" | "attempt_completion" | "finish") {
+        &["thought", "result", "message"]
+    } else {
+        return None;
+    };
+    text(object, keys).map(Use::Words)
+}
+
+fn look(name: &str, object: Value<'_>) -> Option<Use> {
+    // An editor may name what it does to a file `command`.
+    let verb = text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
+    let lower = format!("{name} {verb}").to_ascii_lowercase();
+    let is_look =
+        ["read", "view", "grep", "glob", "search", "find", "list", "ls", "fetch", "cat", "open", "browse", "get"]
+            .iter()
+            .any(|part| lower.contains(part));
+    if !is_look {
+        return None;
+    }
+    let pattern = text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
+    let path = text(object, PATHS).or_else(|| text(object, &["directory", "dir", "dir_path", "include"]));
+    let target = match (pattern, path) {
+        (Some(pattern), Some(path)) => format!("{pattern} in {path}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return None,
+    };
+    let number = |keys: &[&str]| keys.iter().find_map(|key| object.some(key)?.raw().parse::<u64>().ok());
+    let from = number(&["offset", "start_line", "line_start"]);
+    let count = number(&["limit"]).or_else(|| Some(number(&["end_line", "line_end"])?.saturating_sub(from?) + 1));
+    let range = match (from, count) {
+        (Some(from), Some(count)) => format!(", lines {from} to {}", (from + count).saturating_sub(1)),
+        (Some(from), None) => format!(", from line {from}"),
+        (None, Some(count)) if lower.contains("read") || lower.contains("view") => format!(", {count} lines"),
+        _ => String::new(),
+    };
+    Some(Use::Look(target + &range))
+}
+
+/// The output of a command, with its exit status if it names one.
+pub(super) fn output(raw: &str, most: usize, byte: usize) -> Markup {
+    let (status, text) = status(raw);
+    let text = text.replace("\r\n", "\n");
+    let text = text.trim_end_matches('\n');
+    let cut = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let shown = &text[..cut];
+    let folds = shown.lines().count() > FOLD + FOLD / 2 || shown.len() > 6_000;
+    let split = match memchr::memchr_iter(b'\n', shown.as_bytes()).nth(FOLD - 1).filter(|&at| at < 4_000) {
+        Some(at) if folds => at + 1,
+        _ if folds => shown.floor_char_boundary(2_000),
+        _ => shown.len(),
+    };
+    let (head, rest) = shown.split_at(split);
+    html! {
+        @if !head.is_empty() { pre class="output" { (colored(head)) } }
+        @if !rest.is_empty() {
+            details class="more" {
+                summary { "Show " (counted(rest.lines().count(), "more line")) }
+                pre class="output" { (colored(rest)) }
+            }
+        }
+        @if cut < text.len() {
+            p class="note" {
+                (counted(text[cut..].chars().count(), "more character")) " of the output "
+                "are not on this page (--max-text); it begins at byte " (super::visible::figure(byte)) " of the file."
+            }
+        }
+        @if let Some(status) = status {
+            p class={ "exit" (if status == "0" { "" } else { " failed" }) } { "exit status " (Shown(&status)) }
+        }
+    }
+}
+
+/// The members of a result as JSON that are shown as output and status.
+const KNOWN: &[&str] = &["output", "stdout", "metadata", "exit_code", "exitCode", "returncode"];
+
+/// The exit status that the text of a result names, and the output beside it.
+fn status(raw: &str) -> (Option<String>, String) {
+    if raw.starts_with('{')
+        && let Ok(document) = Document::parse(raw)
+        && let Some(root) = document.roots().next()
+        && let Some(output) = text(root, &["output", "stdout"])
+        // Nothing else of the result is left out.
+        && root.members().all(|member| KNOWN.contains(&&*member.key.decode()))
+    {
+        let own = root.some("metadata").unwrap_or(root);
+        let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(own.some(key)?.raw().to_owned()));
+        return (code, output);
+    }
+    for start in ["Exit code ", "Exit code: ", "Process exited with code ", "<returncode>"] {
+        if let Some(rest) = raw.strip_prefix(start) {
+            let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'-').unwrap_or(rest.len());
+            let after = rest[end..].trim_start_matches("</returncode>").trim_start_matches(['\r', '\n']);
+            return match end {
+                1..=11 => (Some(rest[..end].to_owned()), after.to_owned()),
+                _ => (None, raw.to_owned()),
+            };
+        }
+    }
+    (None, raw.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Use, output, status};
+
+    fn drawn(name: &str, raw: &str) -> String {
+        let call = Use::of_call(name, raw);
+        let body = call.draw(0, 1_000).map(|body| body.0).unwrap_or_default();
+        format!("{}: {} {body}", call.class(), call.target().0)
+    }
+
+    /// A tool, its arguments, and what is shown of them.
+    const CALLS: &[(&str, &str, &[&str])] = &[
+        (
+            "Edit",
+            r#"{"file_path":"a<b>","old_string":"x\ny","new_string":"x\n<z>"}"#,
+            &["edit: <code>a&lt;b&gt;</code>", "+1</ins>", "<del>-y\n</del><ins>+&lt;z&gt;"],
+        ),
+        (
+            "MultiEdit",
+            r#"{"file_path":"a","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":""}]}"#,
+            &["+1</ins> <del>−2</del>"],
+        ),
+        ("write", r#"{"path":"a","content":"x\n"}"#, &["<ins>+x"]),
+        ("apply_patch", "*** Begin Patch\n*** Add File: n\n+1\n*** End Patch", &["edit: <code>n</code>", "<ins>+1"]),
+        (
+            "shell",
+            r#"{"command":["bash","-lc","ls | <wc>"],"workdir":"/w"}"#,
+            &["shell:", "/w", "</span>ls | &lt;wc&gt;"],
+        ),
+        (
+            "shell",
+            r#"{"command":["apply_patch","*** Begin Patch\n*** Update File: m\n-1\n*** End Patch"]}"#,
+            &["edit: <code>m</code>"],
+        ),
+        ("str_replace_editor", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
+        (
+            "TodoWrite",
+            r#"{"todos":[{"content":"<a>","status":"completed"},{"content":"b","status":"in_progress"}]}"#,
+            &["1 of 2 done", "☑ &lt;a&gt;", "in progress"],
+        ),
+        ("update_plan", r#"{"plan":[{"step":"a","status":"pending"}]}"#, &["☐ a"]),
+        ("ExitPlanMode", r##"{"plan":"# A <script>"}"##, &["<h4>A &lt;script&gt;</h4>"]),
+        ("Read", r#"{"file_path":"a.rs","offset":10,"limit":5}"#, &["<code>a.rs, lines 10 to 14</code>"]),
+        ("Grep", r#"{"pattern":"<x>","path":"src"}"#, &["<code>&lt;x&gt; in src</code>"]),
+        ("timetable", r#"{"from":"Graz"}"#, &["other: "]),
+        ("bash", "not json", &["shell:", "not json"]),
+    ];
+
+    #[test]
+    fn calls_are_known_by_their_arguments() {
+        for (name, raw, parts) in CALLS {
+            let html = drawn(name, raw);
+            for part in *parts {
+                assert!(html.contains(part), "{name} {part}: {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_exit_status_is_said_apart() {
+        for (raw, code, text) in [
+            (r#"{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, Some("2"), "a\n"),
+            ("Exit code 1\nno such file", Some("1"), "no such file"),
+            ("<returncode>0</returncode>\n<output>\nx</output>", Some("0"), "<output>\nx</output>"),
+            ("Exit code is what it prints", None, "Exit code is what it prints"),
+            ("{\"a\":1}", None, "{\"a\":1}"),
+            (r#"{"stdout":"a","stderr":"b"}"#, None, r#"{"stdout":"a","stderr":"b"}"#),
+        ] {
+            let (found, output) = status(raw);
+            assert_eq!((found.as_deref(), output.as_str()), (code, text), "{raw}");
+        }
+    }
+
+    #[test]
+    fn output_is_folded_and_obeys_nothing() {
+        let html = output(&"\u{1b}[31m</pre><script>\u{1b}[2J\n".repeat(60), 100_000, 0).0;
+        assert!(!html.contains("<script") && !html.contains('\u{1b}') && html.contains("Show 44 more lines"), "{html}");
+        assert!(output(&"x".repeat(100), 10, 7).0.contains("90 more characters"));
+    }
+}
