@@ -1,0 +1,34 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["anthropic==2.12.0"]
+# [tool.reader]
+# dialects = ["anthropic"]
+# quick = true
+# ///
+"""anthropic: messages are validated as its typed parameters, of the beta API as well."""
+
+from anthropic.types import MessageParam
+from anthropic.types.beta import BetaMessageParam
+from pydantic import TypeAdapter
+from shared import main, transcripts, validated
+
+MESSAGES = TypeAdapter(list[MessageParam | BetaMessageParam])
+
+
+def events(message):
+    content = message["content"]
+    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+        if block["type"] == "text":
+            yield (message["role"], block["text"])
+        elif block["type"].endswith("tool_use"):
+            yield ("call", block["id"])
+        elif block["type"].endswith("tool_result"):
+            yield ("result", block["tool_use_id"])
+
+
+def load(path):
+    return [[e for m in validated(MESSAGES, messages) for e in events(m)] for messages, _ in transcripts(path)]
+
+
+if __name__ == "__main__":
+    main(load, ["anthropic"], data=["anthropic"])

@@ -1,0 +1,30 @@
+# /// script
+# requires-python = ">=3.12"
+# dependencies = ["harbor==0.24.0"]
+# [tool.reader]
+# dialects = ["atif"]
+# ///
+"""harbor: trajectories pass its models of ATIF."""
+
+from harbor.models.trajectories import Trajectory
+from shared import main, values
+
+ROLES = {"agent": "assistant"}
+
+
+def events(step):
+    texts = [step.message] if isinstance(step.message, str) else [part.text for part in step.message if part.type == "text"]
+    for text in texts:
+        yield (ROLES.get(step.source, step.source), text or "")
+    for call in step.tool_calls or []:
+        yield ("call", call.tool_call_id)
+    for result in step.observation.results if step.observation else []:
+        yield ("result", result.source_call_id)
+
+
+def load(path):
+    return [[e for s in Trajectory.model_validate(v).steps for e in events(s)] for v in values(path)]
+
+
+if __name__ == "__main__":
+    main(load, ["atif"])

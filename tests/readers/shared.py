@@ -1,0 +1,391 @@
+"""What every reader has in common: the cuts, what `curtail show` says of them, and the judgement.
+
+A reader's file defines `load(path)`, which gives a file to the software and returns what that holds: a list of
+transcripts, each a list of events. An event is `(role, text)`, `("call", id)` or `("result", id)`; calls without an id go
+by the name of their tool. `load` raises whatever the software raises.
+"""
+
+import argparse
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("CURTAIL_PROGRAM") or str(ROOT / "target/debug/curtail")
+WAIT = 120
+
+
+def _only_loopback(connect):
+    def guarded(self, address):
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"a reader tried to reach {address[0]}")
+        return connect(self, address)
+
+    return guarded
+
+
+socket.socket.connect = _only_loopback(socket.socket.connect)
+socket.socket.connect_ex = _only_loopback(socket.socket.connect_ex)
+
+
+class Red(Exception):
+    """The reader does not hold what was kept."""
+
+
+class TooSmall(Exception):
+    """Not even what is always kept fits the budget that a cut names."""
+
+
+# ---------------------------------------------------------------- the program
+
+
+def curtail(*arguments, check=True):
+    """Standard output of the program under test."""
+    done = subprocess.run([PROGRAM, "-q", *map(str, arguments)], capture_output=True, timeout=WAIT)
+    if check and done.returncode:
+        if re.search(rb"the (fixed part|part that every window repeats)", done.stderr):
+            raise TooSmall
+        raise Red(f"curtail {' '.join(map(str, arguments))}: {done.stderr.decode()[:400]}")
+    return done.stdout
+
+
+def outlines(path, dialect=None):
+    """`curtail show` of a file: one outline for each transcript."""
+    flags = ["--dialect", dialect] if dialect else []
+    return [json.loads(line) for line in curtail("show", "--output-format", "json", *flags, path).splitlines()]
+
+
+def events(outline, sees=("text", "tool-call", "tool-result")):
+    """The events of an outline, in the terms of `load`."""
+    found = []
+    for message in (item["message"] for item in outline["items"] if "message" in item):
+        role = "system" if message["role"] == "developer" else message["role"]
+        for part in message["parts"]:
+            if part["kind"] not in sees:
+                continue
+            if part["kind"] == "text":
+                if part.get("begins"):
+                    found.append((role, part["begins"]))
+            else:
+                kind = part["kind"].removeprefix("tool-")
+                found.append((kind, part.get("id") or part.get("name") or ""))
+    return found
+
+
+# ---------------------------------------------------------------- the cuts
+
+
+def cuts(path, outline):
+    """Name and arguments of every cut to try."""
+    tokens = sum(total["tokens"] for total in totals(path))
+    names = [p["name"] for i in outline["items"] for p in i.get("message", {}).get("parts", []) if p.get("name")]
+    for strategy in ("history", "sliding"):
+        for size in (1, 10, 40):
+            yield ["window", "-n", size, "--strategy", strategy]
+    for share in (4, 2, 1.3):
+        yield ["limit", "-t", max(1, int(tokens / share)), "--on-overflow", "keep-newest"]
+    yield ["filter", "-x", names[0] if names else "*"]
+    yield ["filter", "--strip", "reasoning"]
+    yield ["filter", "--keep-last-results", 1]
+    yield ["summarize", "-n", 2]
+    for mode in ("drop", "stub", "move"):
+        yield ["repair", "--mode", mode]
+    yield ["memory", "recall", "--state", NOTE]
+    yield ["split", "-t", max(1, int(tokens / 2)), "--on-overflow", "keep"]
+
+
+NOTE = Path(__file__).with_name("note.txt")
+
+
+def totals(path):
+    """Tokens of a file, as `curtail count` says."""
+    return [json.loads(line) for line in curtail("count", "--output-format", "json", path).splitlines()]
+
+
+def cut(arguments, path, folder):
+    """The files that a cut writes."""
+    folder.mkdir(parents=True)
+    curtail(*arguments, "-O", folder, path)
+    return sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+# ---------------------------------------------------------------- the inputs
+
+
+def inputs(dialects, data, folder, named=""):
+    """Fixtures and, where `CURTAIL_DATA` names a folder, real files of these dialects; of large ones the first records."""
+    files = [f for d in dialects for f in sorted((ROOT / "fixtures/dialects" / d).iterdir())]
+    real = os.environ.get("CURTAIL_DATA")
+    for name in data if real else []:
+        files += sorted(f for f in (Path(real) / name).rglob("*.json*") if f.stat().st_size)
+    for number, file in enumerate(f for f in files if re.search(named, f.name)):
+        path = folder / f"{number:03}" / file.name
+        path.parent.mkdir(parents=True)
+        whole = file.read_bytes()
+        if len(whole) > LARGE and RECORDS.search(whole[:4000]):
+            whole = b"".join(whole.splitlines(True)[:10])
+        path.write_bytes(whole)
+        try:
+            outline = outlines(path)
+        except Red:
+            continue
+        if outline and outline[0]["dialect"] in dialects:
+            yield file, path, outline
+
+
+LARGE = 500_000
+RECORDS = re.compile(rb'"(messages|conversations|traj|prompt)"')
+# What the fixtures of this name contain is unknown on purpose.
+UNKNOWN = {"unknown.jsonl": "contains what no software knows"}
+
+
+def values(path):
+    """The JSON values of a file, one after the other; an incomplete last line is passed over."""
+    text, decoder, at, found = Path(path).read_text(encoding="utf-8"), json.JSONDecoder(), 0, []
+    while True:
+        at = re.compile(r"\s*").match(text, at).end()
+        if at == len(text):
+            return found
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError:
+            if found and "\n" not in text[at:].strip():
+                return found
+            raise
+        found.append(value)
+
+
+KEYS = ("messages", "conversations", "conversation", "items", "input", "contents", "history", "trajectory", "traj", "events")
+
+
+def transcripts(path, key=None):
+    """Each transcript of a file as its messages, and the record that contains them."""
+    found = values(path)
+    keys = (key,) if key else KEYS
+    if len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    records = [(next((v[k] for k in keys if isinstance(v.get(k), list)), None) if isinstance(v, dict) else v, v) for v in found]
+    if all(isinstance(messages, list) for messages, _ in records):
+        return [(messages, record) for messages, record in records]
+    return [(found, None)]
+
+
+def validated(adapter, value):
+    """The value, if it passes a pydantic adapter whole: what is validated only when it is read is read."""
+    def read(checked):
+        if isinstance(checked, dict):
+            checked = checked.values()
+        if not isinstance(checked, (str, bytes, int, float, bool, type(None))) and hasattr(checked, "__iter__"):
+            for inner in checked:
+                read(inner)
+
+    read(adapter.validate_python(value))
+    return value
+
+
+# ---------------------------------------------------------------- the judgement
+
+
+def same(shown, held):
+    """Whether an event of `show`, whose text is shortened, is the event that the reader holds."""
+    if shown[0] != held[0]:
+        return False
+    text = " ".join(str(held[1]).split())
+    if shown[0] in ("call", "result") or not shown[1].endswith("…"):
+        return " ".join(shown[1].split()) == text
+    return text.startswith(" ".join(shown[1][:-1].split()))
+
+
+def open_ends(held):
+    """Calls without a result after them, and results without a call before them."""
+    calls, orphans = Counter(), Counter()
+    for kind, name in held:
+        if kind == "call":
+            calls[name] += 1
+        elif kind == "result":
+            if calls[name]:
+                calls[name] -= 1
+            else:
+                orphans[name] += 1
+    return +calls, +orphans
+
+
+def reason(error):
+    """Why software refused, without the places and ids that a cut moves."""
+    text = re.sub(r"[\d.,\[\]']+|input_value=.*|For further.*", "", str(error))
+    return {type(error).__name__ + ": " + line.strip() for line in text.splitlines() if line.strip()}
+
+
+class Reader:
+    """One piece of software, and the dialects that it reads."""
+
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named=""):
+        self.load, self.dialects, self.data, self.sees, self.named = load, dialects, data, sees, named
+        self.adapt, self.damages, self.skip = adapt or (lambda shown: shown), list(damages), UNKNOWN | (skip or {})
+        self.tried, self.taken, self.same_refusal, self.red, self.uncut_refused = Counter(), Counter(), Counter(), [], {}
+
+    def held(self, path):
+        return [[event for event in held if event[1] != ""] for held in self.load(path)]
+
+    def shown(self, path, dialect):
+        shown = [self.adapt(events(outline, self.sees)) for outline in outlines(path, dialect)]
+        return [s for s in shown if s]
+
+    def judge(self, path, dialect, before):
+        """Raises `Red` unless the software holds what `show` says, with no half of a pair that was whole before."""
+        held, shown = [h for h in self.held(path) if h], self.shown(path, dialect)
+        if len(held) != len(shown):
+            raise Red(f"{len(held)} transcripts for {len(shown)}")
+        calls, orphans = Counter(), Counter()
+        for a, b in zip(shown, held):
+            for at in range(max(len(a), len(b))):
+                if at >= len(a) or at >= len(b) or not same(a[at], b[at]):
+                    raise Red(f"event {at}: shown {a[at:at + 2]}, held {b[at:at + 2]}")
+            more = open_ends(b)
+            calls, orphans = calls + more[0], orphans + more[1]
+        if calls - before[0]:
+            raise Red(f"calls without a result: {list(calls - before[0])}")
+        if orphans - before[1]:
+            raise Red(f"results without a call: {list(orphans - before[1])}")
+
+    def ends(self, path, dialect):
+        """Halves of pairs in a file before it is cut."""
+        both = [open_ends(shown) for shown in self.shown(path, dialect)]
+        return sum((c for c, _ in both), Counter()), sum((o for _, o in both), Counter())
+
+    def attempt(self, name, path, dialect, before, refused):
+        self.tried[dialect] += 1
+        try:
+            self.judge(path, dialect, before)
+        except Exception as error:  # noqa: BLE001 - whatever the software raises
+            if refused and (reason(error) <= refused or refused <= reason(error)):
+                self.same_refusal[dialect] += 1
+                return
+            self.red.append(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:400]}")
+            return
+        self.taken[dialect] += 1
+
+    def run(self, folder, only=None):
+        for file, path, outline in inputs(self.dialects, self.data, folder / "in", self.named):
+            if only and only not in str(file):
+                continue
+            if file.name in self.skip:
+                if file.name not in UNKNOWN:
+                    self.uncut_refused[f"{outline[0]['dialect']}/{file.name}"] = f"not tried: {self.skip[file.name]}"
+                continue
+            dialect, before, refused = outline[0]["dialect"], self.ends(path, outline[0]["dialect"]), None
+            try:
+                self.judge(path, dialect, before)
+            except Red as error:
+                self.red.append(f"{file.name}, uncut: {error}")
+                continue
+            except Exception as error:  # noqa: BLE001
+                refused = reason(error)
+                self.uncut_refused[f"{dialect}/{file.name}"] = f"{type(error).__name__}: {str(error)[:300]}"
+            for number, arguments in enumerate(cuts(path, outline[0])):
+                name = f"{file.name}: {' '.join(map(str, arguments))}"
+                try:
+                    made = cut(arguments, path, folder / "out" / path.parent.name / str(number))
+                except TooSmall:
+                    continue
+                except Red as error:
+                    self.red.append(f"{name}: {error}")
+                    continue
+                for piece in made:
+                    if self.shown(piece, dialect):
+                        self.attempt(name, piece, dialect, before, refused)
+
+    # -------------------------------------------------------- planted defects
+
+    def plant(self, folder):
+        """Damages what is taken, and counts the defects that nobody noticed."""
+        unnoticed = 0
+        for dialect in self.dialects:
+            for damage in [drop_result, call_after_result, *self.damages]:
+                outcome = self.plant_one(dialect, damage, folder)
+                print(f"  {dialect}: {damage.__name__}: {outcome or 'NOT NOTICED'}")
+                unnoticed += not outcome
+        return unnoticed
+
+    def plant_one(self, dialect, damage, folder):
+        for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
+            before = self.ends(path, dialect)
+            try:
+                self.judge(path, dialect, before)
+                damaged = damage(path.read_bytes(), outline[0])
+            except Exception:  # noqa: BLE001 - refused uncut
+                continue
+            if damaged is None:
+                continue
+            path.write_bytes(damaged)
+            try:
+                self.judge(path, dialect, before)
+            except Exception as error:  # noqa: BLE001
+                return f"{file.name}: {type(error).__name__}: {' '.join(str(error).split())[:100]}"
+            return None
+        return None
+
+
+def _pair(outline):
+    """Items with a call and with its result, if they are two."""
+    items = [item for item in outline["items"] if "message" in item]
+    for at, item in enumerate(items):
+        if any(p["kind"] == "tool-call" for p in item["message"]["parts"]):
+            for later in items[at + 1 :]:
+                if any(p["kind"] == "tool-result" for p in later["message"]["parts"]):
+                    return item["span"], later["span"]
+    return None
+
+
+def drop_result(whole, outline):
+    """The first result is lost."""
+    pair = _pair(outline)
+    if not pair:
+        return None
+    (start, end) = pair[1]
+    before, after = whole[:start], whole[end:]
+    if after.lstrip()[:1] == b",":
+        return before + after.lstrip()[1:]
+    if before.rstrip()[-1:] == b",":
+        return before.rstrip()[:-1] + after
+    return before + after
+
+
+def call_after_result(whole, outline):
+    """The first call and its result change places."""
+    pair = _pair(outline)
+    if not pair:
+        return None
+    (a, b), (c, d) = pair
+    call, result = whole[a:b].rstrip(b"\n"), whole[c:d].rstrip(b"\n")
+    return whole[:a] + result + whole[a + len(call) : c] + call + whole[c + len(result) :]
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def main(load, dialects, **rest):
+    """Runs one reader's file: `--plant` tests the test, `--only NAME` tries the files whose path contains NAME."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--plant", action="store_true")
+    parser.add_argument("--only")
+    asked = parser.parse_args()
+    reader = Reader(load, dialects, **rest)
+    with tempfile.TemporaryDirectory(prefix="curtail-readers-") as folder:
+        if asked.plant:
+            sys.exit(1 if reader.plant(Path(folder)) else 0)
+        reader.run(Path(folder), asked.only)
+    for dialect in dialects:
+        refused = reader.same_refusal[dialect]
+        print(f"  {dialect}: {reader.tried[dialect]} cuts, {reader.taken[dialect]} taken" + f", {refused} refused as the uncut input is" * bool(refused))
+    for name, why in reader.uncut_refused.items():
+        print(f"  refused: {name}: {' '.join(why.split())[:200]}")
+    for red in reader.red:
+        print(f"  RED {red}")
+    sys.exit(1 if reader.red or not all(reader.taken[d] for d in dialects) else 0)
