@@ -1,6 +1,6 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
-use super::{Dialect, Fit, Item, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
@@ -54,7 +54,9 @@ impl Dialect for AgentKit {
         message.parts = parts;
         Item::Message(message)
     }
+}
 
+impl DialectWriter for AgentKit {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             format!(
@@ -74,6 +76,8 @@ impl Dialect for AgentKit {
         self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
     }
 }
+
+impl LogHabits for AgentKit {}
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
     blocks::content(item.get("content"), blocks::plain_block)

@@ -1,7 +1,7 @@
 //! Anthropic Messages: `role` and a `content` of blocks; `tool_use` answered by `tool_result` at the head of the next user
 //! message, server tools answered inside the same message.
 
-use super::{Dialect, Fit, Item, Patch, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
@@ -21,7 +21,7 @@ impl Dialect for Anthropic {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if item.get("role").is_none() || super::inspect::is_own(item) {
+        if item.get("role").is_none() {
             return Fit::No;
         }
         if item.get("type").is_some_and(|kind| kind.is("message")) && item.get("stop_reason").is_some() {
@@ -61,19 +61,9 @@ impl Dialect for Anthropic {
         }
         Item::Message(message)
     }
+}
 
-    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("id").filter(|_| item.get("usage").is_some())
-    }
-
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage(item)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("model")
-    }
-
+impl DialectWriter for Anthropic {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         // User messages contain results. Instructions from the application are written as user messages, before other
         // content.
@@ -91,6 +81,20 @@ impl Dialect for Anthropic {
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}
+
+impl LogHabits for Anthropic {
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("id").filter(|_| item.get("usage").is_some())
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        usage(item)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model")
     }
 }
 

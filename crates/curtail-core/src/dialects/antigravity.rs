@@ -1,7 +1,7 @@
 //! Logs of the Antigravity CLI: numbered steps. A `PLANNER_RESPONSE` calls tools without ids; the tool steps after it are
 //! the results, in the same order.
 
-use super::{Dialect, Fit, Item, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
@@ -15,10 +15,6 @@ impl Dialect for Antigravity {
 
     fn signature(&self) -> &'static str {
         "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -58,7 +54,9 @@ impl Dialect for Antigravity {
         events::close_rounds(&mut read);
         read
     }
+}
 
+impl DialectWriter for Antigravity {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (source, kind) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { .. }], _) => ("MODEL", "GENERIC"),
@@ -80,6 +78,12 @@ impl Dialect for Antigravity {
 
     fn spell_part(&self, part: &DraftPart) -> String {
         self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
+    }
+}
+
+impl LogHabits for Antigravity {
+    fn is_log(&self) -> bool {
+        true
     }
 }
 

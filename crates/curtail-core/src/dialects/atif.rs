@@ -1,7 +1,7 @@
 //! The Agent Trajectory Interchange Format of Harbor: `steps`, each with a `source` and a `message`. A step of the agent holds
 //! its tool calls and, under `observation`, their results.
 
-use super::{Dialect, Fit, Item, Patch, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
 use crate::json::{Span, Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown, Usage,
@@ -56,39 +56,9 @@ impl Dialect for Atif {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         record.some("agent").map_or_else(Vec::new, |agent| blocks::preamble(agent, &["tool_definitions"]))
     }
+}
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let named = |holder: Value<'a>| holder.get_text("model_name").or_else(|| holder.get_text("model"));
-        named(item).or_else(|| item.some("agent").and_then(named))
-    }
-
-    fn set_aside(&self, record: Value<'_>) -> Option<String> {
-        let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
-        let sentence =
-            |what: &str, are: &str| format!("{what} under `subagent_trajectories` {are} neither counted nor cut");
-        match count {
-            0 => None,
-            1 => Some(sentence("the trajectory of 1 sub-agent", "is")),
-            count => Some(sentence(&format!("the trajectories of {count} sub-agents"), "are")),
-        }
-    }
-
-    /// A step is one reply of the model.
-    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get("step_id").map(|number| Text::Json(number.raw()))
-    }
-
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
-        Some(Usage {
-            input: blocks::number(figures, "prompt_tokens"),
-            cache_read: blocks::number(figures, "cached_tokens"),
-            cache_write: figures.some("extra").map_or(0, |extra| blocks::number(extra, "cache_creation_input_tokens")),
-            output: blocks::number(figures, "completion_tokens"),
-            ..Usage::default()
-        })
-    }
-
+impl DialectWriter for Atif {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let results = items.iter().flat_map(|step| results(*step));
         results.into_iter().find_map(|result| SOURCE_CALL.into_iter().find(|key| result.some(key).is_some()))
@@ -135,6 +105,40 @@ impl Dialect for Atif {
                 text: format!("{{\"results\":[{},{}]}}", observed.raw(), parts.join(",")),
             }),
         }
+    }
+}
+
+impl LogHabits for Atif {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let named = |holder: Value<'a>| holder.get_text("model_name").or_else(|| holder.get_text("model"));
+        named(item).or_else(|| item.some("agent").and_then(named))
+    }
+
+    fn set_aside(&self, record: Value<'_>) -> Option<String> {
+        let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
+        let sentence =
+            |what: &str, are: &str| format!("{what} under `subagent_trajectories` {are} neither counted nor cut");
+        match count {
+            0 => None,
+            1 => Some(sentence("the trajectory of 1 sub-agent", "is")),
+            count => Some(sentence(&format!("the trajectories of {count} sub-agents"), "are")),
+        }
+    }
+
+    /// A step is one reply of the model.
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("step_id").map(|number| Text::Json(number.raw()))
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
+        Some(Usage {
+            input: blocks::number(figures, "prompt_tokens"),
+            cache_read: blocks::number(figures, "cached_tokens"),
+            cache_write: figures.some("extra").map_or(0, |extra| blocks::number(extra, "cache_creation_input_tokens")),
+            output: blocks::number(figures, "completion_tokens"),
+            ..Usage::default()
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bedrock Converse: `role` and `content` blocks without a type, each named by its key; `toolUse` answered by `toolResult` in
 //! the next user message.
 
-use super::{Dialect, Fit, Item, Patch, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
@@ -74,11 +74,9 @@ impl Dialect for Bedrock {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "toolConfig"])
     }
+}
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("modelId").filter(names_model).or_else(|| blocks::model(item))
-    }
-
+impl DialectWriter for Bedrock {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
@@ -99,6 +97,12 @@ impl Dialect for Bedrock {
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
+    }
+}
+
+impl LogHabits for Bedrock {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("modelId").filter(names_model).or_else(|| blocks::model(item))
     }
 }
 

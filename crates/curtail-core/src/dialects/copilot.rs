@@ -2,7 +2,7 @@
 //! `tool.execution_complete`; all other events are for the screen.
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
 use crate::json::{Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role};
 
@@ -22,10 +22,6 @@ impl Dialect for Copilot {
 
     fn signature(&self) -> &'static str {
         "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -51,7 +47,9 @@ impl Dialect for Copilot {
             _ => events::unknown(kind),
         }
     }
+}
 
+impl DialectWriter for Copilot {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, data) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { id, text, .. }], _) => (
@@ -84,6 +82,12 @@ impl Dialect for Copilot {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
+    }
+}
+
+impl LogHabits for Copilot {
+    fn is_log(&self) -> bool {
+        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cursor transcripts: `role` beside `message`, with the blocks of Anthropic, but without ids that join calls and results.
 
-use super::{Dialect, Fit, Item, Patch, anthropic, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, anthropic, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace, Role, Unknown};
 
@@ -14,10 +14,6 @@ impl Dialect for Cursor {
 
     fn signature(&self) -> &'static str {
         "`role` beside `message` with `content`; `tool_use` without an id, answered in the next message"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -48,7 +44,9 @@ impl Dialect for Cursor {
         events::close_rounds(&mut read);
         read
     }
+}
 
+impl DialectWriter for Cursor {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
@@ -69,6 +67,12 @@ impl Dialect for Cursor {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let content = message.get("message")?.get("content")?;
         blocks::prepend_parts(content, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}
+
+impl LogHabits for Cursor {
+    fn is_log(&self) -> bool {
+        true
     }
 }
 

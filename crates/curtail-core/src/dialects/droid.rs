@@ -2,7 +2,7 @@
 //! `tool_call` and `tool_result` are separate lines.
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, anthropic, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, events};
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
 
@@ -21,10 +21,6 @@ impl Dialect for Droid {
 
     fn signature(&self) -> &'static str {
         "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -75,7 +71,9 @@ impl Dialect for Droid {
             _ => events::unknown(kind),
         }
     }
+}
 
+impl DialectWriter for Droid {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let mut lines = items.iter().filter(|item| matches!(&*events::kind(**item), "tool_call" | "tool_result"));
         lines.next().filter(|line| line.some("toolCallId").is_none()).map(|_| ID)
@@ -103,6 +101,12 @@ impl Dialect for Droid {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
+    }
+}
+
+impl LogHabits for Droid {
+    fn is_log(&self) -> bool {
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{Dialect, Fit, Item, blocks, events, responses};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, responses};
 use crate::json::{Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
@@ -15,10 +15,6 @@ impl Dialect for Grok {
 
     fn signature(&self) -> &'static str {
         "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -72,7 +68,9 @@ impl Dialect for Grok {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         responses::bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
     }
+}
 
+impl DialectWriter for Grok {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
             self.spell_part(part)
@@ -96,6 +94,12 @@ impl Dialect for Grok {
                 quote(text)
             ),
         }
+    }
+}
+
+impl LogHabits for Grok {
+    fn is_log(&self) -> bool {
+        true
     }
 }
 

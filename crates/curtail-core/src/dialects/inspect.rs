@@ -1,7 +1,7 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{Dialect, Fit, Item, blocks, events, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
@@ -20,9 +20,13 @@ impl Dialect for Inspect {
         "`role` and `content` with `source`: `input` or `generate`; `tool_calls` and role `tool` with `function`: a plain name"
     }
 
+    fn has_marks(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         if is_own(item) {
-            return Fit::Certain;
+            return Fit::Marked;
         }
         let known = item.get_text("role").is_some_and(|role| blocks::role_of(&role.decode()).is_some());
         let plain = |content: Value<'_>| {
@@ -55,7 +59,34 @@ impl Dialect for Inspect {
         };
         Item::Message(message)
     }
+}
 
+impl DialectWriter for Inspect {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
+            return format!(
+                "{{\"role\":\"tool\",\"tool_call_id\":{},\"function\":{},\"content\":{}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(name),
+                quote(text)
+            );
+        }
+        let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+        blocks::role_and_content(role.name(), &draft.joined_text())
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { .. } => {
+                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
+            }
+        }
+    }
+}
+
+impl LogHabits for Inspect {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         let replied = || item.some("output")?.get_text("model");
         let evaluated = || item.some("eval")?.get_text("model");
@@ -82,29 +113,6 @@ impl Dialect for Inspect {
         });
         usages.collect()
     }
-
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            return format!(
-                "{{\"role\":\"tool\",\"tool_call_id\":{},\"function\":{},\"content\":{}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                quote(text)
-            );
-        }
-        let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        blocks::role_and_content(role.name(), &draft.joined_text())
-    }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => {
-                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
-            }
-        }
-    }
 }
 
 /// A reply of the model among the events of a sample.
@@ -127,7 +135,7 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<Reply<'a>> {
 }
 
 /// Whether a message has members that only `inspect_ai` writes.
-pub(super) fn is_own(item: Value<'_>) -> bool {
+fn is_own(item: Value<'_>) -> bool {
     if item.get_text("role").is_none() {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message` and `context.append_loop_event`;
 //! all other events are for the screen.
 
-use super::{Dialect, Fit, Item, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown, Usage,
@@ -17,10 +17,6 @@ impl Dialect for Kimi {
 
     fn signature(&self) -> &'static str {
         "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -60,26 +56,9 @@ impl Dialect for Kimi {
         let mut prompts = items.iter().rev().filter_map(|item| item.get_text("systemPrompt"));
         prompts.next().into_iter().collect()
     }
+}
 
-    /// The step that an event is part of.
-    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get("event")?.get_text("stepUuid")
-    }
-
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
-        let figures = item.get("event").filter(|event| event.get("type").is_some_and(|kind| kind.is("step.end")))?;
-        let figures = figures.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
-        let input = number("inputOther") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
-    }
-
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.get_text("type").is_some_and(|kind| kind.is("context.apply_compaction"))
-    }
-
+impl DialectWriter for Kimi {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let time = events::envelope(anchor, &["time", "agentId"]);
         if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
@@ -106,6 +85,31 @@ impl Dialect for Kimi {
             }
             DraftPart::Verbatim(raw) => raw.clone(),
         }
+    }
+}
+
+impl LogHabits for Kimi {
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    /// The step that an event is part of.
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("event")?.get_text("stepUuid")
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
+        let figures = item.get("event").filter(|event| event.get("type").is_some_and(|kind| kind.is("step.end")))?;
+        let figures = figures.some("usage")?;
+        let number = |key: &str| blocks::number(figures, key);
+        let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
+        let input = number("inputOther") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        item.get_text("type").is_some_and(|kind| kind.is("context.apply_compaction"))
     }
 }
 

@@ -89,19 +89,13 @@ pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name() == name)
 }
 
-/// A wire format.
-pub trait Dialect: Sync {
+/// A wire format: how its items are recognized and read.
+pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// Its name, as `--dialect` takes it.
     fn name(&self) -> &'static str;
 
     /// The keys and values by which users recognize it, in one line.
     fn signature(&self) -> &'static str;
-
-    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
-    /// program may have been killed while it wrote the line.
-    fn is_log(&self) -> bool {
-        false
-    }
 
     /// Whether the items of a transcript are what other formats write as parts of messages, so that a model reads an item of an
     /// unknown type as well.
@@ -109,7 +103,12 @@ pub trait Dialect: Sync {
         false
     }
 
-    /// How well `item` fits, without the items around it.
+    /// Whether [`fit`](Self::fit) can find a mark, which outranks what other dialects find.
+    fn has_marks(&self) -> bool {
+        false
+    }
+
+    /// How well `item` fits, without the items around it. It names no other dialect: the best score decides.
     fn fit(&self, item: Value<'_>) -> Fit;
 
     /// Whether the other keys of a record with an empty list of messages identify this dialect.
@@ -146,6 +145,44 @@ pub trait Dialect: Sync {
     /// Instructions in items that are not messages, such as the header of a log.
     fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
         Vec::new()
+    }
+}
+
+/// How messages and links are written in a wire format.
+pub trait DialectWriter {
+    /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
+    /// itself: some formats have several.
+    fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
+        None
+    }
+
+    /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
+
+    /// Writes `part` as an element of a list of parts.
+    fn spell_part(&self, part: &DraftPart) -> String;
+
+    /// The patch that puts `parts`, already in this format, before the other parts of `message`.
+    /// `None` for formats in which each result is a message.
+    fn prepend_parts(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
+        None
+    }
+
+    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
+    fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
+
+    /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
+    fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        Vec::new()
+    }
+}
+
+/// What the program that writes a format adds to the messages: models, usage, compactions, rewinds.
+pub trait LogHabits {
+    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
+    /// program may have been killed while it wrote the line.
+    fn is_log(&self) -> bool {
+        false
     }
 
     /// The model that wrote `item`, or that is used from `item` on, if it says so.
@@ -210,32 +247,6 @@ pub trait Dialect: Sync {
     fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
         None
     }
-
-    /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
-    /// itself: some formats have several.
-    fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
-        None
-    }
-
-    /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
-
-    /// Writes `part` as an element of a list of parts.
-    fn spell_part(&self, part: &DraftPart) -> String;
-
-    /// The patch that puts `parts`, already in this format, before the other parts of `message`.
-    /// `None` for formats in which each result is a message.
-    fn prepend_parts(&self, _message: Value<'_>, _parts: &[String]) -> Option<Patch> {
-        None
-    }
-
-    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
-    fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
-
-    /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
-    fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        Vec::new()
-    }
 }
 
 /// The part of a transcript that is written.
@@ -275,15 +286,17 @@ pub struct Patch {
     pub text: String,
 }
 
-/// How well an item fits a dialect.
+/// How well an item fits a dialect. Where several fit an item, the best one reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     /// It does not fit.
     No,
     /// It fits, and so do other dialects.
     Possible,
-    /// It fits this dialect and no other.
+    /// It fits this dialect and no other, unless it has the mark of one.
     Certain,
+    /// It has a mark that only this dialect writes into items which fit others as well.
+    Marked,
 }
 
 /// What an item is to a dialect.

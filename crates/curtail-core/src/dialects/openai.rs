@@ -1,7 +1,7 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{Dialect, Fit, Item, blocks, times, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, times, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -22,9 +22,6 @@ impl Dialect for OpenAi {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(role) = item.get_text("role") else { return Fit::No };
-        if super::inspect::is_own(item) {
-            return Fit::No;
-        }
         let own = ["tool_calls", "tool_call_id", "tool_call_ids", "function_call", "refusal", "reasoning_content"];
         if role.is("function") || own.iter().any(|key| item.some(key).is_some()) {
             return Fit::Certain;
@@ -62,24 +59,9 @@ impl Dialect for OpenAi {
         message.is_chat = true;
         Item::Message(message)
     }
+}
 
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::chat(item.some("usage").or_else(|| response(item)?.some("usage"))?)
-    }
-
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        blocks::model(item).or_else(|| response(item)?.get_text("model"))
-    }
-
-    fn provider(&self, item: Value<'_>) -> Option<&'static str> {
-        let model = response(item)?.get_text("model")?.decode().into_owned();
-        model.starts_with("deepseek").then_some("deepseek")
-    }
-
+impl DialectWriter for OpenAi {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let results = items.iter().filter(|item| item.get("role").is_some_and(|role| role.is("tool")));
         let named = results.filter_map(|item| {
@@ -117,6 +99,25 @@ impl Dialect for OpenAi {
                 self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
             }
         }
+    }
+}
+
+impl LogHabits for OpenAi {
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        usage::chat(item.some("usage").or_else(|| response(item)?.some("usage"))?)
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| response(item)?.get_text("model"))
+    }
+
+    fn provider(&self, item: Value<'_>) -> Option<&'static str> {
+        let model = response(item)?.get_text("model")?.decode().into_owned();
+        model.starts_with("deepseek").then_some("deepseek")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Messages of OpenTelemetry's conventions for generative AI: `role` and `parts`, each with a `type`; the text of a part is its
 //! `content`.
 
-use super::{Dialect, Fit, Item, Patch, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown,
@@ -19,6 +19,10 @@ impl Dialect for Otel {
         "`role` and `parts` with `type`: `text` with `content`, `tool_call`, `tool_call_response`; under `gen_ai.input.messages`"
     }
 
+    fn has_marks(&self) -> bool {
+        true
+    }
+
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(parts) = item.get("parts").filter(|parts| parts.is_array() && item.get("uuid").is_none()) else {
             return Fit::No;
@@ -27,7 +31,7 @@ impl Dialect for Otel {
             return Fit::No;
         }
         if is_own(parts) {
-            Fit::Certain
+            Fit::Marked
         } else if parts.items().all(|part| part.get_text("type").is_some()) {
             Fit::Possible
         } else {
@@ -63,11 +67,9 @@ impl Dialect for Otel {
         });
         said.collect()
     }
+}
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        ["gen_ai.response.model", "gen_ai.request.model"].iter().find_map(|key| item.get_text(key))
-    }
-
+impl DialectWriter for Otel {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
@@ -90,8 +92,14 @@ impl Dialect for Otel {
     }
 }
 
+impl LogHabits for Otel {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        ["gen_ai.response.model", "gen_ai.request.model"].iter().find_map(|key| item.get_text(key))
+    }
+}
+
 /// Whether a list contains a part that only these conventions have.
-pub(super) fn is_own(parts: Value<'_>) -> bool {
+fn is_own(parts: Value<'_>) -> bool {
     parts.items().any(|part| {
         let Some(kind) = part.get_text("type") else { return false };
         match &*kind.decode() {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, Written, blocks, session_trace};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role,
@@ -30,10 +30,6 @@ impl Dialect for Pi {
 
     fn signature(&self) -> &'static str {
         "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -67,38 +63,14 @@ impl Dialect for Pi {
         }
     }
 
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.get("message")?.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("cacheRead"), number("cacheWrite"));
-        let input = number("input") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
-    }
-
-    fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.get_text("type").is_some_and(|kind| kind.is("compaction"))
-    }
-
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
-    }
-
-    fn provider(&self, item: Value<'_>) -> Option<&'static str> {
-        let api = item.get("message")?.get_text("api")?.decode().into_owned();
-        let apis = [("anthropic", "anthropic"), ("bedrock", "bedrock"), ("openai", "openai"), ("google", "gemini")];
-        apis.into_iter().find(|(start, _)| api.starts_with(start)).map(|(_, provider)| provider)
-    }
-
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         preserve(items, &mut read);
         read
     }
+}
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        blocks::model(item).or_else(|| item.get_text("modelId"))
-    }
-
+impl DialectWriter for Pi {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if let Some(anchor) = anchor.filter(|anchor| session_trace::is_line(*anchor)) {
             return session_trace::spell(draft, anchor);
@@ -139,6 +111,38 @@ impl Dialect for Pi {
         patches.extend(rename(layout, &stays));
         patches.extend(renumber(layout, &stays, &remaining.written));
         patches
+    }
+}
+
+impl LogHabits for Pi {
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.get("message")?.some("usage")?;
+        let number = |key: &str| blocks::number(figures, key);
+        let (cache_read, cache_write) = (number("cacheRead"), number("cacheWrite"));
+        let input = number("input") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        item.get_text("type").is_some_and(|kind| kind.is("compaction"))
+    }
+
+    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
+        first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
+    }
+
+    fn provider(&self, item: Value<'_>) -> Option<&'static str> {
+        let api = item.get("message")?.get_text("api")?.decode().into_owned();
+        let apis = [("anthropic", "anthropic"), ("bedrock", "bedrock"), ("openai", "openai"), ("google", "gemini")];
+        apis.into_iter().find(|(start, _)| api.starts_with(start)).map(|(_, provider)| provider)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| item.get_text("modelId"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::gemini::parts;
 use super::tree::Tree;
-use super::{Dialect, Fit, Item, Patch, Remaining, blocks, events, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, usage};
 use crate::json::Value;
 use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultPlace, Role, Usage};
 
@@ -18,10 +18,6 @@ impl Dialect for Qwen {
 
     fn signature(&self) -> &'static str {
         "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -55,11 +51,9 @@ impl Dialect for Qwen {
         }
         Item::Message(message)
     }
+}
 
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::gemini(item.some("usageMetadata")?)
-    }
-
+impl DialectWriter for Qwen {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, role) = match draft.role {
             Role::Assistant => ("assistant", "model"),
@@ -82,5 +76,15 @@ impl Dialect for Qwen {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         TREE.relink(layout, remaining)
+    }
+}
+
+impl LogHabits for Qwen {
+    fn is_log(&self) -> bool {
+        true
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        usage::gemini(item.some("usageMetadata")?)
     }
 }

@@ -207,7 +207,7 @@ impl Reading {
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
-            (Some(dialect), false) if is_spelt_as(dialect, row) => return Ok(dialect),
+            (Some(dialect), false) if is_written_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
         let sniffed = sniff(&row.items, row.record)
@@ -241,7 +241,7 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
     let known = if dialect.is_log() { unknown < items.len() } else { unknown == 0 };
     let others = || ALL.iter().any(|other| best(*other) > Some(Fit::No));
     let read = match best(dialect) {
-        Some(Fit::Certain) => true,
+        Some(Fit::Certain | Fit::Marked) => true,
         Some(Fit::Possible) => known,
         _ => known && !others(),
     };
@@ -255,13 +255,16 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
     })
 }
 
-/// Whether all items of `row` fit `dialect` and one fits no other. This is much cheaper than asking every dialect.
-fn is_spelt_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
-    let mut worst = Fit::Certain;
+/// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
+/// asking every dialect.
+fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
+    let mut worst = Fit::Marked;
     let mut best = Fit::No;
     for &item in &row.items {
         let fit = dialect.fit(item);
         (worst, best) = (worst.min(fit), best.max(fit));
     }
-    worst > Fit::No && best == Fit::Certain
+    let mut others = ALL.iter().filter(|other| other.has_marks() && other.name() != dialect.name());
+    let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
+    worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
 }

@@ -1,7 +1,7 @@
 //! OpenAI Responses items: `message`, `reasoning`, and several families of calls, each with its own `…_output`, joined by
 //! `call_id` (also spelled `callId`).
 
-use super::{Dialect, Fit, Item, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
@@ -98,7 +98,9 @@ impl Dialect for Responses {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["instructions", "tools"])
     }
+}
 
+impl DialectWriter for Responses {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let named = items.iter().find_map(|item| CALL_IDS.into_iter().find(|key| item.some(key).is_some()));
         named.filter(|key| *key != CALL_IDS[0])
@@ -112,6 +114,8 @@ impl Dialect for Responses {
         spell_item(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
     }
 }
+
+impl LogHabits for Responses {}
 
 fn is_call(kind: &str) -> Option<(Family, bool)> {
     CALLS.iter().find(|call| call.0 == kind).map(|call| (call.1, call.2))

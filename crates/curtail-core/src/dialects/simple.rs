@@ -1,7 +1,7 @@
 //! Any object with a role under one of the usual keys and a text under another. It has no tool calls. Another dialect that
 //! fits for certain takes precedence.
 
-use super::{Dialect, Fit, Item, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
@@ -47,7 +47,9 @@ impl Dialect for Simple {
         message.parts = blocks::content(text(item).map(|(_, text)| text), blocks::plain_block);
         Item::Message(message)
     }
+}
 
+impl DialectWriter for Simple {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text_key = anchor.and_then(text).map_or("content", |(key, _)| key);
         let (role_key, role) = anchor.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
@@ -63,6 +65,8 @@ impl Dialect for Simple {
         }
     }
 }
+
+impl LogHabits for Simple {}
 
 /// The role, if its name is known, and the key of the role.
 fn speaker(item: Value<'_>) -> Option<(&'static str, Role)> {

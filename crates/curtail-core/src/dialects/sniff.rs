@@ -92,7 +92,8 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
     }
     for &item in &flat {
         let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
-        let certain: Vec<_> = fits.iter().filter(|(_, fit)| *fit == Fit::Certain).collect();
+        let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
+        let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
         match (certain.as_slice(), decided) {
             ([(one, _)], None) => decided = Some(*one),
             ([(one, _)], Some(before)) if one.name() != before.name() => {

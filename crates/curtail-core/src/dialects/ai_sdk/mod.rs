@@ -4,7 +4,7 @@
 mod model;
 mod ui;
 
-use super::{Dialect, Fit, Item, Patch, blocks, inspect, otel};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
@@ -21,7 +21,7 @@ impl Dialect for AiSdk {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if item.get("role").is_none() || inspect::is_own(item) || item.get("parts").is_some_and(otel::is_own) {
+        if item.get("role").is_none() {
             return Fit::No;
         }
         if let Some(parts) = item.get("parts") {
@@ -55,17 +55,12 @@ impl Dialect for AiSdk {
         Item::Message(message)
     }
 
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
-        // messages of a generated text are in names the model as `modelId`.
-        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
-        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
-    }
-
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "instructions", "tools"])
     }
+}
 
+impl DialectWriter for AiSdk {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let parts = parts.join(",");
@@ -100,5 +95,14 @@ impl Dialect for AiSdk {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let list = message.get("content").or_else(|| message.get("parts"))?;
         blocks::prepend_parts(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+}
+
+impl LogHabits for AiSdk {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
+        // messages of a generated text are in names the model as `modelId`.
+        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
+        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
     }
 }

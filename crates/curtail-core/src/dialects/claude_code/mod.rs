@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::tree::{Sides, Tree};
-use super::{Dialect, Fit, Item, Patch, Remaining, anthropic};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic};
 use crate::json::{Text, Value};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown,
@@ -62,10 +62,6 @@ impl Dialect for ClaudeCode {
 
     fn signature(&self) -> &'static str {
         "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -130,6 +126,30 @@ impl Dialect for ClaudeCode {
         pin_states(items, &mut read);
         read
     }
+}
+
+impl DialectWriter for ClaudeCode {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        writing::spell(draft, anchor)
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        anthropic::spell_block(part)
+    }
+
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        TREE.name_drafts(layout, remaining);
+    }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        TREE.relink(layout, remaining)
+    }
+}
+
+impl LogHabits for ClaudeCode {
+    fn is_log(&self) -> bool {
+        true
+    }
 
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         let is_reply = item.get_text("type").is_some_and(|kind| kind.is("assistant"));
@@ -157,22 +177,6 @@ impl Dialect for ClaudeCode {
 
     fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
         trees::taken_back(items)
-    }
-
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        writing::spell(draft, anchor)
-    }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        anthropic::spell_block(part)
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
     }
 }
 

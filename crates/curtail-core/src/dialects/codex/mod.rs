@@ -9,7 +9,7 @@ mod history;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::{Dialect, Fit, Item, Patch, Remaining, blocks, responses};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, responses};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
@@ -28,10 +28,6 @@ impl Dialect for Codex {
 
     fn signature(&self) -> &'static str {
         "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -90,6 +86,39 @@ impl Dialect for Codex {
         let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
         base.into_iter().collect()
     }
+}
+
+impl DialectWriter for Codex {
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        if !layout.elements.iter().any(|item| history::takes_back(*item)) {
+            return Vec::new();
+        }
+        let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
+        history::recount(layout, &read, remaining.kept)
+    }
+
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let payload = spell_payload(draft);
+        match anchor {
+            // A draft next to a bare item is written without an envelope. Next to any other line, the envelope identifies
+            // the format.
+            Some(anchor) if anchor.get("payload").is_none() && responses::Responses.fit(anchor) != Fit::No => payload,
+            _ => {
+                let time = anchor.and_then(|anchor| anchor.get("timestamp")).map_or("null", Value::raw);
+                format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")
+            }
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
+    }
+}
+
+impl LogHabits for Codex {
+    fn is_log(&self) -> bool {
+        true
+    }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let payload =
@@ -126,34 +155,9 @@ impl Dialect for Codex {
         history::taken_back(items, &read).into_iter().map(|taken| (taken.event, taken.turns[0])).collect()
     }
 
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| history::takes_back(*item)) {
-            return Vec::new();
-        }
-        let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
-        history::recount(layout, &read, remaining.kept)
-    }
-
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         let sets = item.get_text("type").is_some_and(|kind| kind.is("turn_context"));
         item.get("payload").filter(|_| sets)?.get_text("model")
-    }
-
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let payload = spell_payload(draft);
-        match anchor {
-            // A draft next to a bare item is written without an envelope. Next to any other line, the envelope identifies
-            // the format.
-            Some(anchor) if anchor.get("payload").is_none() && responses::Responses.fit(anchor) != Fit::No => payload,
-            _ => {
-                let time = anchor.and_then(|anchor| anchor.get("timestamp")).map_or("null", Value::raw);
-                format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")
-            }
-        }
-    }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
     }
 }
 

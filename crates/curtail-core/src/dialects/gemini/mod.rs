@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use super::{Dialect, Fit, Item, Patch, blocks, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -88,12 +88,9 @@ impl Dialect for Gemini {
         let said = instruction.map(|content| content.get("parts").unwrap_or(content));
         blocks::texts(said).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
     }
+}
 
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
-        figures.map_or_else(|| recording::usage(item), usage::gemini)
-    }
-
+impl DialectWriter for Gemini {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let contents =
             items.iter().map(|item| item.some("content").filter(|content| content.is_object()).unwrap_or(*item));
@@ -130,6 +127,13 @@ impl Dialect for Gemini {
         let content = message.some("content").filter(|content| content.is_object()).unwrap_or(message);
         let list = content.get("parts").or_else(|| content.get("content"))?;
         blocks::prepend_parts(list, parts, |json| format!("{{\"text\":{json}}}"))
+    }
+}
+
+impl LogHabits for Gemini {
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
+        figures.map_or_else(|| recording::usage(item), usage::gemini)
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, anthropic, blocks, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolResult, Unknown,
@@ -70,19 +70,9 @@ impl Dialect for LangChain {
         });
         read.collect()
     }
+}
 
-    fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let body = body(item);
-        let reply = || usage::chat(body.some("response_metadata")?.some("token_usage")?);
-        body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let reply = body(item).some("response_metadata");
-        let named = reply.and_then(|reply| reply.get_text("model_name").or_else(|| reply.get_text("model")));
-        named.or_else(|| blocks::model(item))
-    }
-
+impl DialectWriter for LangChain {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, class) = match draft.role {
             Role::System | Role::Developer => ("system", "SystemMessage"),
@@ -115,6 +105,20 @@ impl Dialect for LangChain {
                 self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
             }
         }
+    }
+}
+
+impl LogHabits for LangChain {
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let body = body(item);
+        let reply = || usage::chat(body.some("response_metadata")?.some("token_usage")?);
+        body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let reply = body(item).some("response_metadata");
+        let named = reply.and_then(|reply| reply.get_text("model_name").or_else(|| reply.get_text("model")));
+        named.or_else(|| blocks::model(item))
     }
 }
 

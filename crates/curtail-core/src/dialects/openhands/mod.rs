@@ -6,7 +6,7 @@ mod stats;
 mod version0;
 mod version1;
 
-use super::{Dialect, Fit, Item, Patch, Remaining};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining};
 use crate::json::{Text, Value};
 use crate::transcript::{
     Draft, DraftPart, Layout, Message, PairingRules, PartOrigin, ProviderRules, ResultPlace, Role, Usage,
@@ -22,10 +22,6 @@ impl Dialect for OpenHands {
 
     fn signature(&self) -> &'static str {
         "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; or `source` and `action` with `args`, `observation` with `cause`"
-    }
-
-    fn is_log(&self) -> bool {
-        true
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -63,6 +59,33 @@ impl Dialect for OpenHands {
         condensation::mark(items, &mut read);
         read
     }
+}
+
+impl DialectWriter for OpenHands {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let before = anchor.filter(|anchor| anchor.get("kind").is_none() && !anchor.is_array());
+        match before {
+            Some(anchor) => version0::spell(draft, anchor),
+            None => version1::spell(draft, anchor),
+        }
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Verbatim(raw) => raw.clone(),
+            part => self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None),
+        }
+    }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        condensation::renumber(layout, remaining.kept)
+    }
+}
+
+impl LogHabits for OpenHands {
+    fn is_log(&self) -> bool {
+        true
+    }
 
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         version1::reply_id(item).or_else(|| version0::reply_id(item))
@@ -86,25 +109,6 @@ impl Dialect for OpenHands {
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
         condensation::kept(compaction, before)
-    }
-
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let before = anchor.filter(|anchor| anchor.get("kind").is_none() && !anchor.is_array());
-        match before {
-            Some(anchor) => version0::spell(draft, anchor),
-            None => version1::spell(draft, anchor),
-        }
-    }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None),
-        }
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        condensation::renumber(layout, remaining.kept)
     }
 }
 

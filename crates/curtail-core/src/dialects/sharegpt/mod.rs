@@ -3,7 +3,7 @@
 
 mod calls;
 
-use super::{Dialect, Fit, Item, Patch, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, Reread, ResultPlace, Role, Turns,
@@ -83,7 +83,9 @@ impl Dialect for ShareGpt {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "instruction", "input", "output", "tools"])
     }
+}
 
+impl DialectWriter for ShareGpt {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text = quote(&spoken(draft));
         if anchor.is_some_and(Value::is_array) {
@@ -124,6 +126,8 @@ impl Dialect for ShareGpt {
         blocks::prepend_texts(said, &inside.collect::<Vec<&str>>())
     }
 }
+
+impl LogHabits for ShareGpt {}
 
 fn as_message<'i, 'a>(item: &'i mut Item<'a>) -> Option<&'i mut Message<'a>> {
     if let Item::Message(message) = item { Some(message) } else { None }
