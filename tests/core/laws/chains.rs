@@ -6,11 +6,11 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cutter};
-use curtail_core::processors::{MessageRange, Repair, RepairMode};
+use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
-use super::check::{check_laws, reading};
+use super::check::{Stage, check_laws, check_stages, reading};
 use super::fixtures::{dialect_of, files, pieces};
 use super::generated::{frame, framings, speller, with_rules};
 use crate::spell::metadata::{self, NOTED};
@@ -218,6 +218,27 @@ fn a_stage_after_notes_names_messages_as_they_were_read() {
     let dropped: Vec<_> = dropped.map(|decision| (decision.message, decision.offset)).collect();
     let read = |at: usize| (Some(at), text.find(lines[at]));
     assert_eq!(dropped, [read(2), read(0), (None, None), read(3)]);
+}
+
+/// Without the newest message of Claude Code's log, an older tree is the newest.
+#[test]
+fn a_stage_reads_the_tree_that_is_the_newest_now() {
+    let line = |nth: u8, parent: &str, kind: &str, content: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"sessionId":"s","type":"{kind}","message":{{"role":"{kind}","content":[{content}]}},"uuid":"u{nth}"}}"#
+        ) + "\n"
+    };
+    let log = [
+        line(0, "null", "assistant", r#"{"type":"tool_use","id":"t","name":"Grep","input":{}}"#),
+        line(1, "null", "user", r#"{"type":"text","text":"Find the lamp."}"#),
+        line(2, "\"u1\"", "user", r#"{"type":"text","text":"And the rug."}"#),
+        line(3, "\"u0\"", "user", r#"{"type":"tool_result","tool_use_id":"t","content":"None."}"#),
+    ];
+    let stages: [Stage; 2] = [
+        Box::new(|| Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false })),
+        Box::new(|| Chain::default().then(SlidingWindow { size: 1, ..SlidingWindow::default() })),
+    ];
+    check_stages(&stages, Some("claude-code"), Framing::Lines, &log.concat()).unwrap();
 }
 
 proptest! {

@@ -57,7 +57,8 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     let document = Document::parse_log(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
     let mut seen = Seen { items: Vec::new(), faults: Vec::new(), positional: Vec::new(), tokens: 0, speaking: 0 };
     let counting = Counting::new(tokenizer());
-    for (_, transcript) in reading.transcripts(&document).expect("what we write is a transcript") {
+    // What is left can be an item that is no message: every command says so.
+    for (_, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
         let messages = &transcript.messages;
         let spelt = |at: PartRef| messages[at.message].value().map(unlinked).unwrap_or_default();
         seen.items.extend(messages.iter().filter_map(curtail_core::transcript::Message::value).map(unlinked));

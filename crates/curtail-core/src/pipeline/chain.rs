@@ -10,7 +10,7 @@ use crate::processors::{
     KnownFaults, OnSummary, Plan, Processor, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View,
     apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message};
+use crate::transcript::{Layout, Message, Standing};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -123,10 +123,10 @@ impl Chain {
         mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, ProcessorError> {
         let thoughts = steps.thoughts;
-        let boundaries = boundaries(&messages);
+        let read_from = ReadFrom::messages(&messages);
         let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first };
         for stage in self.stages.iter().skip(steps.first) {
-            if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, boundaries) {
+            if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, read_from) {
                 break;
             }
             run.next += 1;
@@ -155,13 +155,13 @@ impl Chain {
         Ok(run)
     }
 
-    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a boundary is gone that
-    /// the other messages are read by, or a message of the user became one of the application.
-    fn pauses_before(&self, next: usize, messages: &[Message<'_>], boundaries: usize) -> bool {
+    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a message is gone that the
+    /// others are read from, or a message of the user became one of the application.
+    fn pauses_before(&self, next: usize, messages: &[Message<'_>], read_from: ReadFrom) -> bool {
         let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
         writes(next)
             || next.checked_sub(1).is_some_and(writes)
-            || self::boundaries(messages) < boundaries
+            || read_from.is_lost_in(messages)
             || messages.iter().any(Message::lost_its_user)
     }
 }
@@ -323,8 +323,28 @@ impl Stage {
     }
 }
 
-fn boundaries(messages: &[Message<'_>]) -> usize {
-    messages.iter().filter(|message| message.boundary).count()
+/// Messages by which it is known whether the others are read.
+#[derive(Clone, Copy)]
+struct ReadFrom {
+    /// The number of boundaries.
+    boundaries: usize,
+    /// Index of the newest message of the main conversation, if there are turns that were rolled back: in a log that is a tree,
+    /// they are those that do not lead to it.
+    newest: Option<usize>,
+}
+
+impl ReadFrom {
+    fn messages(messages: &[Message<'_>]) -> Self {
+        let boundaries = messages.iter().filter(|message| message.boundary).count();
+        let has_rolled_back = messages.iter().any(|message| message.standing == Standing::RolledBack);
+        let mut newest = messages.iter().rev().filter(|message| has_rolled_back && message.thread == 0);
+        Self { boundaries, newest: newest.find_map(Message::source_index) }
+    }
+
+    fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
+        let now = Self::messages(messages);
+        now.boundaries < self.boundaries || now.newest.is_some() && now.newest != self.newest
+    }
 }
 
 /// The number of messages besides system and developer messages.
