@@ -90,6 +90,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "sessions",
+        &[
+            ("curtail sessions --since 7d", "list the sessions of the last week"),
+            ("curtail sessions --tokens --sort tokens -n 5", "list the five with the most tokens"),
+            ("curtail sessions --project . --format paths", "print the paths of a project's"),
+        ],
+    ),
+    (
         "show",
         &[
             ("curtail show chat.jsonl", "list messages, parts and pairs"),

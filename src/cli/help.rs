@@ -12,7 +12,7 @@ use super::options::signed;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Cut", &["window", "limit", "split", "filter", "summarize", "repair", "run"]),
     ("Check", &["check", "rule", "schema"]),
-    ("Look", &["view", "show", "count", "replay", "dialects", "tokenizers"]),
+    ("Look", &["sessions", "view", "show", "count", "replay", "dialects", "tokenizers"]),
     ("Remember", &["memory", "store"]),
     ("Set up", &["init", "config", "completions", "man"]),
 ];
@@ -98,6 +98,7 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
     ),
     (&["check", "replay"], &["jobs", "quiet", "verbose", "progress", "color"]),
     (&["view", "show", "count"], &["jobs", "verbose", "color"]),
+    (&["sessions"], &["quiet", "verbose", "color"]),
 ];
 
 /// `root` with grouped commands, examples and short pages.

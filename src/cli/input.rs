@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 
 use super::environment::Environment;
 use super::report;
+use super::sessions::machine::named_path;
 use crate::batch::{InputOptions, OnError};
 use crate::cli::options::{Choice, REPAIR_MODES, one_of, repairs};
 use crate::console;
@@ -52,8 +54,8 @@ const THINKING: &[Choice<Thinking>] = &[
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Input {
-    /// Files, directories or globs; `-` or none for standard input
-    #[arg(value_name = "PATH")]
+    /// Files, directories, globs or sessions (`@last`); `-` or none for standard input
+    #[arg(value_name = "PATH", value_parser = OsStringValueParser::new().try_map(|given| named_path(&given)))]
     pub(super) paths: Vec<PathBuf>,
 
     /// Find only files that match GLOB in directories

@@ -32,6 +32,7 @@ mod report;
 mod rule;
 mod run;
 mod schema;
+mod sessions;
 mod show;
 mod split;
 mod split_map;
@@ -90,6 +91,7 @@ impl Cli {
             Command::Replay(args) => replay::run(args, &self.global),
             Command::Tokenizers(args) => tokenizers::run(args),
             Command::Summarize(args) => args.run(&self.global),
+            Command::Sessions(args) => sessions::run(args, &self.global),
             Command::Show(args) => show::run(args, &self.global),
             Command::View(args) => view::run(args, &self.global),
             Command::Dialects(args) => dialects::run(args),
@@ -140,6 +142,7 @@ commands! {
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::Args>),
     "tokenizers", "List the tokenizers and their models" => Tokenizers(tokenizers::Args),
     "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::Args>),
+    "sessions", "List the sessions that coding agents keep on this machine, newest first" => Sessions(sessions::Args),
     "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::Args),
     "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::Args>),
     "dialects", "List the dialects and how each is detected" => Dialects(dialects::Args),

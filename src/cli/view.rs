@@ -13,6 +13,7 @@ use super::input::{Global, Input, is_standard};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
 use crate::cli::options::{CountingOptions, Tokens};
+use crate::console;
 use crate::view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
 use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
@@ -43,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", requires = "config", help_heading = "Policy")]
     agent: Option<String>,
 
-    /// Write the page to FILE; `-` is standard output
+    /// Write the page to FILE; `-` is standard output. On a terminal, a page without FILE is opened
     #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -160,6 +161,11 @@ impl Viewer {
 
 /// Views the input.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    if args.output.as_deref().is_some_and(is_standard) && console::out_is_terminal() {
+        anyhow::bail!(
+            "a page is not for a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
+        );
+    }
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };

@@ -30,6 +30,7 @@ mod quality;
 mod replay;
 mod run;
 mod server;
+mod sessions;
 mod site;
 #[path = "../core/spell/mod.rs"]
 mod spell;

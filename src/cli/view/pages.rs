@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::spool::Spool;
+use crate::cli::report;
 use crate::console;
 use crate::view::{LIST_END, Listed, Rendered, page};
 use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
@@ -135,22 +136,34 @@ impl Pages {
         Ok(text)
     }
 
-    /// Writes the page, or the index of the pages, and opens it if asked to.
+    /// Writes the page, or the index of the pages, and opens it if asked to. A terminal shows no page: instead of printing one
+    /// there, it is written to a temporary file and opened.
     pub(super) fn finish(mut self, open: bool) -> anyhow::Result<()> {
+        let on_terminal = self.directory.is_none() && self.output.is_none() && !open && console::out_is_terminal();
         let path = match (&self.directory, self.output.clone()) {
             (Some(directory), _) => Some(directory.join("index.html")),
             (None, Some(path)) => Some(path),
-            (None, None) if open => Some(temporary()?),
+            (None, None) if open || on_terminal => Some(temporary()?),
             (None, None) => None,
         };
         // A closed pipe is not an error.
         let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
-        let force = self.force || open && self.directory.is_none();
+        let force = self.force || (open || on_terminal) && self.directory.is_none();
         let scratch = std::mem::take(&mut self.scratch);
         write(&path, force, &scratch, |put| self.put(put))?;
-        if open {
-            let shown = path.canonicalize().unwrap_or(path);
-            open::that_detached(&shown).with_context(|| format!("{}: no browser could be started", shown.display()))?;
+        if !open && !on_terminal {
+            return Ok(());
+        }
+        let shown = path.canonicalize().unwrap_or(path);
+        match open::that_detached(&shown) {
+            Err(_) if on_terminal => report::note(&format!(
+                "the page is in {}, and no browser could be started; open it, write it with -o FILE, or print it with --text",
+                shown.display()
+            )),
+            opened => opened.with_context(|| format!("{}: no browser could be started", shown.display()))?,
+        }
+        if on_terminal {
+            console::out(&format!("{}\n", shown.display()))?;
         }
         Ok(())
     }

@@ -72,6 +72,32 @@ fn on_terminal(place: &Place, variables: &[(&str, &str)]) -> String {
     text(&script.output().unwrap().stdout)
 }
 
+/// What a terminal shows of a page, and the status; `path` is where the browser is looked for.
+fn page_on_terminal(place: &Place, flags: &str, path: &str) -> (String, bool) {
+    let line = format!("{} view chat.jsonl {flags}", program());
+    let mut script = Command::new("/usr/bin/script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(place.path("")).stdin(Stdio::null());
+    let output = script.env("PATH", path).env("TMPDIR", place.path("")).env("SHELL", "/bin/sh").output().unwrap();
+    (text(&output.stdout), output.status.success())
+}
+
+#[test]
+fn a_page_is_never_printed_on_a_terminal() {
+    let place = Place::new();
+    place.write("chat.jsonl", CHAT.as_bytes());
+    let noted = place.path("opened");
+    install(&place, "xdg-open", &format!("printf '%s\\n' \"$@\" > '{}'", noted.display()));
+    let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
+    let (shown, done) = page_on_terminal(&place, "", &path);
+    assert!(done && !shown.contains('<'), "{shown}");
+    let opened = written(&noted).trim_end().to_owned();
+    assert!(fs::read_to_string(&opened).unwrap().contains("At 17:58.") && shown.contains(&opened), "{shown}");
+    let (shown, done) = page_on_terminal(&place, "", &place.path("").display().to_string());
+    assert!(done && !shown.contains('<') && shown.contains("no browser could be started; open it"), "{shown}");
+    let (shown, done) = page_on_terminal(&place, "-o -", &path);
+    assert!(!done && shown.contains("a page is not for a terminal"), "{shown}");
+}
+
 #[test]
 fn a_terminal_has_a_pager() {
     let place = Place::new();

@@ -1,0 +1,349 @@
+//! `curtail sessions`: the sessions that the agents of this machine keep, the newest first.
+
+mod head;
+pub(crate) mod machine;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::ValueEnum;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use self::head::{Head, Sums};
+use self::machine::{Machine, Session};
+use super::input::Global;
+use super::options::CountingOptions;
+use super::report;
+use crate::console;
+use curtail_core::dialects::{AGENTS, Agent, agent_named, iso_8601};
+use curtail_core::suggest::unknown;
+use curtail_core::visible::one_line;
+
+/// List the sessions that coding agents keep on this machine, newest first
+///
+/// Other commands take a session by its name instead of a path: `@last` is the newest one, `@codex` the newest of Codex, and
+/// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, and nothing is written.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor
+    #[arg(long, value_name = "NAME")]
+    agent: Vec<String>,
+
+    /// List only sessions of a project: those that worked in DIR or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+
+    /// List only sessions that were used in the last 30m, 12h, 7d or 2w
+    #[arg(long, value_name = "TIME")]
+    since: Option<Since>,
+
+    /// List at most N sessions (0 = all) [default: 20 in a table, otherwise all]
+    #[arg(short = 'n', value_name = "N")]
+    count: Option<usize>,
+
+    /// Order of the list
+    #[arg(long, value_enum, value_name = "KEY", default_value = "time")]
+    sort: Sort,
+
+    /// Count messages and tokens, for which whole sessions are read
+    #[arg(long)]
+    tokens: bool,
+
+    /// Format of the list
+    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+}
+
+/// `--since`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Since(Duration);
+
+impl std::str::FromStr for Since {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = [("m", 60), ("h", 3_600), ("d", 86_400), ("w", 604_800)];
+        let read = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
+        let time = read.and_then(|(number, seconds)| number.parse::<u64>().ok()?.checked_mul(seconds));
+        time.map(Duration::from_secs).map(Self).ok_or("expected a time such as 30m, 12h, 7d or 2w")
+    }
+}
+
+/// `--sort`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// The one used last first
+    Time,
+    /// The one with the most tokens first
+    Tokens,
+    /// The largest file first
+    Size,
+}
+
+/// `--format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Table,
+    /// One JSON object
+    Json,
+    /// The path of each session on a line
+    Paths,
+    /// The paths, each followed by a zero byte, for `xargs -0`
+    Paths0,
+}
+
+/// A session with what was read of it.
+struct Listed {
+    /// Its name for other commands.
+    name: String,
+    session: Session,
+    head: Head,
+    sums: Option<Sums>,
+}
+
+/// The list as JSON.
+#[derive(Serialize)]
+struct Report<'l> {
+    version: u8,
+    sessions: Vec<Entry<'l>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'l> {
+    name: &'l str,
+    agent: &'static str,
+    dialect: &'static str,
+    project: Option<&'l str>,
+    prompt: Option<&'l str>,
+    modified: String,
+    messages: Option<usize>,
+    tokens: Option<usize>,
+    bytes: u64,
+    path: std::borrow::Cow<'l, str>,
+}
+
+/// Lists the sessions.
+pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let agents = args.agents()?;
+    let mut listed = named(Machine::of_process().sessions(&[]));
+    let now = now(global);
+    listed.retain(|one| agents.is_empty() || agents.contains(&one.session.agent));
+    if let Some(Since(time)) = args.since {
+        listed.retain(|one| {
+            now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
+        });
+    }
+    let most = args.count.unwrap_or(if args.format == Format::Table { 20 } else { 0 });
+    if args.sort == Sort::Size {
+        listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
+    }
+    // Heads tell the project, and sums the order: without them, those that are not listed are not read.
+    let late = args.project.is_some() || args.sort == Sort::Tokens;
+    let mut total = listed.len();
+    if !late && most > 0 {
+        listed.truncate(most);
+    }
+    args.read(&mut listed, global)?;
+    if late {
+        total = listed.len();
+        listed.truncate(if most > 0 { most } else { total });
+    }
+    args.print(&listed, now)?;
+    if listed.len() < total && args.format == Format::Table && !global.quiet {
+        report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn now(global: &Global) -> SystemTime {
+    let fixed =
+        global.environment.source_date_epoch.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    fixed.unwrap_or_else(SystemTime::now)
+}
+
+/// The sessions, the newest first, each with its name for other commands.
+fn named(sessions: Vec<Session>) -> Vec<Listed> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let named = sessions.into_iter().map(|session| {
+        let word = session.agent.words[0];
+        let at = counts.iter().position(|(known, _)| *known == word).unwrap_or_else(|| {
+            counts.push((word, 0));
+            counts.len() - 1
+        });
+        counts[at].1 += 1;
+        let name = if counts[at].1 == 1 { format!("@{word}") } else { format!("@{word}:{}", counts[at].1) };
+        Listed { name, session, head: Head::default(), sums: None }
+    });
+    named.collect()
+}
+
+impl Args {
+    fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
+        let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
+        let agent = |name: &String| {
+            agent_named(name).ok_or_else(|| anyhow::anyhow!(unknown("there is no agent", name, &known)))
+        };
+        self.agent.iter().map(agent).collect()
+    }
+
+    /// Reads what is shown, and leaves out other projects and what cannot be read.
+    fn read(&self, listed: &mut Vec<Listed>, global: &Global) -> anyhow::Result<()> {
+        let project = self.project.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+        if matches!(self.format, Format::Paths | Format::Paths0) && project.is_none() && self.sort != Sort::Tokens {
+            return Ok(());
+        }
+        let counting = (self.tokens || self.sort == Sort::Tokens).then(|| self.counting.counting()).transpose()?;
+        let failed: Vec<Option<String>> = listed
+            .par_iter_mut()
+            .map(|one| {
+                match Head::read(&one.session) {
+                    Ok(head) => one.head = head,
+                    Err(error) => return Some(format!("{}: {error}", one.session.path.display())),
+                }
+                let is_listed = project.as_ref().is_none_or(|folder| one.is_in(folder));
+                one.sums =
+                    counting.as_ref().filter(|_| is_listed).and_then(|counting| Sums::count(&one.session, counting));
+                None
+            })
+            .collect();
+        for why in failed.iter().flatten().filter(|_| global.verbose) {
+            report::note(&format!("passed over: {why}"));
+        }
+        let mut read = failed.iter();
+        listed.retain(|_| read.next().is_some_and(Option::is_none));
+        listed.retain(|one| project.as_ref().is_none_or(|folder| one.is_in(folder)));
+        if self.sort == Sort::Tokens {
+            listed.sort_by_key(|one| std::cmp::Reverse(one.sums.map_or(0, |sums| sums.tokens)));
+        }
+        Ok(())
+    }
+
+    fn print(&self, listed: &[Listed], now: SystemTime) -> anyhow::Result<()> {
+        match self.format {
+            Format::Table => console::out(&table(listed, now))?,
+            Format::Json => {
+                let report = Report { version: 1, sessions: listed.iter().map(Listed::entry).collect() };
+                console::out_json(&(serde_json::to_string(&report)? + "\n"))?;
+            }
+            Format::Paths | Format::Paths0 => {
+                let end = if self.format == Format::Paths { '\n' } else { '\0' };
+                let paths = listed.iter().map(|one| format!("{}{end}", one.session.path.display()));
+                console::data(&paths.collect::<String>())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Listed {
+    fn is_in(&self, folder: &Path) -> bool {
+        self.head.project.as_ref().is_some_and(|own| Path::new(own).starts_with(folder))
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Entry {
+            name: &self.name,
+            agent: self.session.agent.name,
+            dialect: self.session.agent.dialect,
+            project: self.head.project.as_deref(),
+            prompt: self.head.prompt.as_deref(),
+            modified: iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            messages: self.sums.map(|sums| sums.messages),
+            tokens: self.sums.map(|sums| sums.tokens),
+            bytes: self.session.size,
+            path: self.session.path.to_string_lossy(),
+        }
+    }
+}
+
+fn table(listed: &[Listed], now: SystemTime) -> String {
+    if listed.is_empty() {
+        return String::from("no sessions\n");
+    }
+    let has_sums = listed.iter().any(|one| one.sums.is_some());
+    let mut rows: Vec<Vec<String>> = vec![["name", "used", "size"].map(String::from).to_vec()];
+    if has_sums {
+        rows[0].extend(["messages", "tokens"].map(String::from));
+    }
+    rows[0].extend(["project", "first prompt", "path"].map(String::from));
+    for one in listed {
+        let mut row = vec![one.name.clone(), age(now, one.session.modified), size(one.session.size)];
+        if has_sums {
+            let shown = |number: fn(Sums) -> usize| one.sums.map_or_else(String::new, |sums| number(sums).to_string());
+            row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
+        }
+        let project = one.head.project.as_deref().unwrap_or_default();
+        let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
+        row.push(clipped(&one_line(project), 20));
+        row.push(clipped(&one_line(one.head.prompt.as_deref().unwrap_or("(none in its beginning)")), 48));
+        row.push(one.session.path.display().to_string());
+        rows.push(row);
+    }
+    let widths: Vec<usize> =
+        (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
+    let last = widths.len() - 1;
+    let numbers = 1..if has_sums { 5 } else { 3 };
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(at, cell)| match at {
+            at if at == last => cell.clone(),
+            at if numbers.contains(&at) => format!("{cell:>width$}", width = widths[at]),
+            at => format!("{cell:<width$}", width = widths[at]),
+        });
+        cells.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A text that is cut to `most` characters.
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// How long ago something was, such as `3 h ago`.
+fn age(now: SystemTime, then: SystemTime) -> String {
+    let seconds = now.duration_since(then).map_or(0, |age| age.as_secs());
+    match seconds {
+        0..60 => String::from("now"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Since, age, clipped, size};
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn times_and_sizes_are_short() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000);
+        let ago = |seconds| age(now, now - Duration::from_secs(seconds));
+        assert_eq!([ago(5), ago(3_599), ago(7_300), ago(200_000)], ["now", "59 min ago", "2 h ago", "2 d ago"]);
+        assert_eq!(age(now, now + Duration::from_secs(9)), "now");
+        assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
+        assert_eq!((clipped("short", 5), clipped("longer", 5)), (String::from("short"), String::from("long…")));
+        assert_eq!("2w".parse(), Ok(Since(Duration::from_hours(336))));
+        for wrong in ["", "d", "7", "7x", "99999999999999999999d"] {
+            assert!(wrong.parse::<Since>().is_err(), "{wrong}");
+        }
+    }
+}
