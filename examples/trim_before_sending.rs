@@ -1,49 +1,45 @@
 //! Cuts a chat request to size before it is sent: the newest messages stay, and no tool call loses its result.
 
-use std::error::Error;
 use std::io::Write as _;
 
-use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, Cutter};
-use curtail_core::processors::{HistoryWindow, Keep, WindowUnit};
+use curtail_core::{Cutter, Error, LimitPolicy, WindowPolicy};
+use serde_json::{Value, json};
 
-const REQUEST: &str = r#"{"model": "gpt-4o", "messages": [
-  {"role": "system", "content": "You answer in one sentence."},
-  {"role": "user", "content": "When does the first train leave?"},
-  {"role": "assistant", "content": null, "tool_calls": [
-    {"id": "call_1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}}]},
-  {"role": "tool", "tool_call_id": "call_1", "content": "05:12"},
-  {"role": "assistant", "content": "At 05:12."},
-  {"role": "user", "content": "And the last one?"}]}
-"#;
-
-/// The request with at most the last `size` messages, its instructions and whole pairs of calls and results.
-fn trimmed(request: &str, size: usize) -> Result<String, Box<dyn Error>> {
-    let window = HistoryWindow {
-        size,
-        unit: WindowUnit::Items,
-        max_expansion: None,
-        cap_in_flight: false,
-        keep: Keep::default(),
-    };
-    let cutter = Cutter { chain: Chain::default().then(window), ..Cutter::default() };
-    let reading = Reading::new(Framing::Document, Some("openai"), None)?;
-    let mut sent = String::new();
-    cutter.cut(&reading, request, &mut sent)?;
-    Ok(sent)
+/// The messages of a request, as a program holds them.
+fn messages() -> Vec<Value> {
+    let call = json!({"id": "call_1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}});
+    vec![
+        json!({"role": "system", "content": "You answer in one sentence."}),
+        json!({"role": "user", "content": "When does the first train leave?"}),
+        json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+        json!({"role": "tool", "tool_call_id": "call_1", "content": "05:12"}),
+        json!({"role": "assistant", "content": "At 05:12."}),
+        json!({"role": "user", "content": "And the last one?"}),
+    ]
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    write!(std::io::stdout(), "{}", trimmed(REQUEST, 2)?)?;
+/// At most the last `size` messages before the question, within 8,000 tokens; instructions stay, and pairs stay whole.
+fn trimmed(messages: Vec<Value>, size: usize) -> Result<Vec<Value>, Error> {
+    let window = WindowPolicy::last(size);
+    let cutter = Cutter::builder().window(window).limit(LimitPolicy::tokens(8_000)).dialect("openai").build()?;
+    cutter.cut_values(messages)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let request = json!({"model": "gpt-4o", "messages": trimmed(messages(), 2)?});
+    writeln!(std::io::stdout(), "{request:#}")?;
     Ok(())
 }
 
 #[test]
-fn the_request_is_shorter_and_keeps_its_instructions_and_its_question() -> Result<(), Box<dyn Error>> {
-    let sent = trimmed(REQUEST, 2)?;
-    assert!(sent.len() < REQUEST.len(), "{sent}");
-    assert!(sent.contains("You answer in one sentence.") && sent.contains("And the last one?"), "{sent}");
-    assert_eq!(sent.contains("tool_calls"), sent.contains("tool_call_id"), "{sent}");
-    assert_eq!(trimmed(REQUEST, 100)?, REQUEST);
+fn the_request_is_shorter_and_keeps_its_instructions_and_its_question() -> Result<(), Error> {
+    let sent = trimmed(messages(), 2)?;
+    let said = |message: &Value| message["content"].as_str().map(str::to_owned);
+    assert!(sent.len() < messages().len(), "{sent:?}");
+    assert_eq!(sent.first().and_then(said).as_deref(), Some("You answer in one sentence."));
+    assert_eq!(sent.last().and_then(said).as_deref(), Some("And the last one?"));
+    let has = |key: &str| sent.iter().any(|message| message.get(key).is_some());
+    assert_eq!(has("tool_calls"), has("tool_call_id"));
+    assert_eq!(trimmed(messages(), 100)?, messages());
     Ok(())
 }

@@ -8,10 +8,21 @@ fn main() -> ExitCode {
         use std::sync::atomic::Ordering::Relaxed;
         curtail::note_closed_streams(start::INPUT_CLOSED.load(Relaxed), start::CLOSED.load(Relaxed));
     }
+    keep_caught_panics_quiet();
     #[cfg(debug_assertions)]
     return work::counted(curtail::run_program);
     #[cfg(not(debug_assertions))]
     curtail::run_program()
+}
+
+/// Prints nothing about a panic that becomes an error, such as that of a library that reads a damaged file.
+fn keep_caught_panics_quiet() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !curtail_core::error::catches_panics() {
+            print(panic);
+        }
+    }));
 }
 
 /// What can be seen only before the runtime of the language starts, which opens `/dev/null` in place of a closed stream.

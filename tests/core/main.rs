@@ -9,9 +9,11 @@
     reason = "a test may stop at what it did not expect, and say what it runs"
 )]
 
+mod api;
 mod dialects;
 mod json;
 mod laws;
+mod library;
 mod properties;
 mod replay;
 mod spell;

@@ -5,32 +5,29 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::steps;
 
 thread_local! {
     /// Whether this thread runs code whose panic is not printed, because it becomes an error.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code of a library that may panic on a damaged file. Nothing is printed about a panic, which is returned.
+/// Runs code of a library that may panic on a damaged file, and returns the panic. A program whose panic hook asks
+/// [`catches_panics`] prints nothing about it.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let other = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
-                other(panic);
-            }
-        }));
-    });
     let before = QUIET.replace(true);
     let done = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(before);
     done
 }
 
-use crate::steps;
+/// Whether a panic of this thread is caught and becomes an error, so that a panic hook has nothing to print.
+#[must_use]
+pub fn catches_panics() -> bool {
+    QUIET.get()
+}
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,48 @@
 //! Cuts transcripts of language models to size without breaking their tool calls.
+//!
+//! A [`Cutter`] is told what to do, and then cuts texts or values in any of two dozen formats. Which format it is, and how the
+//! transcripts are laid out in the text, is detected. What is kept is kept byte for byte, and no tool call is left without its
+//! result, or a result without its call.
+//!
+//! ```
+//! use curtail_core::{Approximate, Cutter, LimitPolicy, PartKind, Source, WindowPolicy, check};
+//!
+//! let chat = concat!(
+//!     "{\"role\":\"system\",\"content\":\"Answer in one sentence.\"}\n",
+//!     "{\"role\":\"user\",\"content\":\"When does the first train leave?\"}\n",
+//!     "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"timetable\",\"arguments\":\"{}\"}}]}\n",
+//!     "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"05:12\"}\n",
+//!     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+//!     "{\"role\":\"user\",\"content\":\"And the last one?\"}\n",
+//! );
+//!
+//! // Read: messages, parts and pairs.
+//! let source = Source::parse(chat)?;
+//! let transcripts = source.transcripts()?;
+//! let parts = transcripts[0].messages().flat_map(|message| message.parts());
+//! let call = parts.into_iter().find(|part| part.kind() == PartKind::ToolCall).expect("a call");
+//! assert_eq!(call.other_half().map(|result| result.text().into_owned()).as_deref(), Some("05:12"));
+//!
+//! // Cut: instructions and the newest messages stay, pairs stay whole.
+//! let cutter = Cutter::builder()
+//!     .window(WindowPolicy::last(3).sliding())
+//!     .limit(LimitPolicy::tokens(1_000))
+//!     .tokenizer(Approximate::default())
+//!     .build()?;
+//! let mut shorter = Vec::new();
+//! let report = cutter.write(chat, &mut shorter)?;
+//! assert_eq!((report.messages_before, report.messages_after), (6, 3));
+//! assert_eq!(report.explanations[2].to_string(), "message 2 (assistant, tool call of \"timetable\"): dropped: outside the last 3 items");
+//!
+//! // Check: what a provider would refuse.
+//! assert!(check(std::str::from_utf8(&shorter)?).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Values go in and out as well ([`Cutter::cut_values`]), and a [`Policy`] of your own sees every dialect alike. Nothing here
+//! opens a file, and nothing changes the process: no hooks, no globals.
+//!
+//! Modules that are not listed here belong to the program `curtail` and may change in every release.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +62,7 @@ pub mod error;
 pub mod globs;
 #[doc(hidden)]
 pub mod json;
+mod library;
 #[doc(hidden)]
 pub mod pipeline;
 #[doc(hidden)]
@@ -30,3 +75,13 @@ pub mod suggest;
 pub mod transcript;
 #[doc(hidden)]
 pub mod visible;
+
+pub use checks::{Finding, FindingPlace, Level, Rule};
+pub use counting::{Approximate, Tokenizer};
+pub use dialects::Framing;
+pub use library::{
+    Action, Cutter, CutterBuilder, Error, Explanation, LimitPolicy, MessageView, PartKind, PartView, Place, Policy,
+    Report, Source, ToolPolicy, TranscriptView, WindowPolicy, check,
+};
+pub use processors::{Overflow, RepairMode, StripKind, WindowUnit};
+pub use transcript::Role;

@@ -238,11 +238,17 @@ fn without_marker<'t>(text: Cow<'t, str>, marked: &str) -> Cow<'t, str> {
 /// A line without anything that a CI runner takes for a command.
 fn without_command(line: &str) -> String {
     let mut line = without_marker(Cow::Borrowed(line), MARKED).into_owned();
-    let plain = anstream::adapter::strip_str(&line).to_string();
-    if plain.trim_start().starts_with("::") {
+    if without_colors(&line).trim_start().starts_with("::") {
         line = line.replacen(':', "\u{27e8}U+003A\u{27e9}", 1);
     }
     line
+}
+
+/// A line without the codes of colors, the only ones that [`keeping_colors`] keeps.
+fn without_colors(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 #[cfg(test)]

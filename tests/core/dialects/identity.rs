@@ -1,6 +1,6 @@
 //! Nothing to do is the identity, byte for byte.
 
-use curtail_core::dialects::{Reading, detect_framing};
+use curtail_core::dialects::{ReadError, Reading, detect_framing};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
@@ -15,7 +15,7 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
         let cutter = Cutter { chain, explain: false, counting: None };
         pieces(&file.text, framing).into_iter().find_map(|piece| {
             let mut text = String::new();
-            match cutter.cut(&reading, piece, &mut text) {
+            match cutter.cut(&reading, piece, &mut text).map_err(ReadError::from) {
                 Err(error) => Some(format!("{}: {}: {}", file.name, error.offset, error.what)),
                 Ok(_) => Some(text).filter(|text| text != piece).map(|text| format!("{}: became {text}", file.name)),
             }

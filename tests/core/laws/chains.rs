@@ -5,7 +5,7 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, CutError, Cutter};
 use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
@@ -72,7 +72,10 @@ impl Piece<'_> {
         match (Cutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
             Ok(cut) => Some((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
             // Where no message is left, there is nothing to cut again: every command says so.
-            Err(error) => error.what.starts_with("no message was read").then(|| (text.to_owned(), Vec::new())),
+            Err(CutError::Read(error)) if error.what.starts_with("no message was read") => {
+                Some((text.to_owned(), Vec::new()))
+            }
+            Err(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The laws themselves, as checks of one chain on one text.
 
-use curtail_core::dialects::{Framing, Reading};
+use curtail_core::dialects::{Framing, ReadError, Reading};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{Counting, View};
@@ -22,7 +22,7 @@ pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &st
     let reading = reading(dialect, framing);
     let mut out = String::new();
     let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
-    match done {
+    match done.map_err(ReadError::from) {
         // Where no message is left, there is nothing to cut again: every command says so.
         Err(error) if error.what.starts_with("no message was read") => Ok(text.to_owned()),
         Err(error) => Err(TestCaseError::fail(error.what)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use curtail_core::dialects::{Dialect, Framing, Reading};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cut, Cutter, Splitting, Window};
 use curtail_core::processors::{
@@ -47,7 +47,7 @@ fn cut(split: &Split, reading: &Reading, text: &str) -> Result<(Cut, String), St
     let chain = Chain { splitting, thinking: Thinking::Keep, ..Chain::default() };
     let cutter = Cutter { chain, explain: true, counting: None };
     let mut out = String::new();
-    let done = cutter.cut(reading, text, &mut out).map_err(|error| error.what)?;
+    let done = cutter.cut(reading, text, &mut out).map_err(|error| ReadError::from(error).what)?;
     Ok((done, out))
 }
 

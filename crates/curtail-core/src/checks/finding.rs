@@ -46,6 +46,7 @@ pub struct Finding {
     /// Where the other half of the pair, or the message in conflict, is.
     pub other: Option<FindingPlace>,
     /// The line to show.
+    #[doc(hidden)]
     pub excerpt: Excerpt,
 }
 
@@ -78,6 +79,7 @@ impl FindingPlace {
 impl Finding {
     /// The same finding when the examined text is the row of a table: `line` is its number in the file, `row` its place in
     /// words.
+    #[doc(hidden)]
     #[must_use]
     pub fn in_row(mut self, line: usize, text: &str, row: &str) -> Self {
         put_in_row(&mut self.at, line, text);
@@ -89,6 +91,7 @@ impl Finding {
     }
 
     /// The same finding when the examined text begins `lines` lines and `bytes` bytes into its file.
+    #[doc(hidden)]
     #[must_use]
     pub fn moved(mut self, lines: usize, bytes: isize) -> Self {
         self.at.moved(lines, bytes);

@@ -155,6 +155,7 @@ impl Detection<'_> {
 
 impl Finding {
     /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
+    #[doc(hidden)]
     #[must_use]
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);

@@ -23,6 +23,7 @@ pub enum Level {
 
 impl Level {
     /// The level's name, as flags and configurations spell it.
+    #[doc(hidden)]
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -25,6 +25,7 @@ pub struct Rule {
     /// The name of the fault, so that "allow orphan-result" reads as a sentence.
     pub name: &'static str,
     /// The group that the rule belongs to.
+    #[doc(hidden)]
     pub group: Group,
     /// The level of a finding unless flags or a configuration change it.
     pub level: Level,
@@ -35,14 +36,19 @@ pub struct Rule {
     /// What to do about it; reads after "help: ".
     pub help: &'static str,
     /// What providers answer to such a transcript, by the name of the format that they accept.
+    #[doc(hidden)]
     pub answers: &'static [(&'static str, &'static str)],
     /// The flags with which `check` reports the bad example, for a rule that is off or needs a number.
+    #[doc(hidden)]
     pub flags: &'static str,
     /// A file in which this rule, and no other, has a finding.
+    #[doc(hidden)]
     pub bad: &'static str,
     /// The same file without the fault: no rule has a finding in it.
+    #[doc(hidden)]
     pub good: &'static str,
     /// What detects the fault.
+    #[doc(hidden)]
     pub detector: Detector,
 }
 
@@ -142,12 +148,14 @@ fn short_code(key: &str) -> Option<&'static str> {
 
 impl Rule {
     /// The rule's position in [`ALL`].
+    #[doc(hidden)]
     #[must_use]
     pub fn index(&self) -> usize {
         ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())
     }
 
     /// What the provider called `name` answers, where it is known.
+    #[doc(hidden)]
     #[must_use]
     pub fn answer_of(&self, name: &str) -> Option<&'static str> {
         self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)

@@ -6,6 +6,7 @@ use super::Rule;
 
 impl Rule {
     /// The rule's page in Markdown: `docs/rules/` holds it and `curtail rule` prints it.
+    #[doc(hidden)]
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = format!("# {} ({})\n\n{}\n\n", self.name, self.code, self.summary);

@@ -1,5 +1,6 @@
 //! What counts tokens, as processors see it: tokenizers and chat templates are traits here, and neither is implemented.
 
+mod approximate;
 mod calibrated;
 
 use std::fmt;
@@ -9,22 +10,56 @@ use crate::json::Text;
 use crate::processors::Counting;
 use crate::transcript::{Message, Transcript};
 
+pub use approximate::Approximate;
 pub use calibrated::{BY_USAGE, Calibrated};
 
 /// Counts the tokens of texts. Special tokens such as `<|endoftext|>` in a text are text.
+///
+/// `curtail-tokens` has the tokenizers of many models; one of your own can be this short:
+///
+/// ```
+/// use curtail_core::{Cutter, LimitPolicy, Tokenizer};
+///
+/// /// Counts words.
+/// struct Words;
+///
+/// impl Tokenizer for Words {
+///     fn count(&self, text: &str) -> usize {
+///         text.split_whitespace().count()
+///     }
+/// }
+///
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"When does the first train leave?\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+///     "{\"role\":\"user\",\"content\":\"And the last one?\"}\n",
+/// );
+/// let cutter = Cutter::builder().tokenizer(Words).limit(LimitPolicy::tokens(6)).build()?;
+/// assert_eq!(cutter.cut(chat)?.lines().count(), 2);
+/// # Ok::<(), curtail_core::Error>(())
+/// ```
 pub trait Tokenizer: Send + Sync {
     /// Its name, which users choose it by.
-    fn name(&self) -> &str;
+    #[doc(hidden)]
+    #[expect(clippy::unnecessary_literal_bound, reason = "others know their name only when they run")]
+    fn name(&self) -> &str {
+        "custom"
+    }
 
     /// Whether counts equal those of the model's own tokenizer; otherwise they are estimates.
-    fn exact(&self) -> bool;
+    #[doc(hidden)]
+    fn exact(&self) -> bool {
+        false
+    }
 
     /// Whether no text has more tokens than bytes. A tokenizer that rewrites a text before it splits it cannot promise this.
+    #[doc(hidden)]
     fn at_most_bytes(&self) -> bool {
         false
     }
 
     /// What `tokens` that are not those of a text count, such as those of an image: a calibrated tokenizer multiplies them.
+    #[doc(hidden)]
     fn scaled(&self, tokens: usize) -> usize {
         tokens
     }
@@ -33,19 +68,34 @@ pub trait Tokenizer: Send + Sync {
     fn count(&self, text: &str) -> usize;
 
     /// Tokens of a text that a chat template rendered: special tokens in it are tokens, if the tokenizer knows any.
+    #[doc(hidden)]
     fn count_rendered(&self, text: &str) -> usize {
         self.count(text)
     }
 
-    /// Tokens of the text, or `None` if there are more than `limit`. Stops as soon as there are more.
-    fn count_until(&self, text: &str, limit: usize) -> Option<usize>;
+    /// Tokens of the text, or `None` if there are more than `limit`. Stops as soon as there are more, if it can.
+    #[doc(hidden)]
+    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
+        Some(self.count(text)).filter(|count| *count <= limit)
+    }
 
     /// Bytes of the longest start of the text that has at most its first `tokens` tokens and ends both a token and a character.
-    fn head(&self, text: &str, tokens: usize) -> usize;
+    /// By default, it is searched for with [`count`](Self::count), and ends a character.
+    #[doc(hidden)]
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]).collect();
+        let fitting = ends.partition_point(|end| self.count(&text[..*end]) <= tokens);
+        fitting.checked_sub(1).map_or(0, |last| ends[last])
+    }
 
     /// Start, in bytes, of the longest end of the text that has at most its last `tokens` tokens and starts both a token and a
-    /// character.
-    fn tail(&self, text: &str, tokens: usize) -> usize;
+    /// character. By default, it is searched for with [`count`](Self::count), and starts a character.
+    #[doc(hidden)]
+    fn tail(&self, text: &str, tokens: usize) -> usize {
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let too_long = starts.partition_point(|start| self.count(&text[*start..]) > tokens);
+        starts.get(too_long).copied().unwrap_or(text.len())
+    }
 }
 
 /// Renders messages as a model reads them.

@@ -109,11 +109,11 @@ impl Chain {
         watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<Run<'a>, ProcessorError> {
         let steps = Steps { first: 0, pauses: false, thoughts: None };
-        self.run_steps(layout, messages, &steps, watch, |_| {})
+        self.run_steps(layout, messages, &steps, watch, |_| {}).map_err(|(_, error)| error)
     }
 
     /// As [`run`](Self::run) for `steps`. `after_stage` receives the messages after each stage, and may name what the stage
-    /// wrote.
+    /// wrote. An error comes with the name of its processor.
     pub(super) fn run_steps<'a>(
         &self,
         layout: &Layout<'a>,
@@ -121,7 +121,7 @@ impl Chain {
         steps: &Steps<'_>,
         mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
         mut after_stage: impl FnMut(&mut [Message<'a>]),
-    ) -> Result<Run<'a>, ProcessorError> {
+    ) -> Result<Run<'a>, (&'static str, ProcessorError)> {
         let thoughts = steps.thoughts;
         let read_from = ReadFrom::messages(&messages);
         let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first };
@@ -132,7 +132,8 @@ impl Chain {
             run.next += 1;
             let (before, notes) = (conversation(&run.messages), run.notes.len());
             loop {
-                stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch)?;
+                let done = stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch);
+                done.map_err(|error| (stage.processor.name(), error))?;
                 let Some(thoughts) = thoughts.filter(|_| run.changed) else { break };
                 let plan = thoughts.plan(self.thinking, layout, &mut run);
                 if plan.is_identity() {

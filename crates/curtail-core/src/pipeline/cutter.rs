@@ -7,7 +7,7 @@ use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
 use crate::edit::{Explained, apply, name_drafts};
 use crate::json::Value;
-use crate::processors::{Counting, Plan, ThoughtPrefixes, View};
+use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
 
 /// Cuts texts with a chain of processors. The default changes nothing.
@@ -114,6 +114,49 @@ impl Totals {
     }
 }
 
+/// Why a text was not cut.
+#[derive(Debug)]
+pub enum CutError {
+    /// The text is not JSON, or not a transcript.
+    Read(ReadError),
+    /// A stage could not decide about a transcript.
+    Stage {
+        /// Byte offset of the transcript in the text.
+        offset: usize,
+        /// The name of its processor.
+        processor: &'static str,
+        /// Why.
+        error: ProcessorError,
+    },
+}
+
+impl From<ReadError> for CutError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<CutError> for ReadError {
+    /// The same error without its kind: the program prints a place and a message.
+    fn from(error: CutError) -> Self {
+        match error {
+            CutError::Read(error) => error,
+            CutError::Stage { offset, error, .. } => Self { offset, what: error.to_string() },
+        }
+    }
+}
+
+impl std::fmt::Display for CutError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Stage { offset, processor, error } => write!(f, "byte {offset}: {processor}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CutError {}
+
 impl Cutter {
     /// Cuts every transcript of `text`, which is read as `reading` says, and appends the result to `out`.
     ///
@@ -130,7 +173,7 @@ impl Cutter {
     ///
     /// # Errors
     /// The text is not JSON, not a transcript, or a processor failed. Nothing is appended then.
-    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, ReadError> {
+    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
         let before = out.len();
         let cut = self.append(reading, text, out);
         if cut.is_err() {
@@ -139,7 +182,7 @@ impl Cutter {
         cut
     }
 
-    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, ReadError> {
+    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
         let document = reading.parse(text)?;
         let mut cut = Cut::default();
         if let Some(torn) = document.torn() {
@@ -184,7 +227,7 @@ impl Cutter {
         transcripts: Vec<(&'static dyn Dialect, Transcript<'_>)>,
         (positions, cut): (&mut [Position], &mut Cut),
         out: &mut String,
-    ) -> Result<(), ReadError> {
+    ) -> Result<(), CutError> {
         let mut at = 0;
         let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
         for (nth, ((dialect, transcript), position)) in transcripts.into_iter().zip(positions).enumerate() {
@@ -230,7 +273,7 @@ impl Cutter {
         thoughts: Option<&ThoughtStep<'_>>,
         position: &mut Position,
         counts: &mut Vec<StageCount>,
-    ) -> Result<Run<'a>, ReadError> {
+    ) -> Result<Run<'a>, CutError> {
         let (dialect, offset, first) = (position.dialect, position.offset, position.next);
         position.reads(&messages);
         if let Some(counting) = self.counting.as_ref().filter(|_| first == 0) {
@@ -257,7 +300,7 @@ impl Cutter {
         };
         let steps = Steps { first, pauses: !splits, thoughts };
         let run = self.chain.run_steps(layout, messages, &steps, watch, after_stage);
-        let run = run.map_err(|error| ReadError { offset, what: error.to_string() })?;
+        let run = run.map_err(|(processor, error)| CutError::Stage { offset, processor, error })?;
         position.advance(&run, self.chain.stages.len());
         if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
             position.totals.tokens_after = last.tokens;

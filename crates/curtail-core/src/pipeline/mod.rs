@@ -12,6 +12,6 @@ mod splitting;
 
 pub use calibrating::calibrated;
 pub use chain::{Chain, Processors, Run, Stage, ThoughtStep};
-pub use cutter::{Cut, Cutter, Decider, StageCount, Totals};
+pub use cutter::{Cut, CutError, Cutter, Decider, StageCount, Totals};
 pub use levels::{Agent, Levels, Network, Step, UnknownLevel};
 pub use splitting::{Splitting, Window};

@@ -1,84 +1,28 @@
-//! Estimates a count from the length of a text. Needs no tables, and may be wrong by a fifth or more.
+//! Estimates of a count: one for every encoding, with the ratio that was measured for it.
 
 use std::sync::Arc;
 
-use super::tiktoken::ENCODINGS;
-use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};
+use curtail_core::counting::{Approximate, Tokenizer};
 
-/// The length in UTF-16 units, divided by a ratio that was measured for an encoding, rounded up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Approximate {
-    name: &'static str,
-    /// UTF-16 units per token, in tenths.
-    tenths: usize,
-}
+use super::tiktoken::ENCODINGS;
+use super::{DEFAULT_ESTIMATE, Family, Listed, models};
 
 /// An estimate for every encoding.
 pub(super) static FAMILY: Family = Family {
-    members: || all().map(|member| listed(member.name)).collect(),
+    members: || ENCODINGS.iter().map(|each| listed(each.estimate)).collect(),
     usage: || String::from("approx[:ENCODING]"),
     open: |name| {
         let name = if name == "approx" { DEFAULT_ESTIMATE } else { name };
-        let member = all().find(|member| member.name == name)?;
+        let member = all().find(|member| member.name() == name)?;
         Some(Ok(Arc::new(member)))
     },
 };
 
 fn all() -> impl Iterator<Item = Approximate> {
-    ENCODINGS.iter().map(|listed| Approximate { name: listed.estimate, tenths: listed.encoding.tenths })
+    ENCODINGS.iter().map(|listed| Approximate::new(listed.estimate, listed.encoding.tenths))
 }
 
 fn listed(name: &'static str) -> Listed {
     let models = if name == DEFAULT_ESTIMATE { models::approximated() } else { Vec::new() };
     Listed { name, kind: "approximate", models, exact: false }
-}
-
-impl Tokenizer for Approximate {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn exact(&self) -> bool {
-        false
-    }
-
-    fn at_most_bytes(&self) -> bool {
-        true
-    }
-
-    fn count(&self, text: &str) -> usize {
-        (utf16_units(text) * 10).div_ceil(self.tenths)
-    }
-
-    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
-        Some(self.count(text)).filter(|count| *count <= limit)
-    }
-
-    fn head(&self, text: &str, tokens: usize) -> usize {
-        self.fitting(text.chars(), tokens)
-    }
-
-    fn tail(&self, text: &str, tokens: usize) -> usize {
-        text.len() - self.fitting(text.chars().rev(), tokens)
-    }
-}
-
-impl Approximate {
-    /// Bytes of as many characters as have at most `tokens` tokens.
-    fn fitting(&self, characters: impl Iterator<Item = char>, tokens: usize) -> usize {
-        let (mut remaining, mut bytes) = (tokens.saturating_mul(self.tenths) / 10, 0);
-        for character in characters {
-            match remaining.checked_sub(character.len_utf16()) {
-                Some(rest) => remaining = rest,
-                None => break,
-            }
-            bytes += character.len_utf8();
-        }
-        bytes
-    }
-}
-
-/// The length in UTF-16 units: one per character, two per character of four bytes.
-fn utf16_units(text: &str) -> usize {
-    text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
 }

@@ -14,7 +14,7 @@ use std::{
 
 use curtail_core::suggest::closest;
 
-pub use approximate::Approximate;
+pub use curtail_core::counting::Approximate;
 pub use curtail_core::counting::{BY_USAGE, Calibrated, Tokenizer};
 pub use huggingface::HuggingFace;
 pub use models::{ModelTokenizer, tokenizer_for_model};

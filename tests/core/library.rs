@@ -1,0 +1,121 @@
+//! The library as its users see it: texts and values in, texts and values out, errors with their place.
+
+use curtail_core::{
+    Action, Cutter, Error, Framing, LimitPolicy, Overflow, Policy, Source, StripKind, ToolPolicy, TranscriptView,
+    WindowPolicy,
+};
+use serde_json::{Value, json};
+
+type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
+/// A policy that is a function.
+struct Own<F>(F);
+
+impl<F: Fn(&TranscriptView<'_>) -> Result<Vec<Action>, Refusal> + Send + Sync> Policy for Own<F> {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn decide(&self, transcript: &TranscriptView<'_>) -> Result<Vec<Action>, Refusal> {
+        (self.0)(transcript)
+    }
+}
+
+fn round() -> Vec<Value> {
+    let calls = json!([
+        {"id": "1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}},
+        {"id": "2", "type": "function", "function": {"name": "weather", "arguments": "{}"}},
+    ]);
+    vec![
+        json!({"role": "user", "content": "When does it leave, and does it rain?"}),
+        json!({"role": "assistant", "content": null, "tool_calls": calls}),
+        json!({"role": "tool", "tool_call_id": "1", "content": "05:12"}),
+        json!({"role": "tool", "tool_call_id": "2", "content": "sun"}),
+        json!({"role": "assistant", "content": "At 05:12, in the sun. 1e2 \"quoted\" é"}),
+    ]
+}
+
+#[test]
+fn values_that_are_kept_are_those_that_were_given() {
+    let same = Cutter::builder().window(WindowPolicy::last(40)).build().unwrap();
+    assert_eq!(same.cut_values(round()).unwrap(), round());
+    assert_eq!(same.cut_values(Vec::new()).unwrap(), Vec::<Value>::new());
+    let without_weather = Cutter::builder().tools(ToolPolicy::drop_named(["weather"])).build().unwrap();
+    let cut = without_weather.cut_values(round()).unwrap();
+    let mut expected = round();
+    expected.remove(3);
+    expected[1]["tool_calls"].as_array_mut().unwrap().pop();
+    assert_eq!(cut, expected);
+}
+
+/// Two values with the same JSON, one of which is dropped, and one that a policy writes.
+#[test]
+fn equal_values_and_new_ones_keep_their_order() {
+    let ok = || json!({"role": "user", "content": "ok"});
+    let values = vec![ok(), json!({"role": "user", "content": "no"}), ok()];
+    let replace = |transcript: &TranscriptView<'_>| {
+        let action = |at: usize| match at {
+            0 => Action::Drop("first".into()),
+            1 => Action::Replace { text: "yes".into(), reason: "second".into() },
+            _ => Action::Keep,
+        };
+        let count = transcript.messages().len();
+        Ok((0..count).map(|at| if count == 3 { action(at) } else { Action::Keep }).collect())
+    };
+    let cutter = Cutter::builder().policy(Own(replace)).build().unwrap();
+    assert_eq!(cutter.cut_values(values).unwrap(), [json!({"role": "user", "content": "yes"}), ok()]);
+}
+
+#[test]
+fn every_framing_is_detected() {
+    let [user, assistant] = [r#"{"role":"user","content":"a"}"#, r#"{"role":"assistant","content":"b"}"#];
+    let cases = [
+        (format!("{user}\n{assistant}\n"), Framing::Lines, 1),
+        (format!("{{\"messages\":[{user},{assistant}]}}\n{{\"messages\":[{user}]}}\n"), Framing::Records, 2),
+        (format!("{{\n\"messages\": [{user},\n{assistant}]}}"), Framing::Document, 1),
+        (format!("[{user},{assistant}]"), Framing::Document, 1),
+    ];
+    let cutter = Cutter::builder().window(WindowPolicy::last(1).sliding()).build().unwrap();
+    for (text, framing, transcripts) in cases {
+        let source = Source::parse(&text).unwrap();
+        assert_eq!((source.framing(), source.transcripts().unwrap().len()), (framing, transcripts), "{text}");
+        let cut = cutter.cut(&text).unwrap();
+        assert_eq!(cut.matches("\"role\"").count(), transcripts, "{cut}");
+        assert_eq!(cutter.cut(&cut).unwrap(), cut);
+    }
+}
+
+#[test]
+fn an_error_says_where_and_whose_it_is() {
+    let cutter = Cutter::builder().limit(LimitPolicy::tokens(2).on_overflow(Overflow::Error)).build().unwrap();
+    let long = "{\"role\":\"user\",\"content\":\"far too long for a budget this small\"}\n";
+    match cutter.cut(&format!("\n{long}")).unwrap_err() {
+        Error::Policy { at, policy, .. } => assert_eq!((at.line, policy), (1, "limit")),
+        other => panic!("{other:?}"),
+    }
+    let mut values = round();
+    values.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": "3", "name": "x", "input": {}}]}));
+    match Cutter::builder().build().unwrap().cut_values(values).unwrap_err() {
+        Error::Read { at, .. } => assert_eq!(at.line, 6, "the number of the value"),
+        other => panic!("{other:?}"),
+    }
+    let few = Cutter::builder().policy(Own(|_: &TranscriptView<'_>| Ok(Vec::new()))).build().unwrap();
+    assert_eq!(few.cut(long).unwrap_err().to_string(), "1:1: own: it decided about 0 of 1 messages");
+    let refuses = Cutter::builder().policy(Own(|_: &TranscriptView<'_>| Err("not today".into()))).build().unwrap();
+    let error = refuses.cut(long).unwrap_err();
+    assert_eq!(std::error::Error::source(&error).map(ToString::to_string).as_deref(), Some("not today"));
+    let cut = Action::Cut { parts: vec![7], reason: String::new() };
+    let wrong = Cutter::builder().policy(Own(move |_: &TranscriptView<'_>| Ok(vec![cut.clone()]))).build().unwrap();
+    assert_eq!(wrong.cut(long).unwrap_err().to_string(), "1:1: own: message 0 has no part 7");
+    let glob = Cutter::builder().tools(ToolPolicy::drop_named(["[a"])).build();
+    assert!(matches!(glob, Err(Error::InvalidGlob { glob, .. }) if glob == "[a"));
+}
+
+/// A writer that fails: what was cut is not lost in silence.
+#[test]
+fn a_writer_that_fails_is_an_error() {
+    let cutter = Cutter::builder().strip(StripKind::Media).build().unwrap();
+    let mut small = [0; 4];
+    let error = cutter.write("{\"role\":\"user\",\"content\":\"a\"}\n", &mut small[..]).unwrap_err();
+    assert!(matches!(error, Error::Write(_)), "{error}");
+}
