@@ -77,7 +77,7 @@ impl DialectWriter for Antigravity {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
+        self.spell(&Draft::part(Role::Assistant, part.clone()), None)
     }
 }
 

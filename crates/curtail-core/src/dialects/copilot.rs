@@ -4,7 +4,7 @@
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Content, Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -73,7 +73,11 @@ impl DialectWriter for Copilot {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None)
+        self.spell(&Draft::part(Role::Assistant, part.clone()), None)
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        Some(TREE.links(draft, anchor))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {

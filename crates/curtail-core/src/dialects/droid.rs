@@ -4,7 +4,7 @@
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, events};
 use crate::json::{Value, quote};
-use crate::transcript::{Draft, DraftPart, Layout, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
+use crate::transcript::{Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -86,13 +86,16 @@ impl DialectWriter for Droid {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
         let said = format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","));
-        let linked = anchor.is_some_and(|anchor| anchor.get("parentId").is_some());
-        let head = if linked { TREE.begin(draft, anchor) + "," } else { String::from("{") };
+        let head = if is_linked(anchor) { TREE.begin(draft, anchor) + "," } else { String::from("{") };
         format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(anchor, &["timestamp"]))
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         anthropic::spell_block(part)
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        is_linked(anchor).then(|| TREE.links(draft, anchor))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
@@ -154,4 +157,9 @@ fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
             quote(&draft.joined_text())
         ),
     }
+}
+
+/// Whether a record beside `anchor` has links.
+fn is_linked(anchor: Option<Value<'_>>) -> bool {
+    anchor.is_some_and(|anchor| anchor.get("message").is_some() && anchor.get("parentId").is_some())
 }

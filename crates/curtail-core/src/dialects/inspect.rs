@@ -74,16 +74,6 @@ impl DialectWriter for Inspect {
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
         blocks::role_and_content(role.name(), &draft.joined_text())
     }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => {
-                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
-            }
-        }
-    }
 }
 
 impl LogHabits for Inspect {

@@ -49,9 +49,9 @@ pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};
 pub use times::iso_8601;
 
-use crate::json::{Span, Text, Value};
+use crate::json::{Span, Text, Value, quote};
 use crate::transcript::{
-    Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, Reread, Unknown, Usage,
+    Draft, DraftId, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, Reread, Role, Unknown, Usage,
 };
 
 /// Every dialect, in the order in which they are listed to the user.
@@ -156,11 +156,18 @@ pub trait DialectWriter {
         None
     }
 
-    /// Writes `draft` in this format. Formats with an envelope copy it from `anchor`, a message of the transcript.
+    /// Writes `draft` in this format, with its links. Formats with an envelope copy it from `anchor`, a message of the
+    /// transcript.
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
-    /// Writes `part` as an element of a list of parts.
-    fn spell_part(&self, part: &DraftPart) -> String;
+    /// Writes `part` as an element of a list of parts: by default, a result as a message of its own.
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { .. } => self.spell(&Draft::part(Role::Tool, part.clone()), None),
+        }
+    }
 
     /// The patch that puts `parts`, already in this format, before the other parts of `message`.
     /// `None` for formats in which each result is a message.
@@ -168,10 +175,15 @@ pub trait DialectWriter {
         None
     }
 
+    /// The links of a record for `draft` before it has neighbors, in formats whose records have ids and parents.
+    fn links(&self, _draft: &Draft, _anchor: Option<Value<'_>>) -> Option<Links> {
+        None
+    }
+
     /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
     fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
 
-    /// The patches that keep links between records valid when only `remaining` is written. Drafts are linked in place.
+    /// The patches that keep links between records valid when only `remaining` is written. The links of drafts are set.
     fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
         Vec::new()
     }
@@ -258,10 +270,12 @@ pub struct Remaining<'l> {
     pub written: Vec<Written>,
 }
 
-/// A draft in the format of a dialect.
+/// A draft, and where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The draft as JSON.
+    /// The draft, with the links of its record.
+    pub draft: Draft,
+    /// The draft as JSON, with the links that it had first.
     pub text: String,
     /// The id of its record, once it is set.
     pub id: Option<DraftId>,

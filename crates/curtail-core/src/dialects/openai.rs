@@ -90,16 +90,6 @@ impl DialectWriter for OpenAi {
             _ => blocks::role_and_content(draft.role.name(), &draft.joined_text()),
         }
     }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => {
-                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
-            }
-        }
-    }
 }
 
 impl LogHabits for OpenAi {

@@ -9,8 +9,8 @@ use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role,
-    SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace,
+    Role, SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -87,8 +87,7 @@ impl DialectWriter for Pi {
             let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
             format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
         };
-        let linked = anchor.is_some_and(|anchor| anchor.get("parentId").is_some());
-        let head = if linked { TREE.begin(draft, anchor) + "," } else { String::from("{") };
+        let head = if is_linked(anchor) { TREE.begin(draft, anchor) + "," } else { String::from("{") };
         let time = anchor.and_then(|anchor| anchor.get("timestamp")).map(Value::raw);
         let time = time.map_or_else(String::new, |time| format!("\"timestamp\":{time},"));
         format!("{head}\"type\":\"message\",{time}\"message\":{said}}}")
@@ -99,6 +98,10 @@ impl DialectWriter for Pi {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
         }
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        is_linked(anchor).then(|| TREE.links(draft, anchor))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
@@ -310,6 +313,11 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
 fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
     let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
     texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect()
+}
+
+/// Whether a record beside `anchor` has links.
+fn is_linked(anchor: Option<Value<'_>>) -> bool {
+    anchor.is_some_and(|anchor| !session_trace::is_line(anchor) && anchor.get("parentId").is_some())
 }
 
 /// Which entries are written.

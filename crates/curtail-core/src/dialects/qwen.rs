@@ -4,7 +4,7 @@ use super::gemini::parts;
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, usage};
 use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ResultPlace, Role, Usage};
+use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -68,6 +68,10 @@ impl DialectWriter for Qwen {
 
     fn spell_part(&self, part: &DraftPart) -> String {
         parts::spell(part)
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        Some(TREE.links(draft, anchor))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {

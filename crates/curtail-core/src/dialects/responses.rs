@@ -111,7 +111,7 @@ impl DialectWriter for Responses {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        spell_item(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
+        spell_item(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 

@@ -20,7 +20,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use super::{Patch, Remaining, Written};
 use crate::digest::fnv1a_64;
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Draft, DraftId, DraftPart, Layout, SlotKind};
+use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind};
 
 /// The keys that link the records of a log.
 pub(super) struct Tree {
@@ -80,7 +80,7 @@ impl Tree {
     /// Links each draft. One that a model reads, or whose neighbor is on the line of its conversation, becomes a part of that
     /// line; any other is linked to its neighbors.
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
-        self.make_ids_unique(log, remaining);
+        make_ids_unique(log, remaining);
         let record = |index: Option<usize>| index.and_then(|index| log.of_message.get(&index).copied());
         let side = |written: &Written| log.side_of(written, record(written.after));
         let sides: HashSet<Option<usize>> = remaining.written.iter().map(side).collect();
@@ -97,11 +97,10 @@ impl Tree {
             } else {
                 self.joint_of_neighbors(log, written, after, parents)
             };
-            let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
-            let begun = self.head(None, &own).len();
+            let Some(links) = &mut written.draft.links else { continue };
+            let own = links.id.to_string();
             let last = ends.get(&(side, joint.above)).filter(|_| joint.child.is_none());
-            let parent = last.map(String::as_str).or(joint.parent.as_deref());
-            written.text = self.head(parent, &own) + &written.text[begun..];
+            links.parent = last.cloned().or(joint.parent.map(Cow::into_owned));
             match joint.child {
                 Some(child) => drop(parents.insert(child, Some(Cow::Owned(own)))),
                 None => drop(ends.insert((side, joint.above), own)),
@@ -175,9 +174,16 @@ impl Tree {
         record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
     }
 
-    /// The beginning of a record for `draft`: a parent link that is still `null`, and an id derived from the role, the parts
-    /// and the id of `anchor`. The text is not part of the id, because it may be shortened before it is written.
+    /// The beginning of a record for `draft`, up to its links.
     pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let Links { id, parent } = draft.links.clone().unwrap_or_else(|| self.links(draft, anchor));
+        let parent = parent.map_or_else(|| String::from("null"), |parent| quote(&parent));
+        format!("{{\"{}\":{parent},\"{}\":\"{id}\"", self.parent, self.own)
+    }
+
+    /// The links of `draft` before it has neighbors: no parent, and an id derived from the role, the parts and the id of
+    /// `anchor`. The text is not part of the id, because it may be shortened before it is written.
+    pub(super) fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
         let read = || anchor.and_then(|anchor| anchor.get_text(self.own)).map(|own| own.decode().into_owned());
         let parts = draft.parts.iter().map(|part| match part {
             DraftPart::Text(_) => "",
@@ -186,46 +192,32 @@ impl Tree {
         });
         let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
         let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
-        self.head(None, &id(fingerprint(&what.join("\n"), &anchor), 0).to_string())
-    }
-
-    fn head(&self, parent: Option<&str>, own: &str) -> String {
-        let parent = parent.map_or_else(|| String::from("null"), quote);
-        format!("{{\"{}\":{parent},\"{}\":{}", self.parent, self.own, quote(own))
-    }
-
-    /// The id of a record that begins with [`Tree::begin`]; `None` for a record without links.
-    fn own_id<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let open = self.head(None, "");
-        let rest = text.strip_prefix(&open[..open.len() - 1])?;
-        rest.get(..UUID)
+        Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
     }
 
     /// Sets the ids of the drafts that have none.
     pub(super) fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        self.make_ids_unique(&Log::new(self, layout, remaining.kept), remaining);
+        make_ids_unique(&Log::new(self, layout, remaining.kept), remaining);
     }
+}
 
-    /// Gives drafts with the same id different ones, and writes them. The last draft keeps its id, because later cuts drop the
-    /// first ones. What an earlier stage named keeps its name.
-    fn make_ids_unique(&self, log: &Log<'_>, remaining: &mut Remaining<'_>) {
-        let mut taken: HashSet<DraftId> = remaining.written.iter().filter_map(|written| written.id).collect();
-        // For each digest: the first number that may be free.
-        let mut free: HashMap<u64, u32> = HashMap::new();
-        for written in remaining.written.iter_mut().rev() {
-            let Some(own) = self.own_id(&written.text).map(str::to_owned) else { continue };
-            let first = u128::from_str_radix(&own.replace('-', ""), 16).map(DraftId);
-            let seed = fingerprint(&written.text, "");
-            let from = free.entry(seed).or_insert(1);
-            let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
-            let mut ids = first.into_iter().chain(numbered);
-            let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(id.to_string().as_str());
-            let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
-            let begun = self.head(None, &own).len();
-            written.text = self.head(None, &id.to_string()) + &written.text[begun..];
-            written.id = Some(id);
-            taken.insert(id);
-        }
+/// Gives drafts with the same id different ones. The last draft keeps its id, because later cuts drop the first ones. What an
+/// earlier stage named keeps its name.
+fn make_ids_unique(log: &Log<'_>, remaining: &mut Remaining<'_>) {
+    let mut taken: HashSet<DraftId> = remaining.written.iter().filter_map(|written| written.id).collect();
+    // For each digest: the first number that may be free.
+    let mut free: HashMap<u64, u32> = HashMap::new();
+    for written in remaining.written.iter_mut().rev() {
+        let Some(links) = &mut written.draft.links else { continue };
+        let seed = fingerprint(&written.text, "");
+        let from = free.entry(seed).or_insert(1);
+        let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
+        let mut ids = std::iter::once(links.id).chain(numbered);
+        let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(id.to_string().as_str());
+        let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
+        links.id = id;
+        written.id = Some(id);
+        taken.insert(id);
     }
 }
 
@@ -233,9 +225,6 @@ impl Tree {
 fn fingerprint(text: &str, anchor: &str) -> u64 {
     fnv1a_64(text.bytes().chain([0xff]).chain(anchor.bytes()))
 }
-
-/// The length of a UUID in text.
-const UUID: usize = 36;
 
 /// A UUID of version 8 (RFC 9562).
 fn id(seed: u64, nth: u32) -> DraftId {

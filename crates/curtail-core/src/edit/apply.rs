@@ -32,6 +32,10 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect, key)).collect();
     let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
     patches.extend(dialect.relink(layout, &mut left));
+    let drafts = messages.iter().filter(|message| message.is_draft());
+    for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
+        written.text = spell(layout, dialect, message, &written.draft);
+    }
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
         layout,
@@ -97,20 +101,27 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
             continue;
         };
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| cuts::draft(part, key)).collect();
-        let draft = Draft { role: message.role, parts, beside: anchor.draft };
-        let spelt = dialect.spell(&draft, anchor.value.or(layout.template));
-        // No user and no tool has the role of instructions, so a block among them needs no mark.
-        let text = match message.role.instructs() && reads_as_instructions(dialect, &spelt) {
-            true => spelt,
-            false => message.parts.iter().fold(spelt, |json, part| cuts::with_mark(part, json)),
-        };
+        let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
+        draft.links = dialect.links(&draft, anchor.value.or(layout.template));
+        let text = spell(layout, dialect, message, &draft);
         let apart = before.zip(behind).is_some_and(|(before, (_, thread))| before.thread != thread);
         let (after, before) = (before.and_then(Message::source_index), behind.map(|(index, _)| index));
         let place = anchor.value.map(|value| value.span().start);
         let live = message.standing.is_read();
-        written.push(Written { text, id, after, before, apart, live, place });
+        written.push(Written { draft, text, id, after, before, apart, live, place });
     }
     written
+}
+
+/// The draft `message` as JSON of the dialect.
+fn spell(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'_>, draft: &Draft) -> String {
+    let Origin::Draft { anchor, .. } = message.origin else { return String::new() };
+    let json = dialect.spell(draft, anchor.value.or(layout.template));
+    // No user and no tool has the role of instructions, so a block among them needs no mark.
+    match message.role.instructs() && reads_as_instructions(dialect, &json) {
+        true => json,
+        false => message.parts.iter().fold(json, |json, part| cuts::with_mark(part, json)),
+    }
 }
 
 /// The key by which the results of the transcript name their calls, if `messages` has a result that is not written yet.

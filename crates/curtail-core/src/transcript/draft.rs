@@ -13,6 +13,17 @@ pub struct Draft {
     pub parts: Vec<DraftPart>,
     /// The draft of an earlier stage that it replaces or was inserted next to, instead of the message that was read there.
     pub beside: Option<DraftId>,
+    /// The links of its record, in formats whose records have some.
+    pub links: Option<Links>,
+}
+
+/// What links the record of a [`Draft`] to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Links {
+    /// Its own id.
+    pub id: DraftId,
+    /// The id of its parent.
+    pub parent: Option<String>,
 }
 
 /// The id of a draft in formats whose records have one. It is set when the stage that wrote the draft is done, so that it is
@@ -33,7 +44,13 @@ impl Draft {
     /// A message with one text part.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { role, parts: vec![DraftPart::Text(text.into())], beside: None }
+        Self::part(role, DraftPart::Text(text.into()))
+    }
+
+    /// A message with one part.
+    #[must_use]
+    pub fn part(role: Role, part: DraftPart) -> Self {
+        Self { role, parts: vec![part], beside: None, links: None }
     }
 
     /// The text of all text parts, one per line.

@@ -22,7 +22,7 @@ mod usage;
 
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{behind_boundary, front, reach, supersede};
-pub use draft::{Draft, DraftId, DraftPart};
+pub use draft::{Draft, DraftId, DraftPart, Links};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{Anchor, Binding, Content, Message, Origin, Role, Standing};
 pub use models::checks_prefix;

@@ -15,8 +15,8 @@ use super::tree::{Sides, Tree};
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown,
-    Usage,
+    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
+    Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -135,6 +135,10 @@ impl DialectWriter for ClaudeCode {
 
     fn spell_part(&self, part: &DraftPart) -> String {
         anthropic::spell_block(part)
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        Some(TREE.links(draft, anchor))
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {

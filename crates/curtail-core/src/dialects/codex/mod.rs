@@ -111,7 +111,7 @@ impl DialectWriter for Codex {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        spell_payload(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None })
+        spell_payload(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 

@@ -96,16 +96,6 @@ impl DialectWriter for LangChain {
             _ => format!("{{\"type\":\"{kind}\",{members}}}"),
         }
     }
-
-    fn spell_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => {
-                self.spell(&Draft { role: Role::Tool, parts: vec![part.clone()], beside: None }, None)
-            }
-        }
-    }
 }
 
 impl LogHabits for LangChain {

@@ -73,7 +73,7 @@ impl DialectWriter for OpenHands {
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.spell(&Draft { role: Role::Assistant, parts: vec![part.clone()], beside: None }, None),
+            part => self.spell(&Draft::part(Role::Assistant, part.clone()), None),
         }
     }
 
