@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{Error, ErrorKind};
 use curtail_core::processors::Counting;
-use curtail_io::Manifest;
+use curtail_io::{Manifest, Source, options_of_copy};
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;
@@ -67,15 +67,16 @@ struct Reject<'r> {
 }
 
 impl<'f> CutReporter<'f> {
-    /// A reporter for `inputs` files.
+    /// A reporter for `sources`, and for inputs that were finished before.
     pub(super) fn new(
         flags: &'f Flags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
-        inputs: usize,
+        (sources, finished_before): (&[Source], usize),
     ) -> Result<Self, Error> {
+        let inputs = sources.len() + finished_before;
         Ok(Self {
             flags,
             global,
@@ -84,7 +85,7 @@ impl<'f> CutReporter<'f> {
             manifest,
             several: inputs > 1,
             stdout: Stdout::open(),
-            rejects: flags.rejects()?,
+            rejects: flags.rejects(sources)?,
             sink: None,
             changed: false,
             standing: false,
@@ -388,10 +389,10 @@ fn several(framing: Framing) -> String {
 
 impl Flags {
     /// The file of `--rejects`.
-    fn rejects(&self) -> Result<Option<(String, File)>, Error> {
+    fn rejects(&self, sources: &[Source]) -> Result<Option<(String, File)>, Error> {
         let Some(path) = &self.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
-        let mut options = File::options();
+        let mut options = options_of_copy(sources.iter().filter_map(|source| source.path.as_deref()));
         options.write(true).truncate(true).create(true);
         if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
             return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
