@@ -365,16 +365,7 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
         _ => return None,
     };
     let place = TextPlace::locate(head, broken.offset, line);
-    Some(Error::new(ErrorKind::Content, name, described(broken, head, line)).at(place))
-}
-
-/// What is wrong with `text`, which begins on `line` of a file. One whose first byte is not JSON is most likely no transcript.
-pub(super) fn described(broken: ReadError, text: &[u8], line: usize) -> String {
-    let begins = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
-    match begins && broken.what == ParseErrorKind::ExpectedValue.to_string() {
-        true => broken.what + "; a transcript is JSON or JSON Lines",
-        false => broken.what,
-    }
+    Some(Error::new(ErrorKind::Content, name, broken.what).at(place))
 }
 
 fn at_line(error: Error, line: &dyn Fn() -> usize) -> Error {

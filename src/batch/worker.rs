@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, described, open, read_whole};
+use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
@@ -234,12 +234,11 @@ impl<W: Work> Worker<'_, W> {
             self.work.garbled(&unit(text), read_error, &mut done.out)
         };
         let Err(read_error) = tried else { return true };
-        let offset = read_error.offset;
         let (mut locator, what) = match row {
             Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
-            None => (Locator::new(record, line), described(read_error, record, line)),
+            None => (Locator::new(record, line), read_error.what),
         };
-        let error = Error::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(offset));
+        let error = Error::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(read_error.offset));
         self.fail(opened, record, error, done);
         false
     }

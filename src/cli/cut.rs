@@ -72,17 +72,16 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move || counted.summary()));
-    let at_once = cutting.cutter.chain.at_once();
-    // A summarizer's program runs in a group of its own, so it is this one that must end it.
-    let gently = cutting.targets.are_files() || at_once.is_some() || sources.iter().all(|source| source.path.is_some());
-    let interrupt = Interrupt::watch(gently)?;
+    let interrupt =
+        Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut reporter =
-        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, (&sources, finished_before))?;
-    reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
+        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len() + finished_before)?;
+    reporter.map = map.map(|map| SplitMap::open(&map, flags)).transpose()?;
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
     let on_error = flags.output.on_error;
+    let at_once = cutting.cutter.chain.at_once();
     let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(begun, interrupt.status())

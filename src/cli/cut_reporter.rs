@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{Error, ErrorKind};
 use curtail_core::processors::Counting;
-use curtail_io::{Manifest, Source, options_of_copy};
+use curtail_io::Manifest;
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const NOTES: usize = 10;
@@ -67,16 +67,15 @@ struct Reject<'r> {
 }
 
 impl<'f> CutReporter<'f> {
-    /// A reporter for `sources`, and for inputs that were finished before.
+    /// A reporter for `inputs` files.
     pub(super) fn new(
         flags: &'f Flags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
-        (sources, finished_before): (&[Source], usize),
+        inputs: usize,
     ) -> Result<Self, Error> {
-        let inputs = sources.len() + finished_before;
         Ok(Self {
             flags,
             global,
@@ -85,7 +84,7 @@ impl<'f> CutReporter<'f> {
             manifest,
             several: inputs > 1,
             stdout: Stdout::open(),
-            rejects: flags.rejects(sources)?,
+            rejects: flags.rejects()?,
             sink: None,
             changed: false,
             standing: false,
@@ -389,10 +388,10 @@ fn several(framing: Framing) -> String {
 
 impl Flags {
     /// The file of `--rejects`.
-    fn rejects(&self, sources: &[Source]) -> Result<Option<(String, File)>, Error> {
+    fn rejects(&self) -> Result<Option<(String, File)>, Error> {
         let Some(path) = &self.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
-        let mut options = options_of_copy(sources.iter().filter_map(|source| source.path.as_deref()));
+        let mut options = File::options();
         options.write(true).truncate(true).create(true);
         if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
             return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::input::Cutting as Flags;
 use crate::batch::{CutOutput, Opened};
 use curtail_core::error::{Error, ErrorKind};
-use curtail_io::{Source, Targets, options_of_copy};
+use curtail_io::Targets;
 
 /// The file of `--map`.
 pub(super) struct SplitMap {
@@ -54,7 +54,7 @@ impl SplitMap {
     ///
     /// # Errors
     /// The file exists and is not empty, or the system refuses.
-    pub(super) fn open(path: &Path, flags: &Flags, sources: &[Source]) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, flags: &Flags) -> Result<Self, Error> {
         let name = path.to_string_lossy().into_owned();
         let continues = flags.output.resume.is_some();
         let there = path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0);
@@ -62,8 +62,7 @@ impl SplitMap {
             return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
         let is_new = !path.exists();
-        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
-        let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
+        let opened = File::options().write(true).create(true).truncate(!continues).open(path);
         let mut file = opened.map_err(|error| Error::system(&name, &error))?;
         let begun = file.seek(SeekFrom::End(0)).ok();
         Ok(Self { name: path.to_owned(), file, is_new, begun, lines: 0 })

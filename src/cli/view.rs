@@ -196,7 +196,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         return Ok(status);
     }
     if args.text {
-        pager::print(pages)?;
+        pager::print(&pages.into_text()?)?;
         return Ok(status);
     }
     pages.finish(args.open)?;
@@ -209,7 +209,7 @@ impl Args {
         let output = self.output.clone().filter(|file| !is_standard(file));
         let reads = self.counting.files();
         let uses = FileUses::new(sources, reads.iter().chain(&self.config));
-        let mut pages = Pages::new(output, self.output_dir.clone(), (self.force, policy), uses)?;
+        let pages = Pages::new(output, self.output_dir.clone(), (self.force, policy), uses)?;
         pages.plan(sources)?;
         Ok(if self.text { pages.for_text() } else { pages })
     }

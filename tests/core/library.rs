@@ -1,16 +1,8 @@
 //! The library as its users see it: texts and values in, texts and values out, errors with their place.
 
-use std::sync::Arc;
-
-use curtail_core::counting::{Prepared, Template, TemplateError};
-use curtail_core::dialects::Reading;
-use curtail_core::json::Text;
-use curtail_core::pipeline::{Chain, Cutter as TextCutter};
-use curtail_core::processors::{Counting, ToolFilter};
-use curtail_core::transcript::Message;
 use curtail_core::{
-    Action, Approximate, Cutter, Error, Framing, LimitPolicy, Overflow, Policy, Source, StripKind, ToolPolicy,
-    TranscriptView, WindowPolicy,
+    Action, Cutter, Error, Framing, LimitPolicy, Overflow, Policy, Source, StripKind, ToolPolicy, TranscriptView,
+    WindowPolicy,
 };
 use serde_json::{Value, json};
 
@@ -126,33 +118,4 @@ fn a_writer_that_fails_is_an_error() {
     let mut small = [0; 4];
     let error = cutter.write("{\"role\":\"user\",\"content\":\"a\"}\n", &mut small[..]).unwrap_err();
     assert!(matches!(error, Error::Write(_)), "{error}");
-}
-
-/// A chat template that refuses every transcript.
-struct Refuses;
-
-impl Template for Refuses {
-    fn prepare(&self, _: &[Text<'_>], _: &[Message<'_>]) -> Box<dyn Prepared + '_> {
-        Box::new(Self)
-    }
-}
-
-impl Prepared for Refuses {
-    fn text(&self, _: &mut dyn Iterator<Item = usize>) -> Result<String, TemplateError> {
-        Err(TemplateError::new("roles must alternate".into()))
-    }
-}
-
-/// A statistic of a transcript that its chat template refuses is counted without the template, which a note says once.
-#[test]
-fn a_refused_transcript_is_counted_without_its_template() {
-    let counting = Counting::new(Arc::new(Approximate::default()));
-    let counting = Some(Counting { template: Some(Arc::new(Refuses)), ..counting });
-    let cutter = TextCutter { chain: Chain::default().then(ToolFilter::default()), explain: false, counting };
-    let reading = Reading::new(Framing::Lines, None, None).unwrap();
-    let mut out = String::new();
-    let cut = cutter.cut(&reading, "{\"role\":\"user\",\"content\":\"Hello\"}\n", &mut out).unwrap();
-    let note =
-        "the chat template refuses the transcript: roles must alternate; its tokens are counted without the template";
-    assert_eq!((cut.totals.tokens_before, cut.totals.tokens_after, cut.notes), (2, 2, vec![(0, note.to_owned())]));
 }

@@ -1,6 +1,6 @@
 //! Who may read a file: its mode, its owner, its access list and its other attributes.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -57,37 +57,6 @@ fn keep_group(file: &File, there: &Metadata) -> io::Result<bool> {
 #[cfg(not(unix))]
 pub(super) fn take_over(file: &File, model: &Model, _replaces: bool) -> io::Result<()> {
     file.set_permissions(model.metadata.permissions())
-}
-
-/// The mode of a new file with the content of `inputs`, before the umask: it grants what all of them grant. What the group of an
-/// input may do is not for another group.
-pub(super) fn mode_of_copy<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> u32 {
-    let there = inputs.into_iter().filter_map(|input| std::fs::metadata(input).ok()).filter(Metadata::is_file);
-    there.fold(0o666, |mode, there| mode & granted(&there)) | 0o600
-}
-
-#[cfg(unix)]
-fn granted(there: &Metadata) -> u32 {
-    use std::os::unix::fs::MetadataExt as _;
-    let mode = there.mode();
-    if there.gid() == rustix::process::getegid().as_raw() { mode } else { mode & !0o070 | (mode & 0o007) << 3 }
-}
-
-#[cfg(not(unix))]
-fn granted(_there: &Metadata) -> u32 {
-    0o666
-}
-
-/// Options to create a file with the content of `inputs`: who may not read all of them may not read it.
-#[must_use]
-pub fn options_of_copy<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> OpenOptions {
-    let mut options = File::options();
-    let mode = mode_of_copy(inputs);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
-    #[cfg(not(unix))]
-    let _ = mode;
-    options
 }
 
 /// Gives `file`, which only its user may read, the `mode` of a new file.

@@ -23,7 +23,6 @@ mod source;
 mod standard;
 mod target;
 
-pub use access::options_of_copy;
 pub use backup::Backup;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;

@@ -9,8 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::holders::{Holders, open_for_writing};
-use super::identity::FileId;
+use super::holders::Holders;
 use super::replaced::{Replaced, Unsettled, settle};
 use curtail_core::error::Error;
 
@@ -163,14 +162,10 @@ fn is_ours(name: &str) -> bool {
     random.is_some_and(|random| random.len() >= 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it. A run that was killed
-/// right after it replaced an input left the old version under such a name, and a program may still write to it.
+/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it.
 fn remove_abandoned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.try_lock()?;
-    if open_for_writing().contains(&FileId::at_path(path)) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
-    }
     std::fs::remove_file(path)
 }
 

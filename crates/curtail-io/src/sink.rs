@@ -22,8 +22,8 @@ pub struct FileSink {
 enum Access {
     /// Who may read this file.
     Like(access::Model),
-    /// Who may read any new file in its folder, as far as this mode grants it too.
-    Usual(u32),
+    /// Who may read any new file in its folder.
+    Usual,
     /// Its user alone.
     Private,
 }
@@ -72,7 +72,7 @@ impl FileSink {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let there = std::fs::metadata(&path).ok();
         let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
-        let access = like.map_or(Access::Usual(0o777), Access::Like);
+        let access = like.map_or(Access::Usual, Access::Like);
         let place = match there {
             Some(there) if !there.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
@@ -116,19 +116,10 @@ impl FileSink {
         })
     }
 
-    /// Nobody may read the file who may not read all `inputs`, unless one is there already.
-    #[must_use]
-    pub fn copied_from<'p>(mut self, inputs: impl IntoIterator<Item = &'p Path>) -> Self {
-        if let Access::Usual(most) = &mut self.access {
-            *most = access::mode_of_copy(inputs);
-        }
-        self
-    }
-
     /// The file is for its user alone, unless one is there already.
     #[must_use]
     pub fn private(mut self) -> Self {
-        if let Access::Usual(_) = self.access {
+        if let Access::Usual = self.access {
             self.access = Access::Private;
         }
         self
@@ -220,7 +211,7 @@ fn take_place(
     }
     match access {
         Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
-        Access::Usual(most) => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
+        Access::Usual => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))?)?,
         Access::Private => {}
     }
     scratch.sync(file.as_file())?;

@@ -160,8 +160,7 @@ impl Targets {
         let Some(path) = self.path(source) else { return Ok(None) };
         let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
-        let sink = FileSink::create(&path, packing, like, &self.scratch)?;
-        Ok(Some(sink.copied_from(source.path.as_deref())))
+        FileSink::create(&path, packing, like, &self.scratch).map(Some)
     }
 
     /// Begins part `number` of the output of `source`, from 1; `None` if outputs are no files.
@@ -179,8 +178,7 @@ impl Targets {
             return Err(exists(&path.to_string_lossy()));
         }
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
-        let sink = FileSink::create(&path, Packing::of_name(&path), like, &self.scratch)?;
-        Ok(Some(sink.copied_from(source.path.as_deref())))
+        FileSink::create(&path, Packing::of_name(&path), like, &self.scratch).map(Some)
     }
 
     /// Begins the output of `source` as a copy of it, byte for byte as it is packed; `None` if its output is packed otherwise.

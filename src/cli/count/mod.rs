@@ -15,7 +15,6 @@ use crate::console;
 use counts::{Counts, Sum, Sums};
 use curtail_core::counting::{REFUSED, TemplateError};
 use curtail_core::dialects::{Dialect, ReadError};
-use curtail_core::error::Error;
 use curtail_core::processors::Counting;
 use curtail_core::transcript::Transcript;
 use curtail_lab::calibration::{Figures, NO_FIGURES};
@@ -188,17 +187,10 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         Flow::Continue
     });
     counts.rank();
-    // Of a mistyped name, a table of zeros would say nothing.
-    if counts.total.transcripts > 0 || status == ExitCode::SUCCESS || args.output_format != Format::Table {
-        print_counts(&counts, args.output_format)?;
+    let text = print::print(&counts, args.output_format);
+    match args.output_format {
+        Format::Json => console::out_json(&text)?,
+        Format::Table | Format::Csv => console::out(&text)?,
     }
     Ok(status)
-}
-
-fn print_counts(counts: &Counts, format: Format) -> Result<(), Error> {
-    let text = print::print(counts, format);
-    match format {
-        Format::Json => console::out_json(&text),
-        Format::Table | Format::Csv => console::out(&text),
-    }
 }

@@ -174,7 +174,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     });
     progress.finish();
     broken?;
-    printer.finish(status != ExitCode::SUCCESS)?;
+    printer.finish()?;
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 

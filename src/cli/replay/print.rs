@@ -20,8 +20,6 @@ pub(super) struct Printer<'r> {
     dropped: usize,
     timeless: usize,
     unpriced: Vec<String>,
-    /// Whether a session without a price names no model.
-    unnamed: bool,
     missing: String,
     /// The sessions of a page.
     sections: Vec<String>,
@@ -37,7 +35,6 @@ impl<'r> Printer<'r> {
             dropped: 0,
             timeless: 0,
             unpriced: Vec::new(),
-            unnamed: false,
             missing: String::new(),
             sections: Vec::new(),
         }
@@ -64,11 +61,9 @@ impl<'r> Printer<'r> {
         self.dropped += usize::from(!session.dropped_before.is_empty());
         self.timeless += usize::from(!session.times);
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
-            self.unnamed |= session.model.is_none();
-            if let Some(name) = session.model.as_deref().map(|name| one_line(name).into_owned())
-                && !self.unpriced.contains(&name)
-            {
-                self.unpriced.push(name);
+            let name = session.model.clone().unwrap_or_else(|| String::from("no model"));
+            if !self.unpriced.contains(&name) {
+                self.unpriced.push(one_line(&name).into_owned());
             }
         }
         match self.format {
@@ -86,7 +81,7 @@ impl<'r> Printer<'r> {
     }
 
     /// What follows the sessions.
-    pub(super) fn finish(mut self, failed: bool) -> anyhow::Result<()> {
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let swept: Vec<bool> = self.replay.policies.iter().map(|policy| policy.swept).collect();
         if swept.contains(&true) {
             self.total.mark_pareto(|nth| swept.get(nth).copied().unwrap_or(false));
@@ -100,7 +95,6 @@ impl<'r> Printer<'r> {
                 page(&replayed_page(&self.total, &lines, &self.sections))
             }
             Format::Json => json(&format!("\n],\"total\":{}}}\n", serde_json::to_string(&self.total)?)),
-            Format::Text if self.total.sessions == 0 && failed => Ok(()),
             Format::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
             Format::Text => text(&format!("{}{}{}", table(&self.total), self.notes(), self.missing)),
         }
@@ -166,23 +160,14 @@ impl<'r> Printer<'r> {
 
     fn money(&self) -> String {
         let date = &self.replay.prices.date;
-        if self.unpriced.is_empty() && !self.unnamed {
+        if self.unpriced.is_empty() {
             return format!(
                 "cost: an estimate with prices of {date}, for input only; replies, tools, discounts and a summarizer's own \
                  requests are not included\n"
             );
         }
-        let unnamed = "the logs name no model; pass --price MODEL";
         let names = self.unpriced.join(", ");
-        match (self.unnamed, self.unpriced.is_empty()) {
-            (true, true) => format!("cost: unknown, because {unnamed}\n"),
-            (true, false) => {
-                format!("cost: the table of {date} has no price for {names}, and some of {unnamed} or FILE\n")
-            }
-            (false, _) => {
-                format!("cost: the table of {date} has no price for {names}; pass --price FILE or --price MODEL\n")
-            }
-        }
+        format!("cost: the table of {date} has no price for {names}; pass --price FILE or --price MODEL\n")
     }
 }
 

@@ -26,16 +26,12 @@ pub(super) struct Pages {
     /// The sections of the one page.
     sections: Spool,
     bytes: usize,
-    /// Bytes of sections, after which transcripts are only listed.
-    most_bytes: usize,
     /// What separates them.
     between: &'static str,
     /// The name of the first input.
     title: Option<String>,
     /// The files of the run.
     uses: FileUses,
-    /// The paths of the inputs.
-    inputs: Vec<Option<PathBuf>>,
     scratch: Scratch,
 }
 
@@ -58,26 +54,23 @@ impl Pages {
             rows: Spool::default(),
             sections: Spool::default(),
             bytes: 0,
-            most_bytes: PAGE_BYTES,
             between: "",
             title: None,
             uses,
-            inputs: Vec::new(),
             scratch: Scratch::default(),
         })
     }
 
     /// Pages that are printed as text.
     pub(super) fn for_text(self) -> Self {
-        Self { between: "\n", most_bytes: usize::MAX, ..self }
+        Self { between: "\n", ..self }
     }
 
     /// Plans the pages of `sources`, before any is written.
     ///
     /// # Errors
     /// A page would replace an input, or belong to two.
-    pub(super) fn plan(&mut self, sources: &[Source]) -> anyhow::Result<()> {
-        self.inputs = sources.iter().map(|source| source.path.clone()).collect();
+    pub(super) fn plan(&self, sources: &[Source]) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
             self.uses.flag(path, "--output")?;
         }
@@ -107,11 +100,11 @@ impl Pages {
                 let (before, after) = page(&listed.name, None, self.policy);
                 let path = directory.join(&name);
                 self.uses.output(&path, source)?;
-                write((&path, std::slice::from_ref(&source.path)), self.force, &self.scratch, |put| {
+                write(&path, self.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
                 listed.link = Some(encoded(&name));
-            } else if self.bytes == 0 || self.bytes + html.len() <= self.most_bytes {
+            } else if self.bytes == 0 || self.bytes + html.len() <= PAGE_BYTES {
                 if self.bytes > 0 {
                     self.sections.push(self.between)?;
                 }
@@ -133,19 +126,14 @@ impl Pages {
         page_name(source, &within)
     }
 
-    /// Hands over the transcripts one after another, as text in pieces of whole lines, in which no color is cut in two.
-    pub(super) fn put_text(&mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        let mut lines = String::new();
+    /// The transcripts one after another, as text.
+    pub(super) fn into_text(self) -> anyhow::Result<String> {
+        let mut text = String::with_capacity(self.bytes);
         self.sections.copy(|piece| {
-            let Some(newline) = piece.rfind('\n') else {
-                lines.push_str(piece);
-                return Ok(());
-            };
-            let (whole, rest) = piece.split_at(newline + 1);
-            lines.push_str(whole);
-            put(&std::mem::replace(&mut lines, rest.to_owned()))
+            text.push_str(piece);
+            Ok(())
         })?;
-        put(&lines)
+        Ok(text)
     }
 
     /// Writes the page, or the index of the pages, and opens it if asked to. A terminal shows no page: instead of printing one
@@ -162,8 +150,7 @@ impl Pages {
         let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
         let force = self.force || (open || on_terminal) && self.directory.is_none();
         let scratch = std::mem::take(&mut self.scratch);
-        let inputs = std::mem::take(&mut self.inputs);
-        write((&path, &inputs), force, &scratch, |put| self.put(put))?;
+        write(&path, force, &scratch, |put| self.put(put))?;
         if !open && !on_terminal {
             return Ok(());
         }
@@ -182,7 +169,7 @@ impl Pages {
     }
 
     /// Writes the page in pieces.
-    fn put(mut self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
         let listed = (self.count > 1 || self.directory.is_some()).then_some(self.count);
         let (before, after) = page(title, listed, self.policy);
@@ -213,15 +200,14 @@ fn temporary() -> anyhow::Result<PathBuf> {
     Ok(file.keep()?.1)
 }
 
-/// Writes the file at `path`, which shows what is in `inputs`, in the pieces that `pieces` hands over.
+/// Writes the file at `path`, in the pieces that `pieces` hands over.
 fn write(
-    (path, inputs): (&Path, &[Option<PathBuf>]),
+    path: &Path,
     force: bool,
     scratch: &Scratch,
     pieces: impl FnOnce(&mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
-    let mut sink = sink.copied_from(inputs.iter().flatten().map(PathBuf::as_path));
+    let mut sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
     pieces(&mut |piece| Ok(sink.write(piece.as_bytes())?))?;
     sink.commit(if force { Replace::Yes } else { Replace::No }, scratch)?;
     Ok(())
@@ -238,27 +224,4 @@ fn encoded(path: &Path) -> String {
         }
     }
     link
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Pages;
-    use crate::view::{Listed, Rendered};
-    use curtail_io::{FileUses, Source};
-
-    #[test]
-    fn text_holds_every_transcript_however_long_they_are() -> anyhow::Result<()> {
-        let pages = Pages::new(None, None, (false, false), FileUses::new(&[], []))?;
-        let mut pages = Pages { most_bytes: 1, ..pages }.for_text();
-        let listed = Listed { name: String::new(), link: None, messages: 1, tokens: 1, after: None, findings: 0 };
-        let rendered = |text: &str| Rendered { listed: listed.clone(), html: text.to_owned() };
-        pages.add(&Source::stdin(None), vec![rendered("one\n"), rendered("two\n")])?;
-        let mut text = String::new();
-        pages.put_text(|piece| {
-            text.push_str(piece);
-            Ok(())
-        })?;
-        assert_eq!(text, "one\n\ntwo\n");
-        Ok(())
-    }
 }

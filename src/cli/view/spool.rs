@@ -25,7 +25,7 @@ impl Spool {
     }
 
     /// Hands back all of the text, in pieces.
-    pub(super) fn copy(&mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    pub(super) fn copy(mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         self.0.rewind()?;
         let mut piece = Vec::with_capacity(CHUNK);
         while io::Read::by_ref(&mut self.0).take((CHUNK - piece.len()) as u64).read_to_end(&mut piece)? > 0 {

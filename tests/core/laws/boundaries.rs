@@ -14,7 +14,7 @@ use super::cases::{CASES, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, pi, responses, sound_script};
+use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, opencode, pi, responses, sound_script};
 
 /// A dialect, its speller, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -42,6 +42,16 @@ pub const BOUNDED: &[Bounded] = &[
         vec![format!(
             "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
         )]
+    }),
+    ("opencode", opencode::spell, |nth| {
+        vec![
+            format!(
+                "{{\"info\":{{\"role\":\"user\",\"time\":{{\"created\":1}},\"id\":\"msg_mark{nth}\",\"sessionID\":\"ses_1\"}},\"parts\":[{{\"type\":\"compaction\",\"auto\":true}}]}}"
+            ),
+            format!(
+                "{{\"info\":{{\"parentID\":\"msg_mark{nth}\",\"role\":\"assistant\",\"summary\":true,\"finish\":\"stop\",\"time\":{{\"created\":1}},\"id\":\"msg_sum{nth}\",\"sessionID\":\"ses_1\"}},\"parts\":[{{\"type\":\"text\",\"text\":\"Summary {nth}: the key is 42.\"}}]}}"
+            ),
+        ]
     }),
     ("codex", codex::spell, |nth| {
         vec![format!(

@@ -14,15 +14,20 @@ pub mod copilot;
 pub mod cursor;
 pub mod droid;
 pub mod gemini;
+pub mod goose;
 pub mod grok;
 pub mod inspect;
+pub mod interactions;
 pub mod kimi;
+pub mod kiro;
 pub mod langchain;
 pub mod metadata;
 pub mod openai;
+pub mod opencode;
 pub mod openhands;
 pub mod otel;
 pub mod pi;
+pub mod pydantic_ai;
 pub mod qwen;
 pub mod responses;
 pub mod sharegpt;
@@ -82,6 +87,13 @@ pub const SPELLERS: &[Speller] = &[
     ("atif", atif::spell),
     ("otel", otel::spell),
     ("inspect", inspect::spell),
+    ("opencode", opencode::spell),
+    ("opencode", opencode::spell_version_2),
+    ("pydantic-ai", pydantic_ai::spell),
+    ("gemini-interactions", interactions::spell),
+    ("goose", goose::spell),
+    ("kiro", kiro::spell),
+    ("kiro", kiro::spell_stored),
     ("simple", simple::spell),
 ];
 

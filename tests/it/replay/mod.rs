@@ -486,13 +486,3 @@ fn a_summarizer_that_is_allowed_is_replayed() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     assert!(place.list().contains(&String::from("ran")));
 }
-
-#[test]
-fn a_session_without_a_model_is_named_as_that() {
-    let place = Place::new();
-    let chat: String = chat([0, 10, 20]).replace(r#","model":"m""#, "").replace(r#""model":"m","#, "");
-    assert!(!chat.contains("model"), "{chat}");
-    place.write("a.jsonl", chat.as_bytes());
-    let printed = text(&place.curtail(&["replay", "a.jsonl"]).output().unwrap().stdout);
-    assert!(printed.contains("cost: unknown, because the logs name no model; pass --price MODEL\n"), "{printed}");
-}

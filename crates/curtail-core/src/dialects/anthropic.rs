@@ -28,7 +28,14 @@ impl Dialect for Anthropic {
             return Fit::Certain;
         }
         match item.get("content") {
-            Some(content) if content.items().any(is_own_block) => Fit::Certain,
+            // Messages of Goose have a time beside them, and some of the same blocks.
+            Some(content) if content.items().any(is_own_block) => {
+                if item.get("created").is_some() {
+                    Fit::Possible
+                } else {
+                    Fit::Certain
+                }
+            }
             Some(content) if content.items().any(|block| block.get("type").is_none()) => Fit::No,
             Some(_) if item.get("tool_calls").is_none() => Fit::Possible,
             _ => Fit::No,

@@ -42,6 +42,11 @@ pub(super) fn speaker_of(role: &str) -> Option<Role> {
     role_of(role).filter(|role| *role != Role::Tool)
 }
 
+/// The record whose list `items` are, if they are in one.
+pub(super) fn record_of<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
+    items.first()?.parent()?.parent()
+}
+
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
 pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
     let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;

@@ -20,16 +20,21 @@ mod events;
 mod foreign;
 mod framing;
 mod gemini;
+mod goose;
 mod grok;
 mod homes;
 mod inspect;
+mod interactions;
 mod kimi;
+mod kiro;
 mod langchain;
 mod models;
 mod openai;
+mod opencode;
 mod openhands;
 mod otel;
 mod pi;
+mod pydantic_ai;
 mod qwen;
 mod reading;
 mod responses;
@@ -79,6 +84,11 @@ pub const ALL: &[&dyn Dialect] = &[
     &atif::Atif,
     &otel::Otel,
     &inspect::Inspect,
+    &opencode::OpenCode,
+    &pydantic_ai::PydanticAi,
+    &interactions::Interactions,
+    &goose::Goose,
+    &kiro::Kiro,
     // Reads messages that no other dialect recognizes.
     &simple::Simple,
 ];

@@ -64,11 +64,14 @@ impl Dialect for Responses {
         if is_call(&kind).is_some() || is_result(&kind).is_some() {
             let named =
                 ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.get(key).is_some());
+            let named = named && !is_interaction(item);
             return if named && item.get("payload").is_none() { Fit::Certain } else { Fit::No };
         }
         match &*kind {
             // Other logs contain the same item.
             "reasoning" if item.get("summary").is_some() => Fit::Possible,
+            // Logs of pi write the summary itself.
+            "compaction" if item.get("summary").is_some() => Fit::No,
             "mcp_list_tools" | "item_reference" | "compaction" | "compaction_trigger" | "additional_tools" => {
                 Fit::Certain
             }
@@ -123,6 +126,12 @@ fn is_call(kind: &str) -> Option<(Family, bool)> {
 
 fn is_result(kind: &str) -> Option<Family> {
     RESULTS.iter().find(|result| result.0 == kind).map(|result| result.1)
+}
+
+/// Whether a call is a step of the Gemini API: its arguments are an object, and its id is the one that results name.
+fn is_interaction(item: Value<'_>) -> bool {
+    let call = item.get("type").is_some_and(|kind| kind.is("function_call"));
+    call && item.some("id").is_some() && item.get("arguments").is_some_and(Value::is_object) && call_id(item).is_none()
 }
 
 fn is_own_block(block: Value<'_>) -> bool {

@@ -4,12 +4,11 @@ use super::chain::Steps;
 use super::position::Position;
 use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
-use crate::counting::REFUSED;
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
 use crate::edit::{Explained, apply, name_drafts};
-use crate::json::{Document, Value};
+use crate::json::Value;
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
-use crate::transcript::{Layout, Message, Transcript, Unread, checks_prefix};
+use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
 
 /// Cuts texts with a chain of processors. The default changes nothing.
 #[derive(Default)]
@@ -20,243 +19,6 @@ pub struct Cutter {
     pub explain: bool,
     /// Counts tokens before and after; `None` to leave them at 0.
     pub counting: Option<Counting>,
-}
-
-impl Cutter {
-    /// Cuts every transcript of `text`, which is read as `reading` says, and appends the result to `out`.
-    ///
-    /// ```
-    /// use curtail_core::dialects::{Framing, Reading};
-    /// use curtail_core::pipeline::{Chain, Cutter};
-    ///
-    /// let cutter = Cutter { chain: Chain::default(), ..Cutter::default() };
-    /// let (chat, mut out) = ("{\"role\": \"user\", \"content\": \"Hello\"}\n", String::new());
-    /// let cut = cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut out)?;
-    /// assert!(!cut.changed && out == chat);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The text is not JSON, not a transcript, or a processor failed. Nothing is appended then.
-    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
-        let before = out.len();
-        let cut = self.append(reading, text, out);
-        if cut.is_err() {
-            out.truncate(before);
-        }
-        cut
-    }
-
-    /// The text is read, its transcripts advance and are written; where a stage has to read what the stages before it wrote,
-    /// the same happens to the text that was written.
-    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
-        let document = reading.parse(text)?;
-        let transcripts = reading.transcripts(&document)?;
-        let mut cut = Cut::of_text(&document, &transcripts);
-        let begin = |(dialect, transcript): &Read<'_>| Session::begin(self, *dialect, transcript);
-        let mut sessions = transcripts.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
-        let begin = out.len();
-        Pass::over(self, (reading, text), &transcripts, (&mut cut, out)).apply(transcripts, &mut sessions)?;
-        while sessions.iter().any(|session| !session.is_done()) {
-            let written = out.split_off(begin);
-            let document = reading.parse(&written)?;
-            let dialects: Vec<_> = sessions.iter().map(|session| session.dialect).collect();
-            let transcripts = reading.transcripts_as(&document, &dialects)?;
-            if transcripts.len() < sessions.len() {
-                out.push_str(&written);
-                break;
-            }
-            Pass::over(self, (reading, &written), &transcripts, (&mut cut, out)).apply(transcripts, &mut sessions)?;
-        }
-        for mut session in sessions {
-            session.position.report(&mut cut);
-            cut.totals.add(session.position.totals);
-        }
-        Ok(cut)
-    }
-}
-
-/// A transcript that was read, with its dialect.
-type Read<'a> = (&'static dyn Dialect, Transcript<'a>);
-
-/// One reading of a text, and what is made of it.
-struct Pass<'p> {
-    reading: &'p Reading,
-    text: &'p str,
-    /// What is written between the windows of each transcript, if transcripts are split.
-    separators: Option<Separators>,
-    /// Where the part of the text begins that is not written yet.
-    at: usize,
-    cut: &'p mut Cut,
-    out: &'p mut String,
-}
-
-impl<'p> Pass<'p> {
-    fn over(
-        cutter: &Cutter,
-        (reading, text): (&'p Reading, &'p str),
-        transcripts: &[Read<'_>],
-        (cut, out): (&'p mut Cut, &'p mut String),
-    ) -> Self {
-        let separators = cutter.chain.splitting.as_ref().map(|_| Separators::between(reading, text, transcripts));
-        Self { reading, text, separators, at: 0, cut, out }
-    }
-
-    /// Every transcript advances by the stages that need no other reading, and is written.
-    fn apply(mut self, transcripts: Vec<Read<'_>>, sessions: &mut [Session<'_>]) -> Result<(), CutError> {
-        for (nth, ((_, transcript), session)) in transcripts.into_iter().zip(sessions).enumerate() {
-            session.pass(nth, transcript, &mut self)?;
-        }
-        self.out.push_str(&self.text[self.at..]);
-        Ok(())
-    }
-}
-
-/// A transcript on its way through the chain.
-struct Session<'c> {
-    cutter: &'c Cutter,
-    /// The cutter in place of the other, if the transcript is counted by its own figures.
-    calibrated: Option<Cutter>,
-    dialect: &'static dyn Dialect,
-    position: Position,
-}
-
-impl<'c> Session<'c> {
-    fn begin(
-        cutter: &'c Cutter,
-        dialect: &'static dyn Dialect,
-        transcript: &Transcript<'_>,
-    ) -> Result<Self, ReadError> {
-        let calibrated = cutter.calibrated(dialect, transcript)?;
-        Ok(Self { cutter, calibrated, dialect, position: Position::begun(transcript) })
-    }
-
-    /// Whether all stages were applied.
-    const fn is_done(&self) -> bool {
-        self.position.next >= self.cutter.chain.stages.len()
-    }
-
-    fn pass(&mut self, nth: usize, transcript: Transcript<'_>, pass: &mut Pass<'_>) -> Result<(), CutError> {
-        let Transcript { layout, messages } = transcript;
-        let dialect = self.dialect;
-        let checks = |layout: &Layout<'_>| checks(dialect, layout);
-        // Windows are rows for training: they are not sent to the model that wrote the thoughts.
-        let dataset = pass.reading.framing == Framing::Records || self.cutter.chain.splitting.is_some();
-        let prefixes = ThoughtPrefixes::from_messages(&messages);
-        let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
-        let run = self.advance(&layout, messages, thoughts.as_ref(), &mut pass.cut.stages)?;
-        self.write(&run, (nth, &layout), thoughts.as_ref(), pass)?;
-        self.position.note(run.notes);
-        if self.is_done() {
-            self.position.report(pass.cut);
-        }
-        Ok(())
-    }
-
-    /// Applies the next stages to the messages of the transcript: all of them, or those before one that has to read what they
-    /// wrote.
-    fn advance<'a>(
-        &mut self,
-        layout: &Layout<'a>,
-        messages: Vec<Message<'a>>,
-        thoughts: Option<&ThoughtStep<'_>>,
-        counts: &mut Vec<StageCount>,
-    ) -> Result<Run<'a>, CutError> {
-        let cutter = self.calibrated.as_ref().unwrap_or(self.cutter);
-        let (dialect, position) = (self.dialect, &mut self.position);
-        let (first, offset, splits) = (position.next, position.offset, cutter.chain.splitting.is_some());
-        position.reads(&messages);
-        let mut tokens = cutter.counting.as_ref().map(|counting| Tokens { counting, layout, refused: None });
-        if let Some(tokens) = tokens.as_mut().filter(|_| first == 0) {
-            position.count_before(tokens.of_messages(&messages), &messages, layout);
-        }
-        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
-            if cutter.explain {
-                position.explain(stage, messages, plan);
-            }
-        };
-        let mut stages = vec![StageCount::default(); first];
-        let after_stage = |messages: &mut [Message<'a>]| {
-            // A split follows, which reads nothing again.
-            if splits {
-                name_drafts(layout, dialect, messages);
-            }
-            if let Some(tokens) = &mut tokens {
-                stages.push(StageCount { messages: messages.len(), tokens: tokens.of_messages(messages) });
-            }
-        };
-        let steps = Steps { first, pauses: !splits, thoughts };
-        let run = cutter.chain.run_steps(layout, messages, &steps, watch, after_stage);
-        let run = run.map_err(|(processor, error)| CutError::Stage { offset, processor, error })?;
-        position.advance(&run, cutter.chain.stages.len());
-        if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
-            position.totals.tokens_after = last.tokens;
-        }
-        position.note(tokens.as_mut().and_then(|tokens| tokens.refused.take()));
-        if tokens.is_some() {
-            StageCount::add(counts, &stages);
-        }
-        let aside = record(layout).filter(|_| run.changed && first == 0).and_then(|record| dialect.set_aside(record));
-        position.note(aside);
-        Ok(run)
-    }
-
-    /// Writes the text up to the end of the transcript, the transcript as `run` left it, or its windows.
-    fn write<'a>(
-        &mut self,
-        run: &Run<'a>,
-        (nth, layout): (usize, &Layout<'a>),
-        thoughts: Option<&ThoughtStep<'_>>,
-        pass: &mut Pass<'_>,
-    ) -> Result<(), CutError> {
-        let cutter = self.calibrated.as_ref().unwrap_or(self.cutter);
-        let dialect = self.dialect;
-        if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &pass.separators) {
-            self.position.report(pass.cut);
-            let splitter =
-                Splitter { cutter, splitting, dialect, layout, thoughts, separator: separators.of_record(nth) };
-            pass.at = splitter.append(run, pass.at, (pass.cut, &mut self.position.totals), pass.out)?;
-        } else if run.changed {
-            pass.out.push_str(&pass.text[pass.at..layout.span.start as usize]);
-            apply(layout, dialect, &run.messages, pass.out);
-            pass.at = layout.span.end as usize;
-            pass.cut.changed = true;
-        }
-        Ok(())
-    }
-}
-
-/// Counts the messages of a transcript.
-struct Tokens<'t, 'a> {
-    counting: &'t Counting,
-    layout: &'t Layout<'a>,
-    /// What is to be said if a chat template refused them.
-    refused: Option<String>,
-}
-
-impl<'a> Tokens<'_, 'a> {
-    /// Tokens of `messages`. What a template refuses is counted without it, which a note says; a budget that needs its count is
-    /// an error.
-    fn of_messages(&mut self, messages: &[Message<'a>]) -> usize {
-        let Self { counting, layout, refused } = self;
-        let view = View::new(messages, &layout.preamble, layout.pairing_rules);
-        counting.total(&view).unwrap_or_else(|error| {
-            refused.get_or_insert_with(|| format!("{REFUSED}: {error}; its tokens are counted without the template"));
-            counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>()
-        })
-    }
-}
-
-/// The object that contains the messages.
-fn record<'a>(layout: &Layout<'a>) -> Option<Value<'a>> {
-    let element = layout.elements.first()?;
-    std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
-}
-
-/// Whether the model of each message checks thoughts; `None` if no model is named.
-fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
-    let models = models(dialect, layout).into_iter();
-    models.map(|model| model.map(|model| checks_prefix(&model.decode()))).collect()
 }
 
 /// The result of cutting a text.
@@ -278,24 +40,6 @@ pub struct Cut {
     pub parts: bool,
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
-}
-
-impl Cut {
-    /// Nothing is cut yet: what there is to say about the text, and about its transcripts as they were read.
-    fn of_text(document: &Document<'_>, transcripts: &[Read<'_>]) -> Self {
-        let mut cut = Self { dialect: transcripts.first().map(|(dialect, _)| dialect.name()), ..Self::default() };
-        if let Some(torn) = document.torn() {
-            let note = "the last line is incomplete; it is kept as it is and not counted";
-            cut.notes.push((torn.offset, note.to_owned()));
-        }
-        for (_, transcript) in transcripts {
-            if let Some(unread) = Unread::find(&transcript.messages, &transcript.layout.non_messages) {
-                let note = format!("{unread}; `curtail show` prints how the file is read");
-                cut.notes.push((transcript.layout.span.start as usize, note));
-            }
-        }
-        cut
-    }
 }
 
 /// The stage that decided something.
@@ -413,7 +157,181 @@ impl std::fmt::Display for CutError {
 
 impl std::error::Error for CutError {}
 
+impl Cutter {
+    /// Cuts every transcript of `text`, which is read as `reading` says, and appends the result to `out`.
+    ///
+    /// ```
+    /// use curtail_core::dialects::{Framing, Reading};
+    /// use curtail_core::pipeline::{Chain, Cutter};
+    ///
+    /// let cutter = Cutter { chain: Chain::default(), ..Cutter::default() };
+    /// let (chat, mut out) = ("{\"role\": \"user\", \"content\": \"Hello\"}\n", String::new());
+    /// let cut = cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut out)?;
+    /// assert!(!cut.changed && out == chat);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The text is not JSON, not a transcript, or a processor failed. Nothing is appended then.
+    pub fn cut(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
+        let before = out.len();
+        let cut = self.append(reading, text, out);
+        if cut.is_err() {
+            out.truncate(before);
+        }
+        cut
+    }
+
+    fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, CutError> {
+        let document = reading.parse(text)?;
+        let mut cut = Cut::default();
+        if let Some(torn) = document.torn() {
+            let note = "the last line is incomplete; it is kept as it is and not counted";
+            cut.notes.push((torn.offset, note.to_owned()));
+        }
+        let transcripts = reading.transcripts(&document)?;
+        let mut positions = Vec::with_capacity(transcripts.len());
+        for (dialect, transcript) in &transcripts {
+            positions.push(Position::begun(*dialect, transcript, self.calibrated(*dialect, transcript)?));
+            if let Some(unread) = Unread::find(&transcript.messages, &transcript.layout.non_messages) {
+                let note = format!("{unread}; `curtail show` prints how the file is read");
+                cut.notes.push((transcript.layout.span.start as usize, note));
+            }
+        }
+        cut.dialect = positions.first().map(|position| position.dialect.name());
+        let begin = out.len();
+        self.pass((reading, text), transcripts, (&mut positions, &mut cut), out)?;
+        while positions.iter().any(|position| position.next < self.chain.stages.len()) {
+            let written = out.split_off(begin);
+            let document = reading.parse(&written)?;
+            let dialects: Vec<_> = positions.iter().map(|position| position.dialect).collect();
+            let transcripts = reading.transcripts_as(&document, &dialects)?;
+            if transcripts.len() < positions.len() {
+                out.push_str(&written);
+                break;
+            }
+            self.pass((reading, &written), transcripts, (&mut positions, &mut cut), out)?;
+        }
+        for mut position in positions {
+            position.report(&mut cut);
+            cut.totals.add(position.totals);
+        }
+        Ok(cut)
+    }
+
+    /// Applies the next stages to each of `transcripts`, those of a text, and appends the text to `out`: all stages, or those
+    /// before one that has to read what they wrote.
+    fn pass(
+        &self,
+        (reading, text): (&Reading, &str),
+        transcripts: Vec<(&'static dyn Dialect, Transcript<'_>)>,
+        (positions, cut): (&mut [Position], &mut Cut),
+        out: &mut String,
+    ) -> Result<(), CutError> {
+        let mut at = 0;
+        let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
+        for (nth, ((dialect, transcript), position)) in transcripts.into_iter().zip(positions).enumerate() {
+            let calibrated = position.cutter.take();
+            let cutter = calibrated.as_ref().unwrap_or(self);
+            let Transcript { layout, messages } = transcript;
+            let checks = |layout: &Layout<'_>| checks(dialect, layout);
+            // Windows are rows for training: they are not sent to the model that wrote the thoughts.
+            let dataset = reading.framing == Framing::Records || self.chain.splitting.is_some();
+            let prefixes = ThoughtPrefixes::from_messages(&messages);
+            let thoughts = prefixes.map(|prefixes| ThoughtStep { prefixes, checks: &checks, dataset });
+            let thoughts = thoughts.as_ref();
+            let first = position.next == 0;
+            let run = cutter.run(&layout, messages, thoughts, position, &mut cut.stages)?;
+            let aside = record(&layout).filter(|_| run.changed && first).and_then(|record| dialect.set_aside(record));
+            position.note(aside);
+            if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
+                position.report(cut);
+                let (layout, separator) = (&layout, separators.of_record(nth));
+                let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
+                at = splitter.append(&run, at, (cut, &mut position.totals), out)?;
+            } else if run.changed {
+                out.push_str(&text[at..layout.span.start as usize]);
+                apply(&layout, dialect, &run.messages, out);
+                at = layout.span.end as usize;
+                cut.changed = true;
+            }
+            position.note(run.notes);
+            if position.next == self.chain.stages.len() {
+                position.report(cut);
+            }
+            position.cutter = calibrated;
+        }
+        out.push_str(&text[at..]);
+        Ok(())
+    }
+
+    /// Applies the next stages to `messages`, those of one transcript.
+    fn run<'a>(
+        &self,
+        layout: &Layout<'a>,
+        messages: Vec<Message<'a>>,
+        thoughts: Option<&ThoughtStep<'_>>,
+        position: &mut Position,
+        counts: &mut Vec<StageCount>,
+    ) -> Result<Run<'a>, CutError> {
+        let (dialect, offset, first) = (position.dialect, position.offset, position.next);
+        position.reads(&messages);
+        if let Some(counting) = self.counting.as_ref().filter(|_| first == 0) {
+            position.totals.tokens_before = tokens(counting, layout, &messages);
+            position.totals.tokens_after = position.totals.tokens_before;
+            let pairs = Pairs::from_messages(&messages);
+            position.totals.faults = Fault::find_all(&messages, &pairs, layout.pairing_rules).len();
+        }
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+            if self.explain {
+                position.explain(stage, messages, plan);
+            }
+        };
+        let splits = self.chain.splitting.is_some();
+        let mut stages = vec![StageCount::default(); first];
+        let after_stage = |messages: &mut [Message<'a>]| {
+            // A split follows, which reads nothing again.
+            if splits {
+                name_drafts(layout, dialect, messages);
+            }
+            if let Some(counting) = &self.counting {
+                stages.push(StageCount { messages: messages.len(), tokens: tokens(counting, layout, messages) });
+            }
+        };
+        let steps = Steps { first, pauses: !splits, thoughts };
+        let run = self.chain.run_steps(layout, messages, &steps, watch, after_stage);
+        let run = run.map_err(|(processor, error)| CutError::Stage { offset, processor, error })?;
+        position.advance(&run, self.chain.stages.len());
+        if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
+            position.totals.tokens_after = last.tokens;
+        }
+        if self.counting.is_some() {
+            StageCount::add(counts, &stages);
+        }
+        Ok(run)
+    }
+}
+
+/// The object that contains the messages.
+fn record<'a>(layout: &Layout<'a>) -> Option<Value<'a>> {
+    let element = layout.elements.first()?;
+    std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
+}
+
+/// Whether the model of each message checks thoughts; `None` if no model is named.
+fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
+    let models = models(dialect, layout).into_iter();
+    models.map(|model| model.map(|model| checks_prefix(&model.decode()))).collect()
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {
+    let view = View::new(messages, &layout.preamble, layout.pairing_rules);
+    let sum = || counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>();
+    // What a template refuses counts as the sum of its messages; a budget that needs its count is an error.
+    counting.total(&view).unwrap_or_else(|_| sum())
 }

@@ -1,15 +1,19 @@
 //! Where a transcript is in a chain that reads it several times.
 
-use super::{Cut, Decider, Run, Stage, Totals};
+use super::{Cut, Cutter, Decider, Run, Stage, Totals};
+use crate::dialects::Dialect;
 use crate::edit::{Explained, explain};
 use crate::processors::Plan;
-use crate::transcript::{Fault, Layout, Message, Pairs, Transcript};
+use crate::transcript::{Message, Transcript};
 
 /// The index of a message, and the offset of its value, as they were read first; `None` if a stage wrote it.
 type Source = Option<(usize, usize)>;
 
 /// Where a transcript is in a chain, and what is known of it so far.
 pub(super) struct Position {
+    pub(super) dialect: &'static dyn Dialect,
+    /// The cutter that is calibrated for it, if one is.
+    pub(super) cutter: Option<Cutter>,
     /// Index of the stage that comes next.
     pub(super) next: usize,
     /// Where it begins in the text that was read first.
@@ -23,11 +27,11 @@ pub(super) struct Position {
 
 impl Position {
     /// A transcript that was just read.
-    pub(super) fn begun(transcript: &Transcript<'_>) -> Self {
+    pub(super) fn begun(dialect: &'static dyn Dialect, transcript: &Transcript<'_>, cutter: Option<Cutter>) -> Self {
         let messages_before = transcript.messages.len();
         let totals = Totals { transcripts: 1, messages_before, ..Totals::default() };
         let offset = transcript.layout.span.start as usize;
-        Self { next: 0, offset, totals, sources: None, explained: Vec::new(), notes: Vec::new() }
+        Self { dialect, cutter, next: 0, offset, totals, sources: None, explained: Vec::new(), notes: Vec::new() }
     }
 
     /// Notes that `messages` were read. If they are not those that were written, it is not known where they come from.
@@ -35,13 +39,6 @@ impl Position {
         if let Some(sources) = self.sources.as_mut().filter(|sources| sources.len() != messages.len()) {
             *sources = vec![None; messages.len()];
         }
-    }
-
-    /// Notes what there is before the first stage.
-    pub(super) fn count_before(&mut self, tokens: usize, messages: &[Message<'_>], layout: &Layout<'_>) {
-        let pairs = Pairs::from_messages(messages);
-        self.totals.faults = Fault::find_all(messages, &pairs, layout.pairing_rules).len();
-        (self.totals.tokens_before, self.totals.tokens_after) = (tokens, tokens);
     }
 
     /// Explains what `stage` decided about `messages`.

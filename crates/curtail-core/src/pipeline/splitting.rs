@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::labels::RecordEdits;
 use super::{Cut, Cutter, Decider, Run, ThoughtStep, Totals};
-use crate::counting::REFUSED;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};
 use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
@@ -110,8 +109,7 @@ impl<'a> Splitter<'_, 'a> {
             }
             let start = out.len();
             let content = self.content(&run.messages, window, &known, cut);
-            let tokens = self.tokens(window, &content, cut);
-            let window = Window { tokens, ..self.describe(run, window, &content, (nth + 1, count)) };
+            let window = self.describe(run, window, &content, (nth + 1, count));
             changed |= content.changed;
             let untouched = count == 1 && !run.changed && !content.changed;
             self.window(&content.messages, untouched, &edits, &window, out);
@@ -190,6 +188,14 @@ impl<'a> Splitter<'_, 'a> {
         let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();
         pinned.sort_unstable();
         let target = |at: &usize| content.own[*at] && content.messages[*at].role == Role::Assistant;
+        let counting = &self.splitting.split.counting;
+        let tokens = match content.changed {
+            false => window.tokens,
+            true => {
+                let view = View::new(&content.messages, &self.layout.preamble, self.layout.pairing_rules);
+                counting.total(&view).unwrap_or(window.tokens)
+            }
+        };
         Window {
             offset: self.layout.record.start as usize,
             number,
@@ -199,23 +205,9 @@ impl<'a> Splitter<'_, 'a> {
             own: sources(&mut window.own.clone()),
             targets: (0..content.messages.len()).filter(target).collect(),
             messages: content.messages.len(),
-            tokens: window.tokens,
+            tokens,
             written: 0..0,
         }
-    }
-
-    /// The tokens of what is left of a window. If a chat template refuses that, they are those of the window before it lost
-    /// anything, which a note says.
-    fn tokens(&self, window: &SplitWindow, content: &Content<'a>, cut: &mut Cut) -> usize {
-        if !content.changed {
-            return window.tokens;
-        }
-        let view = View::new(&content.messages, &self.layout.preamble, self.layout.pairing_rules);
-        self.splitting.split.counting.total(&view).unwrap_or_else(|error| {
-            let note = format!("{REFUSED} that is left of a window: {error}; its tokens are counted before the loss");
-            cut.notes.push((self.layout.record.start as usize, note));
-            window.tokens
-        })
     }
 
     /// Writes one window: the record around the messages, or all of the text around them.

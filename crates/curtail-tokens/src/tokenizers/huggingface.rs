@@ -84,28 +84,12 @@ impl HuggingFace {
         })
     }
 
-    /// The characters of a text that the tokenizer cannot encode.
-    fn characters(&self, text: &str, error: &tokenizers::Error) -> usize {
-        self.note_unencoded(error);
-        text.chars().count()
-    }
-
-    /// Notes that a text was not encoded; [`unencoded_text`](super::unencoded_text) then says so.
-    fn note_unencoded(&self, error: &tokenizers::Error) {
-        super::UNENCODED.get_or_init(|| {
-            format!("{}: cannot encode every text, and counts its characters instead: {error}", self.path)
-        });
-    }
-
     /// The start and end of each token, in bytes of the text. If the tokenizer cannot encode the text (its vocabulary of
     /// words has no token for unknown words), each character is a token.
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
         match self.guarded(|| self.tokenizer.encode(text, false)) {
             Ok(encoding) => encoding.get_offsets().to_vec(),
-            Err(error) => {
-                self.note_unencoded(&error);
-                text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect()
-            }
+            Err(_) => text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect(),
         }
     }
 }
@@ -121,7 +105,7 @@ impl Tokenizer for HuggingFace {
 
     fn count(&self, text: &str) -> usize {
         let encoding = self.guarded(|| self.tokenizer.encode_fast(text, false));
-        encoding.map_or_else(|error| self.characters(text, &error), |encoding| encoding.len())
+        encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 
     fn count_rendered(&self, text: &str) -> usize {
@@ -131,7 +115,7 @@ impl Tokenizer for HuggingFace {
             special
         });
         let encoding = self.guarded(|| special.encode_fast(text, false));
-        encoding.map_or_else(|error| self.characters(text, &error), |encoding| encoding.len())
+        encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {

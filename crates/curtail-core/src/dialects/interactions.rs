@@ -1,0 +1,204 @@
+//! Interactions of the Gemini API: `steps` of a reply, or `input` of a request. Every step is a message: what was said, a
+//! thought, a call, or a result.
+
+use super::responses::bind_reasoning;
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, ToolCall,
+    ToolResult, Usage,
+};
+
+/// The dialect `gemini-interactions`.
+pub(super) struct Interactions;
+
+impl Dialect for Interactions {
+    fn name(&self) -> &'static str {
+        "gemini-interactions"
+    }
+
+    fn signature(&self) -> &'static str {
+        "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, `function_result` with `call_id`"
+    }
+
+    fn items_are_parts(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if item.get("role").is_some() || item.get("payload").is_some() {
+            return Fit::No;
+        }
+        if item.get_text("type").is_some_and(|kind| is_step(item, &kind)) { Fit::Certain } else { Fit::No }
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        record.get("object").is_some_and(|object| object.is("interaction"))
+    }
+
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { system_beside: true, ..ProviderRules::default() }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let kind = events::kind(item);
+        let content = || blocks::content(item.get("content"), blocks::plain_block);
+        let (role, parts) = match kind.as_str() {
+            "user_input" => (Role::User, content()),
+            "model_output" => (Role::Assistant, content()),
+            "thought" => (Role::Assistant, vec![thought(item)]),
+            "function_call" => (Role::Assistant, vec![call(item)]),
+            "function_result" => (Role::Tool, vec![result(item)]),
+            kind if is_hosted(kind) => (Role::Assistant, vec![hosted(item, kind)]),
+            _ => return events::unknown(kind),
+        };
+        events::message(role, item, None, parts)
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read = bind_reasoning(items.iter().map(|&item| self.read(item)).collect());
+        // The server has the steps before the first one.
+        let stateful = blocks::record_of(items).is_some_and(|record| record.some("previous_interaction_id").is_some());
+        if stateful {
+            for item in &mut read {
+                if let Item::Message(message) = item {
+                    message.unasked = true;
+                }
+            }
+        }
+        read
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        blocks::preamble(record, &["system_instruction", "tools"])
+    }
+}
+
+impl DialectWriter for Interactions {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        if let [part @ (DraftPart::ToolResult { .. } | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
+            return self.spell_part(part);
+        }
+        let kind = if draft.role == Role::Assistant { "model_output" } else { "user_input" };
+        let text = quote(&draft.joined_text());
+        format!("{{\"type\":\"{kind}\",\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}")
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { id, name, text, .. } => format!(
+                "{{\"type\":\"function_result\",\"call_id\":{},\"name\":{},\"result\":{},\"is_error\":true}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(name),
+                quote(text)
+            ),
+        }
+    }
+}
+
+impl LogHabits for Interactions {
+    /// The figures are those of the whole reply.
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        let mut usages: Vec<Option<Usage>> = items.iter().map(|_| None).collect();
+        if let (Some(last), Some(record)) = (usages.last_mut(), blocks::record_of(items)) {
+            *last = record.some("usage").and_then(usage);
+        }
+        usages
+    }
+}
+
+fn usage(figures: Value<'_>) -> Option<Usage> {
+    let number = |key: &str| blocks::number(figures, key);
+    let input = number("total_input_tokens") + number("total_tool_use_tokens");
+    let output = number("total_output_tokens") + number("total_thought_tokens");
+    (input > 0).then(|| Usage { input, cache_read: number("total_cached_tokens"), output, ..Usage::default() })
+}
+
+/// Tools that the provider runs: each has a step for the call and one for the result.
+const HOSTED: &[&str] = &[
+    "google_search",
+    "google_maps",
+    "url_context",
+    "code_execution",
+    "file_search",
+    "retrieval",
+    "processing",
+    "tool_search",
+    "mcp_server_tool",
+];
+
+fn is_hosted(kind: &str) -> bool {
+    let tool = kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_result"));
+    tool.is_some_and(|tool| HOSTED.contains(&tool))
+}
+
+/// Whether an item is a step. A call of the Responses API has its arguments as text, and a `call_id`.
+fn is_step(item: Value<'_>, kind: &Text<'_>) -> bool {
+    let kind = kind.decode();
+    match &*kind {
+        "user_input" | "model_output" => item.some("content").is_some(),
+        "function_call" => {
+            let named = item.some("id").is_some() && item.get("name").is_some();
+            named && item.some("arguments").is_some_and(Value::is_object) && !names_call(item)
+        }
+        "function_result" => item.some("call_id").is_some() && item.get("result").is_some(),
+        "thought" => item.get("signature").is_some() || item.get("summary").is_some(),
+        // The Responses API names its search of tools in the same way.
+        kind if is_hosted(kind) && !kind.starts_with("tool_search") => true,
+        _ => false,
+    }
+}
+
+fn names_call(item: Value<'_>) -> bool {
+    item.some("call_id").or_else(|| item.some("callId")).is_some()
+}
+
+/// A thought: its summary can be read. The signature must be sent back as it was received, with the step after it.
+fn thought(item: Value<'_>) -> Part<'_> {
+    let texts = blocks::texts(item.some("summary"));
+    let texts: Vec<String> = texts.iter().map(|text| text.decode().into_owned()).collect();
+    let text = if texts.is_empty() { Text::Escaped("") } else { Text::Owned(texts.join("\n")) };
+    Part::from_source(Content::Reasoning(text), PartPlace::element(item))
+}
+
+fn call(item: Value<'_>) -> Part<'_> {
+    let call = events::call(item.get_text("id"), item.get_text("name"), item.get("arguments"));
+    Part::from_source(call, PartPlace::element(item))
+}
+
+fn result(item: Value<'_>) -> Part<'_> {
+    let said = item.get("result");
+    let result = events::result(item.get_text("call_id"), item.get_text("name"), said);
+    Part::from_source(result, PartPlace::element(item).with_text(said))
+}
+
+/// A call of a tool that the provider runs, or its result, which is of a fixed form.
+fn hosted<'a>(item: Value<'a>, kind: &str) -> Part<'a> {
+    let name = || item.get_text("name").unwrap_or_else(|| Text::Owned(kind.trim_end_matches("_call").to_owned()));
+    let content = if kind.ends_with("_call") {
+        Content::ToolCall(ToolCall {
+            id: item.get_text("id"),
+            name: name(),
+            arguments: blocks::arguments(item.get("arguments")),
+            family: Family::Server,
+            hosted: true,
+        })
+    } else {
+        let said = item.get("result");
+        Content::ToolResult(ToolResult {
+            id: item.get_text("call_id"),
+            name: item.get_text("name"),
+            content: blocks::texts(said),
+            media: blocks::count_media(said),
+            family: Family::Server,
+            same_message: false,
+        })
+    };
+    Part::from_source(content, PartPlace::element(item))
+}

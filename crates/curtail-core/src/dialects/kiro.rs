@@ -1,0 +1,218 @@
+//! Kiro CLI, and Amazon Q before it: lines with `kind` and `data`, or a stored conversation with a `history` of entries, each a
+//! message of the user and the answer.
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
+};
+
+/// The dialect `kiro`.
+pub(super) struct Kiro;
+
+impl Dialect for Kiro {
+    fn name(&self) -> &'static str {
+        "kiro"
+    }
+
+    fn signature(&self) -> &'static str {
+        "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; or `user` and `assistant` with `Response` or `ToolUse`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if is_entry(item) {
+            return Fit::Certain;
+        }
+        let known = item.get_text("kind").is_some_and(|kind| role_of(&kind.decode()).is_some());
+        if known && item.some("data").is_some_and(|data| data.get("content").is_some()) {
+            Fit::Certain
+        } else {
+            Fit::No
+        }
+    }
+
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { system_beside: true, ..ProviderRules::default() }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if is_entry(item) {
+            return read_entry(item);
+        }
+        let kind = item.get_text("kind").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+        let Some(role) = role_of(&kind) else { return Item::Unknown(Unknown::kind(kind)) };
+        let Some(content) = item.some("data").and_then(|data| data.get("content")) else {
+            return Item::Unknown(Unknown::NoMessage);
+        };
+        let mut message = Message::from_source(role, item);
+        message.id = item.some("data").and_then(|data| data.get_text("message_id"));
+        message.parts = match content.is_array() {
+            true => content.items().map(read_block).collect(),
+            false => blocks::content(Some(content), blocks::plain_block),
+        };
+        Item::Message(message)
+    }
+}
+
+impl DialectWriter for Kiro {
+    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let text = || quote(&draft.joined_text());
+        if anchor.is_some_and(is_entry) {
+            let said = match draft.role {
+                Role::Assistant => "\"\"".to_owned(),
+                _ => text(),
+            };
+            let answer = if draft.role == Role::Assistant { text() } else { String::from("\"\"") };
+            return format!(
+                "{{\"user\":{{\"content\":{{\"Prompt\":{{\"prompt\":{said}}}}}}},\"assistant\":{{\"Response\":{{\"message_id\":null,\"content\":{answer}}}}}}}"
+            );
+        }
+        let results =
+            draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)));
+        let kind = match draft.role {
+            Role::Assistant => "AssistantMessage",
+            _ if results => "ToolResults",
+            _ => "Prompt",
+        };
+        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        format!("{{\"kind\":\"{kind}\",\"data\":{{\"content\":[{}]}}}}", blocks.join(","))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        match part {
+            DraftPart::Text(text) => format!("{{\"kind\":\"text\",\"data\":{}}}", quote(text)),
+            DraftPart::Verbatim(raw) => raw.clone(),
+            DraftPart::ToolResult { id, text, .. } => format!(
+                "{{\"kind\":\"toolResult\",\"data\":{{\"toolUseId\":{},\"content\":[{{\"kind\":\"text\",\"data\":{}}}],\"status\":\"error\"}}}}",
+                quote(id.as_deref().unwrap_or_default()),
+                quote(text)
+            ),
+        }
+    }
+
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let list = message.some("data")?.get("content").filter(|content| content.is_array())?;
+        blocks::prepend_parts(list, parts, str::to_owned)
+    }
+}
+
+impl LogHabits for Kiro {
+    fn is_log(&self) -> bool {
+        true
+    }
+}
+
+fn role_of(kind: &str) -> Option<Role> {
+    match kind {
+        "Prompt" | "ToolResults" => Some(Role::User),
+        "AssistantMessage" => Some(Role::Assistant),
+        _ => None,
+    }
+}
+
+fn read_block(block: Value<'_>) -> Part<'_> {
+    let data = block.get("data");
+    let place = PartPlace::element(block);
+    match (block.get_text("kind").as_ref().map(Text::decode).as_deref(), data) {
+        (Some("text"), Some(said)) if said.text().is_some() => {
+            Part::from_source(Content::Text(said.text().unwrap_or(Text::Escaped(""))), place.with_text(data))
+        }
+        (Some("toolUse"), Some(call)) => {
+            let call = events::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
+            Part::from_source(call, place)
+        }
+        (Some("toolResult"), Some(result)) => {
+            let content = Content::ToolResult(crate::transcript::ToolResult {
+                id: result.get_text("toolUseId"),
+                name: None,
+                content: said(result.get("content")),
+                media: 0,
+                family: crate::transcript::Family::Function,
+                same_message: false,
+            });
+            let place = match result.get("content") {
+                Some(list) if list.is_array() => place.with_text_in(list, "[{\"kind\":\"text\",\"data\":", "}]"),
+                content => place.with_text(content),
+            };
+            Part::from_source(content, place)
+        }
+        (Some("image" | "document"), _) => Part::from_source(Content::Media(Text::Json(block.raw())), place),
+        _ => Part::from_source(blocks::unknown(block), place),
+    }
+}
+
+/// The texts of a result: blocks with `data`, or any JSON.
+fn said(content: Option<Value<'_>>) -> Vec<Text<'_>> {
+    match content {
+        Some(list) if list.is_array() => list
+            .items()
+            .map(|block| block.get_text("data").or_else(|| block.text()).unwrap_or(Text::Json(block.raw())))
+            .collect(),
+        content => blocks::texts(content),
+    }
+}
+
+/// Whether an item is an entry of a stored conversation.
+fn is_entry(item: Value<'_>) -> bool {
+    let answers = |answer: Value<'_>| answer.get("Response").is_some() || answer.get("ToolUse").is_some();
+    item.some("user").is_some_and(|user| user.get("content").is_some()) && item.some("assistant").is_some_and(answers)
+}
+
+/// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
+fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
+    let mut message = Message::from_source(Role::Assistant, item);
+    message.exchange = true;
+    let asked = item.some("user").and_then(|user| user.some("content"));
+    let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
+    let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
+    if let Some((prompt, text)) = prompt.and_then(written) {
+        message.parts.push(Part::from_source(Content::Text(text), PartPlace::element(item).with_text(Some(prompt))));
+    }
+    let results = asked.into_iter().flat_map(results).collect::<Vec<_>>();
+    if prompt.is_none() && results.is_empty() {
+        message.parts.extend(asked.map(|asked| Part::from_source(blocks::unknown(asked), PartPlace::element(item))));
+    }
+    message.parts.extend(results.into_iter().map(|result| answer(item, result)));
+    let reply = item.some("assistant").and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
+    let said = reply.and_then(|reply| reply.get("content"));
+    let answered = message.parts.len();
+    if let Some((said, text)) = said.and_then(written) {
+        message.parts.push(Part::from_source(Content::Text(text), PartPlace::element(item).with_text(Some(said))));
+    }
+    let calls = reply.and_then(|reply| reply.get("tool_uses")).into_iter().flat_map(Value::items);
+    message.parts.extend(calls.map(|call| {
+        let content = events::call(call.get_text("id"), call.get_text("name"), call.get("args"));
+        Part::from_source(content, PartPlace::element(item))
+    }));
+    // A question without an answer, or an answer without a question.
+    if answered == message.parts.len() {
+        (message.role, message.exchange) = (Role::User, false);
+    } else if answered == 0 {
+        message.exchange = false;
+    }
+    Item::Message(message)
+}
+
+/// The results in what the user's half of an entry contains.
+fn results(asked: Value<'_>) -> Vec<Value<'_>> {
+    let held = ["ToolUseResults", "CancelledToolUses"].into_iter().find_map(|key| asked.some(key));
+    held.and_then(|held| held.get("tool_use_results")).into_iter().flat_map(Value::items).collect()
+}
+
+fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {
+    let blocks = result.get("content").into_iter().flat_map(Value::items);
+    let texts = blocks.map(|block| block.get_text("Text").unwrap_or(Text::Json(block.raw())));
+    let content = Content::ToolResult(crate::transcript::ToolResult {
+        id: result.get_text("tool_use_id"),
+        name: None,
+        content: texts.collect(),
+        media: 0,
+        family: crate::transcript::Family::Function,
+        same_message: false,
+    });
+    Part::from_source(content, PartPlace::element(item))
+}

@@ -1,0 +1,227 @@
+//! Messages of pydantic-ai: requests and responses with `parts`. A request contains instructions, what the user said, and the
+//! results for the calls of the response before it.
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events, times};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
+    Role, Unknown, Usage,
+};
+
+/// The dialect `pydantic-ai`.
+pub(super) struct PydanticAi;
+
+impl Dialect for PydanticAi {
+    fn name(&self) -> &'static str {
+        "pydantic-ai"
+    }
+
+    fn signature(&self) -> &'static str {
+        "`kind` `request` or `response`, and `parts`, each with `part_kind`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let known = item.get_text("kind").is_some_and(|kind| role_of(&kind).is_some());
+        let Some(parts) = item.get("parts").filter(|parts| known && parts.is_array()) else { return Fit::No };
+        let own = parts.items().all(|part| part.get("part_kind").is_some());
+        if own && item.get("role").is_none() { Fit::Certain } else { Fit::No }
+    }
+
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        let Some(kind) = item.get_text("kind") else { return Item::Unknown(Unknown::NoType) };
+        let Some(role) = role_of(&kind) else { return Item::Unknown(Unknown::kind(kind.decode().into_owned())) };
+        let mut message = Message::from_source(role, item);
+        message.parts = item.get("parts").into_iter().flat_map(Value::items).flat_map(read_part).collect();
+        if role == Role::User {
+            message.automatic = is_automatic(&message);
+            message.instructs_alone();
+        }
+        Item::Message(message)
+    }
+
+    /// The instructions of a run are written into each of its requests.
+    fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        let last = items.iter().rev().find_map(|item| item.get_text("instructions"));
+        last.into_iter().collect()
+    }
+
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { system_anywhere: true, ..ProviderRules::default() }
+    }
+}
+
+impl DialectWriter for PydanticAi {
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        let parts: Vec<String> = draft.parts.iter().map(|part| spell_part(part, draft.role)).collect();
+        let kind = if draft.role == Role::Assistant { "response" } else { "request" };
+        format!("{{\"parts\":[{}],\"kind\":\"{kind}\"}}", parts.join(","))
+    }
+
+    fn spell_part(&self, part: &DraftPart) -> String {
+        spell_part(part, Role::User)
+    }
+
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        blocks::prepend_parts(message.get("parts")?, parts, str::to_owned)
+    }
+}
+
+impl LogHabits for PydanticAi {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model_name")
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        let part = || item.get("parts")?.items().find_map(times::time);
+        times::time(item).or_else(part)
+    }
+
+    fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("provider_response_id")
+    }
+
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let figures = item.some("usage")?;
+        let number = |key: &str| blocks::number(figures, key);
+        let usage = Usage {
+            input: number("input_tokens"),
+            cache_read: number("cache_read_tokens"),
+            cache_write: number("cache_write_tokens"),
+            cache_write_long: number("cache_write_1h_tokens"),
+            output: number("output_tokens"),
+        };
+        (usage.input > 0).then_some(usage)
+    }
+}
+
+fn spell_part(part: &DraftPart, role: Role) -> String {
+    match part {
+        DraftPart::Text(text) => {
+            let kind = match role {
+                Role::Assistant => "text",
+                Role::System | Role::Developer => "system-prompt",
+                Role::User | Role::Tool => "user-prompt",
+            };
+            format!("{{\"content\":{},\"part_kind\":\"{kind}\"}}", quote(text))
+        }
+        DraftPart::Verbatim(raw) => raw.clone(),
+        DraftPart::ToolResult { id, name, text, .. } => format!(
+            "{{\"tool_name\":{},\"content\":{},\"tool_call_id\":{},\"part_kind\":\"tool-return\"}}",
+            quote(name),
+            quote(text),
+            quote(id.as_deref().unwrap_or_default())
+        ),
+    }
+}
+
+fn role_of(kind: &Text<'_>) -> Option<Role> {
+    match &*kind.decode() {
+        "request" => Some(Role::User),
+        "response" => Some(Role::Assistant),
+        _ => None,
+    }
+}
+
+/// Whether nobody typed what a request says: a tool returned it beside its result, or the program asks the model to try again.
+fn is_automatic(message: &Message<'_>) -> bool {
+    let returns = message.results().next().is_some();
+    let mut said = message.parts.iter().filter(|part| part.content.speaks() && !part.instructs()).peekable();
+    let speaks = said.peek().is_some();
+    speaks && (returns || !said.any(is_typed))
+}
+
+fn is_typed(part: &Part<'_>) -> bool {
+    let kind = part.place().and_then(|place| place.element.get("part_kind"));
+    kind.is_some_and(|kind| kind.is("user-prompt"))
+}
+
+fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let place = PartPlace::element(part);
+    let content = part.get("content");
+    let text = || content.and_then(Value::text).unwrap_or(Text::Escaped(""));
+    let content = match part.get_text("part_kind").as_ref().map(Text::decode).as_deref() {
+        Some("user-prompt") => return said(part, content),
+        Some("text") => return vec![Part::from_source(Content::Text(text()), place.with_text(content))],
+        Some("retry-feedback") => return tried(part, content),
+        Some("system-prompt") => return vec![instructing(part, content)],
+        Some(kind) if kind.starts_with("instruction") => return vec![instructing(part, content)],
+        Some("thinking") => {
+            return vec![
+                Part::from_source(Content::Reasoning(text()), place).bound_to_prefix(is_signed_by_claude(part)),
+            ];
+        }
+        Some("tool-call") => call(part),
+        Some("builtin-tool-call") => hosted(call(part)),
+        Some("builtin-tool-return") => hosted(result(part, content)),
+        Some("tool-return") => return vec![answer(part, content)],
+        // Without the name of a tool, it answers no call, although it has an id.
+        Some("retry-prompt") if part.some("tool_name").is_none() => return tried(part, content),
+        Some("retry-prompt") => return vec![answer(part, content)],
+        Some("file") => Content::Media(Text::Json(part.raw())),
+        Some("tool-availability-delta" | "capability-load-delta" | "model-settings-delta") => Content::Other,
+        _ => blocks::unknown(part),
+    };
+    vec![Part::from_source(content, place)]
+}
+
+/// Text and media of a user: a string, or a list of strings and of objects with a `kind`.
+fn said<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
+    let read = |value: Value<'a>| match value.text().or_else(|| value.get_text("content")) {
+        Some(text) => {
+            let place = if value.text().is_some() { Some(value) } else { value.get("content") };
+            Part::from_source(Content::Text(text), PartPlace::element(part).with_text(place))
+        }
+        None => Part::from_source(Content::Media(Text::Json(value.raw())), PartPlace::element(part)),
+    };
+    match content {
+        Some(list) if list.is_array() => list.items().map(read).collect(),
+        content => content.map(read).into_iter().collect(),
+    }
+}
+
+/// What the program tells the model after a reply that it could not take.
+fn tried<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
+    let texts = blocks::texts(content).into_iter();
+    texts.map(|text| Part::from_source(Content::Text(text), PartPlace::element(part))).collect()
+}
+
+fn instructing<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
+    let text = content.and_then(Value::text).unwrap_or(Text::Escaped(""));
+    let mut part = Part::from_source(Content::Text(text), PartPlace::element(part).with_text(content));
+    if let PartOrigin::Source(place) = &mut part.origin {
+        place.instructs = true;
+    }
+    part
+}
+
+fn call(part: Value<'_>) -> Content<'_> {
+    events::call(part.get_text("tool_call_id"), part.get_text("tool_name"), part.some("args"))
+}
+
+fn result<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Content<'a> {
+    events::result(part.get_text("tool_call_id"), part.get_text("tool_name"), content)
+}
+
+fn answer<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
+    Part::from_source(result(part, content), PartPlace::element(part).with_text(content))
+}
+
+/// A tool that the provider ran: its result has a fixed form.
+fn hosted(mut content: Content<'_>) -> Content<'_> {
+    match &mut content {
+        Content::ToolCall(call) => (call.family, call.hosted) = (Family::Server, true),
+        Content::ToolResult(result) => (result.family, result.same_message) = (Family::Server, true),
+        _ => {}
+    }
+    content
+}
+
+fn is_signed_by_claude(part: Value<'_>) -> bool {
+    let provider = part.get_text("provider_name");
+    let claude = provider.is_some_and(|name| name.is("anthropic") || name.is("bedrock"));
+    claude && part.get_text("signature").is_some_and(|signature| signature.len_bound() > 0)
+}
