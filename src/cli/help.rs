@@ -54,6 +54,11 @@ const SHORT: &[&str] = &[
 
 /// Flags of a single command that only `--help` shows.
 const LONG: &[&str] = &[
+    "protect_tokens",
+    "clear_tool",
+    "clear_at_least",
+    "cap_tool",
+    "cap_keep",
     "summary_role",
     "allow_http",
     "ca_file",

@@ -1,10 +1,12 @@
 //! The options that drop tools, roles and parts.
 
+use anyhow::ensure;
 use clap::Args;
 
-use super::{Choice, Options, Processors, one_of};
+use super::{Choice, Options, Processors, Tokens, at_least_one, one_of};
 use curtail_core::processors::{
-    ClearResults, MessageRange, NameGlobs, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
+    CapKeep, CapResults, ClearResults, MessageRange, NameGlobs, Processor, StaleResults, Strip, StripKind, ToolFilter,
+    ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -30,9 +32,13 @@ const STRIP_KINDS: &[Choice<StripKind>] = &[
     Choice::new("other", StripKind::Other, "Parts of unknown type"),
 ];
 
+/// The values of `--cap-keep`.
+const CAP_KEEPS: &[Choice<CapKeep>] =
+    &[Choice::plain("head", CapKeep::Head), Choice::plain("tail", CapKeep::Tail), Choice::plain("both", CapKeep::Both)];
+
 /// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, Args)]
-#[command(group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "supersede_reads", "dedupe_results"]))]
+#[command(group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "protect_tokens", "supersede_reads", "dedupe_results"]))]
 pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
@@ -58,6 +64,14 @@ pub(crate) struct FilterOptions {
     #[arg(long, value_name = "N")]
     keep_last_results: Option<usize>,
 
+    /// Clear N results at a time, so that prompts stay cached
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>, requires = "keep_last_results")]
+    step: Option<usize>,
+
+    /// Do not clear the newest results that together have at most N tokens
+    #[arg(long, value_name = "N")]
+    protect_tokens: Option<Tokens>,
+
     /// Clear the results of file reads that a later call repeats
     #[arg(long)]
     supersede_reads: bool,
@@ -74,9 +88,33 @@ pub(crate) struct FilterOptions {
     #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing")]
     placeholder: String,
 
-    /// Never clear results of tools that match GLOB
-    #[arg(long, value_name = "GLOB", requires = "clearing")]
+    /// Never clear or shorten results of tools that match GLOB
+    #[arg(long, value_name = "GLOB")]
     exempt_tool: Vec<String>,
+
+    /// Clear only results of tools that match GLOB
+    #[arg(long, value_name = "GLOB", requires = "clearing")]
+    clear_tool: Vec<String>,
+
+    /// Clear nothing in a transcript of at most N tokens
+    #[arg(long, value_name = "N", requires = "clearing")]
+    trigger: Option<Tokens>,
+
+    /// Clear nothing unless N tokens are freed
+    #[arg(long, value_name = "N", requires = "clearing")]
+    clear_at_least: Option<Tokens>,
+
+    /// Shorten every tool result to N tokens
+    #[arg(long, value_name = "N")]
+    cap_result: Option<Tokens>,
+
+    /// Shorten results of tools that match GLOB to N tokens
+    #[arg(long, value_name = "GLOB=N")]
+    cap_tool: Vec<ToolCap>,
+
+    /// Which end of a shortened result to keep
+    #[arg(long, value_parser = one_of(CAP_KEEPS), default_value = "both")]
+    cap_keep: CapKeep,
 
     /// Keep only system messages and messages A to B-1 of `curtail show`
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
@@ -121,6 +159,22 @@ impl std::str::FromStr for RangeFlag {
     }
 }
 
+/// The cap of some tools: `GLOB=N`.
+#[derive(Debug, Clone)]
+struct ToolCap {
+    glob: String,
+    tokens: Tokens,
+}
+
+impl std::str::FromStr for ToolCap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (glob, tokens) = text.rsplit_once('=').ok_or("expected GLOB=N with a number of tokens, such as bash=2k")?;
+        Ok(Self { glob: glob.to_owned(), tokens: tokens.parse()? })
+    }
+}
+
 impl Options for FilterOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
@@ -135,11 +189,9 @@ impl Options for FilterOptions {
             processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone() }));
         }
         for stale in self.stale_results()? {
-            let exempt = globs(&self.exempt_tool)?;
-            let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?;
-            let placeholder = self.placeholder.clone();
-            processors.push(Box::new(ClearResults { stale, placeholder, exempt, tokenizer }));
+            processors.push(Box::new(self.clearing(stale)?));
         }
+        processors.extend(self.caps()?.map(|caps| -> Box<dyn Processor> { Box::new(caps) }));
         Ok(processors)
     }
 }
@@ -155,6 +207,55 @@ impl FilterOptions {
         Ok((!self.selects_otherwise()).then_some(ToolGlobs::All))
     }
 
+    /// Clears the results that `stale` describes.
+    fn clearing(&self, stale: StaleResults) -> anyhow::Result<ClearResults> {
+        let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?;
+        let step = match (&stale, self.step) {
+            (StaleResults::AllButLast(keep), Some(step)) => {
+                ensure!(
+                    step <= *keep,
+                    "--step {step} exceeds --keep-last-results {keep}: the newest results would be cleared"
+                );
+                step
+            }
+            _ => 1,
+        };
+        Ok(ClearResults {
+            placeholder: self.placeholder.clone(),
+            exempt: globs(&self.exempt_tool)?,
+            only: globs(&self.clear_tool)?,
+            protected_tokens: self.protect_tokens.map_or(0, |tokens| tokens.0),
+            trigger: self.trigger.map(|tokens| tokens.0),
+            at_least: self.clear_at_least.map_or(0, |tokens| tokens.0),
+            step,
+            ..ClearResults::new(stale, tokenizer)
+        })
+    }
+
+    /// Shortens results, if a flag asks for it.
+    fn caps(&self) -> anyhow::Result<Option<CapResults>> {
+        if self.cap_result.is_none() && self.cap_tool.is_empty() {
+            return Ok(None);
+        }
+        let least = CapResults::LEAST;
+        let caps = self.cap_tool.iter().map(|cap| cap.tokens).chain(self.cap_result);
+        for Tokens(cap) in caps {
+            ensure!(
+                cap >= least,
+                "a result cannot be shortened to {cap} tokens: the marker needs room; at least {least}"
+            );
+        }
+        let tools: anyhow::Result<Vec<_>> =
+            self.cap_tool.iter().map(|cap| Ok((globs(&[&cap.glob])?, cap.tokens.0))).collect();
+        Ok(Some(CapResults {
+            max_tokens: self.cap_result.map(|tokens| tokens.0),
+            tools: tools?,
+            keep: self.cap_keep,
+            exempt: globs(&self.exempt_tool)?,
+            tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?,
+        }))
+    }
+
     /// Whether a flag other than those for tools selects what to drop or clear.
     const fn selects_otherwise(&self) -> bool {
         !self.role.is_empty()
@@ -162,6 +263,9 @@ impl FilterOptions {
             || self.keep_last_results.is_some()
             || self.supersede_reads
             || self.dedupe_results
+            || self.protect_tokens.is_some()
+            || self.cap_result.is_some()
+            || !self.cap_tool.is_empty()
             || self.range.is_some()
     }
 
@@ -176,7 +280,8 @@ impl FilterOptions {
         if self.dedupe_results {
             stale.push(StaleResults::Duplicates);
         }
-        stale.extend(self.keep_last_results.map(StaleResults::AllButLast));
+        let keep = self.keep_last_results.or(self.protect_tokens.map(|_| 0));
+        stale.extend(keep.map(StaleResults::AllButLast));
         Ok(stale)
     }
 }

@@ -8,8 +8,8 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{
-    ClearResults, HistoryWindow, Keep, Live, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
-    ToolGlobs, WindowUnit,
+    ClearResults, HistoryWindow, Keep, Live, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
+    WindowUnit,
 };
 use proptest::prelude::*;
 
@@ -33,12 +33,8 @@ fn stubbed() -> Chain {
 }
 
 fn cleared() -> Chain {
-    Chain::default().then(ClearResults {
-        stale: StaleResults::AllButLast(0),
-        placeholder: String::from("[cleared]"),
-        exempt: NameGlobs::default(),
-        tokenizer: curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there"),
-    })
+    let tokenizer = curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there");
+    Chain::default().then(ClearResults::new(StaleResults::AllButLast(0), tokenizer))
 }
 
 fn cut(chain: Chain, text: &str) -> String {

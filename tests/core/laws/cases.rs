@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Counting, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow, SlidingWindow, StaleResults, Strip,
-    StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    CapKeep, CapResults, ClearResults, Counting, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow, SlidingWindow,
+    StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -26,7 +26,7 @@ pub struct LawCase {
 impl LawCase {
     /// Whether it rewrites the content of kept messages.
     pub fn rewrites(&self) -> bool {
-        matches!(self.name, "clear results" | "supersede reads, dedupe results")
+        self.name.starts_with("clear results") || self.name == "supersede reads, dedupe results"
     }
 }
 
@@ -154,15 +154,40 @@ pub const CASES: &[LawCase] = &[
     LawCase {
         name: "clear results",
         chain: || {
-            let placeholder = String::from("[cleared]");
-            Chain::default().then(ClearResults {
-                stale: StaleResults::AllButLast(1),
-                placeholder,
+            let clear = ClearResults::new(StaleResults::AllButLast(1), tokenizer());
+            Chain::default().then(ClearResults { exempt: globs(&["fetch"]), ..clear })
+        },
+        writes: false,
+    },
+    LawCase {
+        name: "clear results in steps",
+        chain: || {
+            let clear = ClearResults::new(StaleResults::AllButLast(2), tokenizer());
+            Chain::default().then(ClearResults { step: 2, ..clear })
+        },
+        writes: false,
+    },
+    LawCase {
+        name: "clear results above a trigger",
+        chain: || {
+            let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
+            let only = globs(&["search", "fetch"]);
+            Chain::default().then(ClearResults { only, trigger: Some(30), at_least: 3, protected_tokens: 5, ..clear })
+        },
+        writes: false,
+    },
+    LawCase {
+        name: "cap results",
+        chain: || {
+            Chain::default().then(CapResults {
+                max_tokens: Some(40),
+                tools: vec![(globs(&["search"]), CapResults::LEAST)],
+                keep: CapKeep::Both,
                 exempt: globs(&["fetch"]),
                 tokenizer: tokenizer(),
             })
         },
-        writes: false,
+        writes: true,
     },
     LawCase {
         name: "supersede reads, dedupe results",

@@ -12,4 +12,5 @@ mod real;
 mod regressions;
 mod signed;
 mod split;
+mod steps;
 mod thoughts;

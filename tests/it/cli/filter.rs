@@ -102,3 +102,49 @@ fn a_range_keeps_whole_pairs_and_system_messages() {
     assert_eq!(roles("6.."), "system assistant");
     assert_eq!(roles("100.."), "system");
 }
+
+/// The contents of the results after a cut.
+fn results(flags: &[&str], calls: &[(&str, &str, &str)]) -> Vec<String> {
+    let lines = filter(flags, &chat(calls));
+    let messages = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    messages.filter(|message| message["role"] == "tool").map(|m| m["content"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn results_are_cleared_by_tool_by_tokens_and_in_steps() {
+    let long = "a long line of words ".repeat(20);
+    let calls: Vec<_> = (0..7).map(|nth| (if nth % 2 == 0 { "read" } else { "run" }, "{}", long.as_str())).collect();
+    let cleared = |flags: &[&str]| -> Vec<usize> {
+        let contents = results(flags, &calls);
+        (0..contents.len()).filter(|&nth| contents[nth] == "[cleared]").collect()
+    };
+    assert_eq!(cleared(&["--keep-last-results", "3"]), [0, 1, 2, 3]);
+    assert_eq!(cleared(&["--keep-last-results", "3", "--step", "3"]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(cleared(&["--keep-last-results", "4", "--step", "3"]), [0, 1, 2]);
+    assert_eq!(cleared(&["--keep-last-results", "1", "--clear-tool", "run"]), [1, 3]);
+    assert_eq!(cleared(&["--keep-last-results", "1", "--exempt-tool", "run"]), [0, 2, 4]);
+    assert_eq!(cleared(&["--protect-tokens", "350"]), [0, 1, 2, 3]);
+    assert_eq!(cleared(&["--keep-last-results", "5", "--trigger", "10k"]), [] as [usize; 0]);
+    assert_eq!(cleared(&["--keep-last-results", "5", "--clear-at-least", "1k"]), [] as [usize; 0]);
+    assert_eq!(cleared(&["--keep-last-results", "5", "--clear-at-least", "100"]), [0, 1]);
+    let wrong = run(&["filter", "--keep-last-results", "2", "--step", "3"], &chat(&calls));
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("--step 3 exceeds --keep-last-results 2"));
+}
+
+#[test]
+fn a_capped_result_says_how_much_was_cut_and_is_capped_once() {
+    let long = (0..400).map(|nth| format!("line {nth}\n")).collect::<String>();
+    let calls = [("run", "{}", long.as_str()), ("read", "{}", "short"), ("read", "{}", long.as_str())];
+    let capped = results(&["--cap-result", "100", "--cap-tool", "run=50", "--cap-keep", "tail"], &calls);
+    assert!(capped[0].starts_with("[… ") && capped[0].ends_with("line 399\n") && capped[0].len() < capped[2].len());
+    assert_eq!(capped[1], "short");
+    let marker = capped[2].lines().next().unwrap();
+    assert!(marker.ends_with(" tokens cut …]"), "{marker}");
+    let both = results(&["--cap-result", "100"], &calls);
+    assert!(both[0].starts_with("line 0\n") && both[0].ends_with("line 399\n") && both[0].contains(" tokens cut …]"));
+    let again = filter(&["--cap-result", "100"], &filter(&["--cap-result", "100"], &chat(&calls)));
+    assert_eq!(again, filter(&["--cap-result", "100"], &chat(&calls)));
+    let wrong = run(&["filter", "--cap-result", "10"], &chat(&calls));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("at least 32"));
+}

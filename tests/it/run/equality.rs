@@ -36,6 +36,18 @@ const SAME: &[(&[&str], &str)] = &[
         &["filter", "--supersede-reads", "--read-tool", "get_*", "--dedupe-results", "--exempt-tool", "search"],
         "type = 'filter'\nsupersede-reads = true\nread-tool = 'get_*'\ndedupe-results = true\nexempt-tool = ['search']",
     ),
+    (
+        &["filter", "--keep-last-results", "2", "--step", "2", "--clear-tool", "get_*", "--trigger", "20"],
+        "type = 'filter'\nkeep-last-results = 2\nstep = 2\nclear-tool = 'get_*'\ntrigger = 20",
+    ),
+    (
+        &["filter", "--protect-tokens", "0.01k", "--clear-at-least", "5"],
+        "type = 'filter'\nprotect-tokens = '0.01k'\nclear-at-least = 5",
+    ),
+    (
+        &["filter", "--cap-result", "40", "--cap-tool", "search=32", "--cap-keep", "tail"],
+        "type = 'filter'\ncap-result = 40\ncap-tool = ['search=32']\ncap-keep = 'tail'",
+    ),
     (&["filter", "--range", "1..6"], "type = 'filter'\nrange = '1..6'"),
     (&["limit", "-t", "60"], "type = 'limit'\nmax-tokens = 60"),
     (

@@ -9,7 +9,8 @@ const WRONG: &[(&str, &str, &str)] = &[
         "",
         "3:1: a `filter` has no key `exlude`; did you mean `exclude`? known: type, exclude-tool, exclude, \
          include-tool, include, persist-results, role, strip, keep-last-results, \
-         supersede-reads, read-tool, dedupe-results, placeholder, exempt-tool, range",
+         step, protect-tokens, supersede-reads, read-tool, dedupe-results, placeholder, exempt-tool, clear-tool, trigger, \
+         clear-at-least, cap-result, cap-tool, cap-keep, range",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",
@@ -64,7 +65,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nplaceholder = \"gone\"\n",
         "",
-        "1:1: this `filter` needs `keep-last-results` or `supersede-reads` or `dedupe-results`",
+        "1:1: this `filter` needs `keep-last-results` or `protect-tokens` or `supersede-reads` or `dedupe-results`",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\npreserve-system = true\nno-preserve-system = true\n",

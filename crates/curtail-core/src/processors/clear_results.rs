@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::stale_results::{duplicates, superseded_reads};
-use super::{Change, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
+use super::{Change, Counting, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::Tokenizer;
 use crate::json::quote;
 use crate::transcript::{Pairs, Part, PartRef};
@@ -43,6 +43,17 @@ pub struct ClearResults {
     pub placeholder: String,
     /// Tools whose results are never cleared.
     pub exempt: NameGlobs,
+    /// The only tools whose results are cleared; all, if there is no glob.
+    pub only: NameGlobs,
+    /// Tokens of the newest results, without exempt ones, that are not cleared.
+    pub protected_tokens: usize,
+    /// Clears nothing in a transcript of at most this many tokens.
+    pub trigger: Option<usize>,
+    /// Clears nothing unless this many tokens are freed.
+    pub at_least: usize,
+    /// Clears this many results at a time, counted from the first: so the earlier requests of a conversation are prefixes of
+    /// the later ones until the next step, and stay in the provider's cache.
+    pub step: usize,
     /// Compares the placeholder with the content that it replaces.
     pub tokenizer: Arc<dyn Tokenizer>,
 }
@@ -51,7 +62,17 @@ impl ClearResults {
     /// Writes `[cleared]` into the results that `stale` describes.
     #[must_use]
     pub fn new(stale: StaleResults, tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Self { stale, placeholder: String::from("[cleared]"), exempt: NameGlobs::default(), tokenizer }
+        Self {
+            stale,
+            placeholder: String::from("[cleared]"),
+            exempt: NameGlobs::default(),
+            only: NameGlobs::default(),
+            protected_tokens: 0,
+            trigger: None,
+            at_least: 0,
+            step: 1,
+            tokenizer,
+        }
     }
 }
 
@@ -65,37 +86,30 @@ impl Processor for ClearResults {
             StaleResults::SupersededReads(reads) => Some(reads),
             StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
         };
-        reads.into_iter().chain([&self.exempt]).flat_map(NameGlobs::unmatched).collect()
+        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::unmatched).collect()
     }
 
     fn keeps_last_results(&self) -> Option<usize> {
         match &self.stale {
-            StaleResults::AllButLast(last) if self.exempt.is_empty() => Some(*last),
+            StaleResults::AllButLast(last) if self.is_plain() => Some(*last),
             _ => None,
         }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let pairs = Pairs::from_messages(view.messages);
-        let counted = |result: &PartRef| !self.is_exempt(view, &pairs, *result);
-        let (stale, reason) = match &self.stale {
-            StaleResults::AllButLast(keep) => {
-                let older = pairs.results().iter().rev().copied().filter(counted).skip(*keep);
-                (older.collect(), "older tool result")
-            }
-            StaleResults::SupersededReads(reads) => {
-                (superseded_reads(view, &pairs, reads, &self.placeholder), "the file is read again later")
-            }
-            StaleResults::Duplicates => {
-                (duplicates(view, &pairs, &self.placeholder), "a later result has the same content")
-            }
-        };
         let mut plan = Plan::keep(view.messages.len());
-        for result in stale.into_iter().filter(counted) {
+        if self.is_idle(view) {
+            return Ok(plan);
+        }
+        let pairs = Pairs::from_messages(view.messages);
+        let (stale, reason) = self.stale(view, &pairs);
+        let mut freed = 0;
+        for result in stale {
             let part = &view.messages[result.message].parts[result.part];
             if let Some(reason) = self.spared(part) {
                 plan.remarks.extend(reason.map(|reason| Remark::kept(result.message, reason)));
             } else {
+                freed += if self.at_least > 0 { self.tokens(part) } else { 0 };
                 let change = Change::Rewrite(result.part, self.placeholder.clone());
                 match &mut plan.decisions[result.message] {
                     Decision::Change(changes, _) => changes.push(change),
@@ -103,17 +117,68 @@ impl Processor for ClearResults {
                 }
             }
         }
+        if freed < self.at_least {
+            return Ok(Plan::keep(view.messages.len()));
+        }
         plan.remarks.sort_by_key(|remark| remark.message);
         Ok(plan)
     }
 }
 
 impl ClearResults {
+    /// Whether each result is decided about by the number of those that follow it, and by nothing else.
+    fn is_plain(&self) -> bool {
+        let every_tool = self.exempt.is_empty() && self.only.is_empty();
+        every_tool && self.protected_tokens == 0 && self.trigger.is_none() && self.at_least == 0 && self.step == 1
+    }
+
+    /// Whether the transcript is too short to be cleared.
+    fn is_idle(&self, view: &View<'_, '_>) -> bool {
+        let counting = Counting::new(self.tokenizer.clone());
+        self.trigger.is_some_and(|trigger| counting.total_until(view, trigger).is_some())
+    }
+
+    /// The results to clear, and why.
+    fn stale(&self, view: &View<'_, '_>, pairs: &Pairs) -> (Vec<PartRef>, &'static str) {
+        let counted = |result: &PartRef| !self.is_exempt(view, pairs, *result);
+        let (mut stale, reason) = match &self.stale {
+            StaleResults::AllButLast(keep) => {
+                let results: Vec<PartRef> = pairs.results().iter().copied().filter(counted).collect();
+                let older = results.len().saturating_sub(*keep).next_multiple_of(self.step).min(results.len());
+                (results[..older].to_vec(), "older tool result")
+            }
+            StaleResults::SupersededReads(reads) => {
+                (superseded_reads(view, pairs, reads, &self.placeholder), "the file is read again later")
+            }
+            StaleResults::Duplicates => {
+                (duplicates(view, pairs, &self.placeholder), "a later result has the same content")
+            }
+        };
+        stale.retain(counted);
+        if self.protected_tokens > 0 {
+            let mut left = self.protected_tokens;
+            let newest = pairs.results().iter().rev().filter(|result| counted(result));
+            let protected = newest.take_while(|result| {
+                let tokens = self.tokens(&view.messages[result.message].parts[result.part]);
+                left.checked_sub(tokens).map(|rest| left = rest).is_some()
+            });
+            if let Some(oldest) = protected.last() {
+                stale.retain(|result| (result.message, result.part) < (oldest.message, oldest.part));
+            }
+        }
+        (stale, reason)
+    }
+
+    /// Tokens of a result's texts.
+    fn tokens(&self, part: &Part<'_>) -> usize {
+        let texts = part.content.result().into_iter().flat_map(|result| &result.content);
+        texts.map(|text| self.tokenizer.count(&text.decode())).sum()
+    }
+
     fn is_exempt(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef) -> bool {
-        let part = |at: PartRef| &view.messages[at.message].parts[at.part].content;
-        let call = pairs.other_half(result).and_then(|call| part(call).call()).map(|call| &call.name);
-        let name = call.or_else(|| part(result).result().and_then(|result| result.name.as_ref()));
-        name.is_some_and(|name| self.exempt.is_match(&name.decode()))
+        let name = pairs.tool_name(view.messages, result);
+        let matches = |globs: &NameGlobs| name.is_some_and(|name| globs.is_match(&name.decode()));
+        matches(&self.exempt) || !self.only.is_empty() && !matches(&self.only)
     }
 
     /// If the result is not cleared, why not, or `None` within if there is nothing to clear: the placeholder must be shorter

@@ -3,6 +3,7 @@
 //! A processor knows no dialect, no bytes and no I/O. To add one: a file here, a line in the list below, and a command or a
 //! flag that builds it.
 
+mod cap_results;
 mod clear_results;
 mod error;
 mod history_window;
@@ -20,6 +21,7 @@ mod token_limit;
 mod tool_filter;
 
 pub use crate::globs::InvalidGlob;
+pub use cap_results::CapResults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
@@ -28,8 +30,8 @@ pub use message_range::MessageRange;
 pub use name_globs::NameGlobs;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
-    Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason, Remark,
-    View, WindowUnit, add_changes, apply_plan, place_blocks,
+    CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason,
+    Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
 pub use sliding_window::SlidingWindow;

@@ -217,6 +217,14 @@ impl Pairs {
         *self.halves.get(self.before.get(half.message)? + half.part)?
     }
 
+    /// The name of the tool that a result comes from: that of its call, or the one that the result itself names.
+    #[must_use]
+    pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], result: PartRef) -> Option<&'m crate::json::Text<'a>> {
+        let content = |at: PartRef| &messages[at.message].parts[at.part].content;
+        let call = self.other_half(result).and_then(|call| content(call).call()).map(|call| &call.name);
+        call.or_else(|| content(result).result().and_then(|result| result.name.as_ref()))
+    }
+
     /// All calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[PartRef] {

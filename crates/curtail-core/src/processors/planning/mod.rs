@@ -21,5 +21,6 @@ pub use placing::{add_changes, place_blocks};
 pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub(in crate::processors) use rendering::Rendering;
 pub(in crate::processors) use search::newest_fitting;
-pub(super) use shorten::shorten;
+pub use shorten::CapKeep;
+pub(super) use shorten::{capped, shorten};
 pub use units::{Keep, WindowUnit};

@@ -2,7 +2,7 @@
 
 use super::{Change, Counting};
 use crate::counting::Tokenizer;
-use crate::json::quote;
+use crate::json::{Text, quote};
 use crate::transcript::{Content, Message, Part, PartOrigin, PartRef};
 
 /// Replaces the removed middle.
@@ -98,6 +98,64 @@ fn long_texts(
         }
     }
     texts
+}
+
+/// Which end of a text is kept where it is capped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CapKeep {
+    /// The beginning.
+    Head,
+    /// The end.
+    Tail,
+    /// Both, in equal shares.
+    #[default]
+    Both,
+}
+
+/// The text of `part` in at most `cap` tokens, with a marker that says how many were cut; `None` if it has no more, or cannot
+/// become shorter.
+pub(in crate::processors) fn capped(
+    part: &Part<'_>,
+    cap: usize,
+    keep: CapKeep,
+    tokenizer: &dyn Tokenizer,
+) -> Option<String> {
+    let within = |text: &Text<'_>, left: &mut usize| match tokenizer.count_until(&text.decode(), *left) {
+        Some(tokens) => {
+            *left -= tokens;
+            true
+        }
+        None => false,
+    };
+    let mut left = cap;
+    if part.content.result()?.content.iter().all(|text| within(text, &mut left)) {
+        return None;
+    }
+    let (text, most) = shortenable(part)?;
+    let tokens = tokenizer.count(&text);
+    let whole = LongText { message: 0, part: 0, text, tokens, most };
+    let marker = |cut: usize| format!("[… {cut} tokens cut …]");
+    let mut room = cap.saturating_sub(tokenizer.count(&format!("\n{}\n", marker(tokens))));
+    loop {
+        let ends = match keep {
+            CapKeep::Head => (room, 0),
+            CapKeep::Tail => (0, room),
+            CapKeep::Both => (room.div_ceil(2), room / 2),
+        };
+        let head = tokenizer.head(&whole.text, ends.0);
+        let tail = tokenizer.tail(&whole.text, ends.1).max(head);
+        let mark = marker(tokenizer.count(&whole.text[head..tail]));
+        let short = match keep {
+            CapKeep::Head => format!("{}\n{mark}", &whole.text[..head]),
+            CapKeep::Tail => format!("{mark}\n{}", &whole.text[tail..]),
+            CapKeep::Both => format!("{}\n{mark}\n{}", &whole.text[..head], &whole.text[tail..]),
+        };
+        if tokenizer.count(&short) <= cap && whole.holds(&short) {
+            return Some(short);
+        }
+        // Tokens may merge differently at a cut, and the marker may be longer in bytes than what it replaces.
+        room = room.checked_sub(1 + room / 16)?;
+    }
 }
 
 /// The text of a part, and the largest number of bytes that it may take as a JSON string.
