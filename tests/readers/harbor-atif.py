@@ -6,6 +6,8 @@
 # ///
 """harbor: trajectories pass its models of ATIF."""
 
+import re
+
 from harbor.models.trajectories import Trajectory
 from shared import main, values
 
@@ -26,5 +28,11 @@ def load(path):
     return [[e for s in Trajectory.model_validate(v).steps for e in events(s)] for v in values(path)]
 
 
+def drop_result_of_step(whole, outline):
+    """The first result of a step is lost."""
+    found = re.search(rb'"results":\s*\[\s*(\{[^{}]*\}),?', whole)
+    return whole[: found.start(1)] + whole[found.end() :] if found else None
+
+
 if __name__ == "__main__":
-    main(load, ["atif"])
+    main(load, ["atif"], damages=[drop_result_of_step])

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,22 +56,23 @@ def curtail(*arguments, check=True):
     return done.stdout
 
 
-def outlines(path, dialect=None):
+def outlines(path, dialect=None, live=False):
     """`curtail show` of a file: one outline for each transcript."""
-    flags = ["--dialect", dialect] if dialect else []
+    flags = ["--dialect", dialect] * bool(dialect) + ["--live"] * live
     return [json.loads(line) for line in curtail("show", "--output-format", "json", *flags, path).splitlines()]
 
 
-def events(outline, sees=("text", "tool-call", "tool-result")):
-    """The events of an outline, in the terms of `load`."""
+def events(outline, sees=("text", "tool-call", "tool-result"), results_last=False):
+    """The events of an outline, in the terms of `load`; `results_last` where software splits a message at its results."""
     found = []
     for message in (item["message"] for item in outline["items"] if "message" in item):
         role = "system" if message["role"] == "developer" else message["role"]
-        for part in message["parts"]:
+        parts = message["parts"]
+        for part in sorted(parts, key=lambda part: part["kind"] == "tool-result") if results_last else parts:
             if part["kind"] not in sees:
                 continue
             if part["kind"] == "text":
-                if part.get("begins"):
+                if plain(part.get("begins", "")):
                     found.append((role, part["begins"]))
             else:
                 kind = part["kind"].removeprefix("tool-")
@@ -192,14 +194,19 @@ def validated(adapter, value):
 # ---------------------------------------------------------------- the judgement
 
 
+def plain(text):
+    """A text on one line, without control characters, as `show` prints it."""
+    return " ".join(re.sub(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]", "", str(text)).split())
+
+
 def same(shown, held):
     """Whether an event of `show`, whose text is shortened, is the event that the reader holds."""
     if shown[0] != held[0]:
         return False
-    text = " ".join(str(held[1]).split())
+    text = plain(held[1])
     if shown[0] in ("call", "result") or not shown[1].endswith("…"):
-        return " ".join(shown[1].split()) == text
-    return text.startswith(" ".join(shown[1][:-1].split()))
+        return plain(shown[1]) == text
+    return text.startswith(plain(shown[1][:-1]))
 
 
 def open_ends(held):
@@ -225,16 +232,18 @@ def reason(error):
 class Reader:
     """One piece of software, and the dialects that it reads."""
 
-    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named=""):
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None):
+        self.live, self.planted = live, planted or dialects
+        self.jobs, self.results_last = jobs, results_last
         self.load, self.dialects, self.data, self.sees, self.named = load, dialects, data, sees, named
         self.adapt, self.damages, self.skip = adapt or (lambda shown: shown), list(damages), UNKNOWN | (skip or {})
         self.tried, self.taken, self.same_refusal, self.red, self.uncut_refused = Counter(), Counter(), Counter(), [], {}
 
     def held(self, path):
-        return [[event for event in held if event[1] != ""] for held in self.load(path)]
+        return [[event for event in held if plain(event[1])] for held in self.load(path)]
 
     def shown(self, path, dialect):
-        shown = [self.adapt(events(outline, self.sees)) for outline in outlines(path, dialect)]
+        shown = [self.adapt(events(outline, self.sees, self.results_last)) for outline in outlines(path, dialect, self.live)]
         return [s for s in shown if s]
 
     def judge(self, path, dialect, before):
@@ -259,17 +268,18 @@ class Reader:
         both = [open_ends(shown) for shown in self.shown(path, dialect)]
         return sum((c for c, _ in both), Counter()), sum((o for _, o in both), Counter())
 
-    def attempt(self, name, path, dialect, before, refused):
-        self.tried[dialect] += 1
+    def attempt(self, names, path, dialect, before, refused):
+        """Judges an output, which several cuts may have."""
+        self.tried[dialect] += len(names)
         try:
             self.judge(path, dialect, before)
         except Exception as error:  # noqa: BLE001 - whatever the software raises
             if refused and (reason(error) <= refused or refused <= reason(error)):
-                self.same_refusal[dialect] += 1
+                self.same_refusal[dialect] += len(names)
                 return
-            self.red.append(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:400]}")
+            self.red.append(f"{names[0]}: {type(error).__name__}: {' '.join(str(error).split())[:400]}")
             return
-        self.taken[dialect] += 1
+        self.taken[dialect] += len(names)
 
     def run(self, folder, only=None):
         for file, path, outline in inputs(self.dialects, self.data, folder / "in", self.named):
@@ -288,6 +298,7 @@ class Reader:
             except Exception as error:  # noqa: BLE001
                 refused = reason(error)
                 self.uncut_refused[f"{dialect}/{file.name}"] = f"{type(error).__name__}: {str(error)[:300]}"
+            outputs = {}
             for number, arguments in enumerate(cuts(path, outline[0])):
                 name = f"{file.name}: {' '.join(map(str, arguments))}"
                 try:
@@ -299,19 +310,22 @@ class Reader:
                     continue
                 for piece in made:
                     if self.shown(piece, dialect):
-                        self.attempt(name, piece, dialect, before, refused)
+                        outputs.setdefault(piece.read_bytes(), ([], piece))[0].append(name)
+            with ThreadPoolExecutor(self.jobs) as pool:
+                list(pool.map(lambda made: self.attempt(*made, dialect, before, refused), outputs.values()))
 
     # -------------------------------------------------------- planted defects
 
     def plant(self, folder):
         """Damages what is taken, and counts the defects that nobody noticed."""
-        unnoticed = 0
-        for dialect in self.dialects:
+        noticed = unnoticed = 0
+        for dialect in self.planted:
             for damage in [drop_result, call_after_result, *self.damages]:
                 outcome = self.plant_one(dialect, damage, folder)
-                print(f"  {dialect}: {damage.__name__}: {outcome or 'NOT NOTICED'}")
-                unnoticed += not outcome
-        return unnoticed
+                print(f"  {dialect}: {damage.__name__}: {outcome}")
+                noticed += outcome not in (NOT_NOTICED, NO_PLACE)
+                unnoticed += outcome == NOT_NOTICED
+        return unnoticed + (not noticed)
 
     def plant_one(self, dialect, damage, folder):
         for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
@@ -328,18 +342,21 @@ class Reader:
                 self.judge(path, dialect, before)
             except Exception as error:  # noqa: BLE001
                 return f"{file.name}: {type(error).__name__}: {' '.join(str(error).split())[:100]}"
-            return None
-        return None
+            return NOT_NOTICED
+        return NO_PLACE
+
+
+NOT_NOTICED, NO_PLACE = "NOT NOTICED", "no input has a place for it"
 
 
 def _pair(outline):
     """Items with a call and with its result, if they are two."""
-    items = [item for item in outline["items"] if "message" in item]
-    for at, item in enumerate(items):
-        if any(p["kind"] == "tool-call" for p in item["message"]["parts"]):
-            for later in items[at + 1 :]:
-                if any(p["kind"] == "tool-result" for p in later["message"]["parts"]):
-                    return item["span"], later["span"]
+    items = {item["message"]["index"]: item for item in outline["items"] if "message" in item}
+    for index, item in items.items():
+        for part in item["message"]["parts"]:
+            answer = part.get("pair", [index])[0]
+            if part["kind"] == "tool-call" and answer > index:
+                return item["span"], items[answer]["span"]
     return None
 
 

@@ -109,8 +109,42 @@ fn a_result_moves_into_the_step_of_its_call() {
     let text = r#"{"schema_version":"1.4","agent":{},"steps":[{"step_id":1,"source":"agent","message":"","tool_calls":[{"tool_call_id":"a","function_name":"look","arguments":{}}]},{"step_id":2,"source":"system","message":"","observation":{"results":[{"source_call_id":"a","content":"seen"}]}},{"step_id":3,"source":"agent","message":"Done."}]}"#;
     let read: serde_json::Value = serde_json::from_str(&cut(repair(RepairMode::Move), text)).expect("JSON");
     let steps = read["steps"].as_array().expect("steps");
-    assert_eq!(steps.iter().map(|step| step["step_id"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(3)]);
+    assert_eq!(steps.iter().map(|step| step["step_id"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
     assert_eq!(steps[0]["observation"]["results"][0]["content"], "seen");
+}
+
+/// Harbor refuses a trajectory whose steps are not numbered from 1.
+#[test]
+fn the_steps_of_a_cut_trajectory_are_numbered_from_one() {
+    let persisted = |tool: &str| {
+        let tools = ToolGlobs::compile(&[tool.to_owned()]).expect("a pattern");
+        Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true })
+    };
+    let chains = || [last(1), last(2), without("*"), persisted("*"), persisted("*").then(Repair::default())];
+    for name in ["atif/minimal.jsonl", "atif/parallel.json", "atif/in-flight.jsonl", "atif/observations.jsonl"] {
+        for (nth, chain) in chains().into_iter().enumerate() {
+            let out: serde_json::Value = serde_json::from_str(&cut(chain, &fixture(name))).expect("JSON");
+            let steps = out["steps"].as_array().expect("steps");
+            let numbers: Vec<_> = steps.iter().filter_map(|step| step["step_id"].as_u64()).collect();
+            assert_eq!(numbers, (1..=steps.len() as u64).collect::<Vec<_>>(), "{name}, chain {nth}");
+        }
+    }
+}
+
+/// `validateUIMessages` refuses a message without an id, and Gemini CLI passes over one when it resumes a recording.
+#[test]
+fn a_message_is_written_with_an_id_where_all_have_one() {
+    for (name, key) in [("ai-sdk/ui-parallel.json", None), ("gemini/cli.json", Some("messages"))] {
+        let tools = ToolGlobs::compile(&["*".to_owned()]).expect("a pattern");
+        let chain = Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true });
+        let text = cut(chain, &fixture(name));
+        let out: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let messages = key.map_or(&out, |key| &out[key]).as_array().expect("messages");
+        assert!(
+            text.contains("\"curtail-") && messages.iter().all(|message| message["id"].is_string()),
+            "{name}: {out:#}"
+        );
+    }
 }
 
 #[test]

@@ -83,8 +83,15 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
 
 /// The bytes of a message without its links to others, which change with its neighbors.
 fn unlinked(message: Value<'_>) -> String {
-    let links =
-        ["parentUuid", "parentId", "logicalParentUuid", "firstKeptEntryId", "firstKeptEntryIndex", "summary_offset"];
+    let links = [
+        "parentUuid",
+        "parentId",
+        "logicalParentUuid",
+        "firstKeptEntryId",
+        "firstKeptEntryIndex",
+        "summary_offset",
+        "step_id",
+    ];
     let start = message.span().start as usize;
     let mut text = message.raw().to_owned();
     let holders = [Some(message), message.get("args")].into_iter().flatten();

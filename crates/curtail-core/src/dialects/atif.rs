@@ -1,10 +1,11 @@
 //! The Agent Trajectory Interchange Format of Harbor: `steps`, each with a `source` and a `message`. A step of the agent holds
 //! its tool calls and, under `observation`, their results.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
 use crate::json::{Span, Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    SlotKind, Unknown, Usage,
 };
 
 /// The dialect `atif`.
@@ -70,7 +71,7 @@ impl DialectWriter for Atif {
             Role::Assistant => "agent",
             Role::System | Role::Developer | Role::Tool => "system",
         };
-        // Steps keep their numbers, so a step that is written takes the number of its neighbour.
+        // `relink` numbers the steps that are written.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
         let text = quote(&draft.joined_text());
         let results: Vec<String> = draft.parts.iter().filter_map(spell_result).collect();
@@ -105,6 +106,50 @@ impl DialectWriter for Atif {
                 text: format!("{{\"results\":[{},{}]}}", observed.raw(), parts.join(",")),
             }),
         }
+    }
+
+    /// Harbor refuses a trajectory whose steps are not numbered from 1, without a gap.
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        if remaining.written.is_empty() && remaining.kept.iter().all(|kept| *kept) {
+            return Vec::new();
+        }
+        renumber(layout, remaining)
+    }
+}
+
+/// Numbers the steps that are written from 1.
+fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let mut drafts = remaining.written.iter_mut().peekable();
+    let (mut patches, mut number) = (Vec::new(), 0_usize);
+    for (slot, step) in slots.zip(&layout.elements) {
+        let (stays, message) = match slot.what {
+            SlotKind::Message(index) => (remaining.kept[index], Some(index)),
+            SlotKind::With(index) => (remaining.kept[index], None),
+            SlotKind::Pinned | SlotKind::Frame { .. } => (true, None),
+        };
+        while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.before == message) {
+            number += 1;
+            set_number(&mut draft.text, number);
+        }
+        if stays {
+            number += 1;
+            let own = step.get("step_id").filter(|own| own.raw().parse().is_ok_and(|own: usize| own != number));
+            patches.extend(own.map(|own| Patch { span: own.span(), text: number.to_string() }));
+        }
+    }
+    for (nth, draft) in drafts.enumerate() {
+        set_number(&mut draft.text, number + 1 + nth);
+    }
+    patches
+}
+
+/// Sets the number of a step that `spell` wrote.
+fn set_number(step: &mut String, number: usize) {
+    const HEAD: &str = "{\"step_id\":";
+    let end = step.find(',').filter(|end| *end >= HEAD.len());
+    if let Some(end) = end.filter(|_| step.starts_with(HEAD)) {
+        step.replace_range(HEAD.len()..end, &number.to_string());
     }
 }
 

