@@ -11,6 +11,11 @@ import re
 from harbor.models.trajectories import Trajectory
 from shared import main, values
 
+SKIP = {
+    "embedded.json": "a sub-agent without the id that Harbor demands",
+    "loose.jsonl": "spellings of other programs",
+    "observations.jsonl": "spellings of other programs",
+}
 ROLES = {"agent": "assistant"}
 
 
@@ -35,4 +40,4 @@ def drop_result_of_step(whole, outline):
 
 
 if __name__ == "__main__":
-    main(load, ["atif"], damages=[drop_result_of_step])
+    main(load, ["atif"], damages=[drop_result_of_step], skip=SKIP)

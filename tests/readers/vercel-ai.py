@@ -39,6 +39,8 @@ def events(message):
             yield ("call", part["toolCallId"])
         elif kind == "tool-result":
             yield ("result", part["toolCallId"])
+        elif kind.startswith("tool-approval-re"):
+            yield ("call" if kind.endswith("request") else "result", part["approvalId"])
         elif kind.startswith("tool-") and "toolCallId" in part or kind == "dynamic-tool":
             yield ("call", part["toolCallId"])
             if part.get("state", "").startswith("output"):
