@@ -87,24 +87,11 @@ fn speaks_as(message: &Message<'_>, role: Role) -> bool {
     message.speaks_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
 }
 
-/// Whether a message in `window` is half of an exchange, and is kept with what it says.
-fn still_speaks(view: &View<'_, '_>, drops: &DropSet<'_, '_>, window: Range<usize>, role: Role) -> bool {
-    let says = |at: usize| {
-        let parts = view.messages[at].parts.iter().enumerate();
-        let mut spoken = parts.filter(|(_, part)| part.content.speaks());
-        spoken.any(|(part, _)| !drops.is_part_gone(PartRef { message: at, part }))
-    };
-    window.into_iter().rev().any(|at| speaks_as(&view.messages[at], role) && says(at))
-}
-
-/// The last of `range` that `holds`, if it holds for all before one and for none after it.
-fn last_of(range: Range<usize>, holds: impl Fn(&usize) -> bool) -> Option<usize> {
-    let Range { mut start, mut end } = range.clone();
-    while start < end {
-        let middle = start.midpoint(end);
-        if holds(&middle) { start = middle + 1 } else { end = middle }
-    }
-    start.checked_sub(1).filter(|last| range.contains(last))
+/// Whether a message is half of an exchange, and is kept with what it says.
+fn still_speaks(view: &View<'_, '_>, drops: &DropSet<'_, '_>, at: usize, role: Role) -> bool {
+    let parts = || view.messages[at].parts.iter().enumerate();
+    let mut spoken = parts().filter(|(_, part)| part.content.speaks());
+    speaks_as(&view.messages[at], role) && spoken.any(|(part, _)| !drops.is_part_gone(PartRef { message: at, part }))
 }
 
 impl HistoryWindow {
@@ -139,23 +126,48 @@ impl HistoryWindow {
         let mut drops = self.outside(view, pairs, &runs, window.start);
         for role in [Role::User, Role::Assistant] {
             let speaks = view.messages[bound..flight].iter().any(|message| speaks_as(message, role));
-            if !speaks || still_speaks(view, &drops, window.clone(), role) {
+            if !speaks || window.clone().rev().any(|at| still_speaks(view, &drops, at, role)) {
                 continue;
             }
             // What the walk reached is dropped with something before the window, so the window has to reach back to that.
-            let earlier =
-                runs.partition_point(|run| run.start < bound)..runs.partition_point(|run| run.end <= window.start);
-            let reaches = |nth: &usize| {
-                let drops = self.outside(view, pairs, &runs, runs[*nth].start);
-                still_speaks(view, &drops, runs[*nth].start..flight, role)
-            };
-            // The earlier a window begins, the more of it is kept.
-            if let Some(nth) = last_of(earlier, reaches) {
-                window.start = runs[nth].start;
+            let first = runs.partition_point(|run| run.start < bound);
+            let earlier = &runs[first..runs.partition_point(|run| run.end <= window.start).max(first)];
+            if let Some(start) = self.latest_start(view, (pairs, &runs), (earlier, flight), role) {
+                window.start = start;
                 drops = self.outside(view, pairs, &runs, window.start);
             }
         }
         drops
+    }
+
+    /// Where the window begins at the latest, at one of the `earlier` units, if `role` has to speak in it: the units are dropped
+    /// one after another, in one pass, until the last message that speaks is dropped with one of them.
+    fn latest_start<'v>(
+        &self,
+        view: &View<'v, '_>,
+        (pairs, runs): (&'v Pairs, &[Range<usize>]),
+        (earlier, flight): (&[Range<usize>], usize),
+        role: Role,
+    ) -> Option<usize> {
+        let mut drops = DropSet::none(view, pairs);
+        let (mut dropped, mut spoken) = (self.keep.head(view.messages, runs), flight);
+        let mut latest = None;
+        for unit in earlier {
+            let front = self.keep.front(view, unit.start);
+            for at in dropped..front {
+                self.keep.drop_outside(&mut drops, (at, &view.messages[at]), &Reason::Borrowed(""));
+            }
+            dropped = dropped.max(front);
+            // What was dropped stays dropped, so no message is looked at twice.
+            while spoken > unit.start && !still_speaks(view, &drops, spoken - 1, role) {
+                spoken -= 1;
+            }
+            if spoken <= unit.start {
+                break;
+            }
+            latest = Some(unit.start);
+        }
+        latest
     }
 
     /// What is dropped if the window begins at `start`.
