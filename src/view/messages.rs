@@ -284,7 +284,10 @@ impl Chat<'_, '_> {
             return html! { p class="quiet" { "blank" } };
         }
         let byte = self.byte(part);
-        passage(Passage { text: &text.decode(), byte, most: self.limits.max_text, mono })
+        let text = text.decode();
+        // Blank lines around prose say nothing.
+        let text = if mono { &*text } else { text.trim_matches(['\r', '\n']) };
+        passage(Passage { text, byte, most: self.limits.max_text, mono })
     }
 
     /// Where a part is in the file.
@@ -324,7 +327,7 @@ impl Chat<'_, '_> {
                     }
                 }
                 @match what.draw(byte, most) {
-                    Some(drawn) => { (drawn) (arguments(&raw, byte, most, what.shown())) },
+                    Some(drawn) => { (arguments(&raw, byte, most, what.shown())) (drawn) },
                     None => { (arguments(&raw, byte, most, &[])) },
                 }
                 @if let Some(other) = self.other(at) { (self.answer(at, other, &what)) }

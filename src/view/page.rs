@@ -6,6 +6,7 @@ use super::charts::PATTERNS;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as story, overview};
+use super::times::Moment;
 use super::visible::{Shown, counted, figure};
 
 const STYLE: &str = include_str!("view.css");
@@ -27,6 +28,14 @@ pub(crate) struct Listed {
     pub after: Option<usize>,
     /// Number of findings.
     pub findings: usize,
+    /// The beginning of the first prompt.
+    pub prompt: Option<String>,
+    /// The program that wrote it, or its dialect.
+    pub agent: String,
+    /// The folder that the agent worked in.
+    pub project: Option<String>,
+    /// When it began, as ISO 8601.
+    pub begun: Option<String>,
 }
 
 impl Listed {
@@ -40,21 +49,36 @@ impl Listed {
             tokens: conversation.tokens(),
             after: conversation.effect.as_ref().map(|effect| effect.tokens),
             findings: conversation.findings.len(),
+            prompt: conversation.story.title.clone(),
+            agent: conversation.story.agent.clone(),
+            project: conversation.story.project.clone(),
+            begun: conversation.times.as_ref().map(|(from, _)| from.clone()),
         }
     }
 
     /// Its row in the list of transcripts; `policy` if the list has a column for what a policy leaves.
     #[must_use]
     pub(crate) fn row(&self, policy: bool) -> String {
+        let words = self.prompt.as_deref().unwrap_or(&self.name);
+        let folder = self.project.as_deref().unwrap_or_default();
+        let project = folder.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
+        let number = |number: usize| html! { td data-value=(number) { (figure(number)) } };
         let row = html! {
             tr {
-                td { @match &self.link {
-                    Some(link) => { a href=(Shown(link)) { (Shown(&self.name)) } },
-                    None => { (Shown(&self.name)) " " span class="of" { "not on this page" } },
-                } }
-                td { (figure(self.messages)) } td { (figure(self.tokens)) }
-                @if policy { td { @if let Some(after) = self.after { (figure(after)) } } }
-                td { (figure(self.findings)) }
+                td {
+                    @match &self.link {
+                        Some(link) => { a href=(Shown(link)) { (Shown(words)) } },
+                        None => { (Shown(words)) " " span class="of" { "not on this page" } },
+                    }
+                    @if self.prompt.is_some() { span class="folder" { (Shown(&self.name)) } }
+                }
+                td { (Shown(&self.agent)) } td title=(Shown(folder)) { (Shown(project)) }
+                td data-value=(Shown(self.begun.as_deref().unwrap_or_default())) {
+                    @if let Some(begun) = self.begun.clone().and_then(Moment::new) { (begun.draw(true)) }
+                }
+                (number(self.messages)) (number(self.tokens))
+                @if policy { @match self.after { Some(after) => { (number(after)) }, None => { td {} } } }
+                (number(self.findings))
             }
         };
         row.0
@@ -178,7 +202,8 @@ fn list(title: &str, listed: usize, policy: bool) -> String {
             div class="scroll" tabindex="0" role="region" aria-label="Transcripts" {
                 table {
                     thead { tr {
-                        th scope="col" { "Transcript" } th scope="col" { "Messages" } th scope="col" { "Tokens" }
+                        th scope="col" { "Prompt" } th scope="col" { "Agent" } th scope="col" { "Project" } th scope="col" { "Begun" }
+                        th scope="col" { "Messages" } th scope="col" { "Tokens" }
                         @if policy { th scope="col" { "After" } }
                         th scope="col" { "Findings" }
                     } }

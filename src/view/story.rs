@@ -234,7 +234,7 @@ pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
             }
             @if let Some((cost, prices)) = &story.cost {
                 span data-fact="cost" title={ "An estimate by the prices of " (prices) "; output is not included" } {
-                    "input about $" (format_args!("{cost:.2}"))
+                    @if *cost < 0.01 { "input less than $0.01" } @else { "input about $" (format_args!("{cost:.2}")) }
                 }
             }
         }

@@ -113,6 +113,34 @@
     }
   }
 
+  // The list of transcripts: a click on the name of a column sorts it, and the search of an index leaves out rows.
+  const table = document.querySelector(".list table");
+  const isIndex = table && !document.querySelector("section.session");
+  fold.hidden = Boolean(isIndex);
+  const valueOf = (row, at) => row.cells[at].dataset.value ?? row.cells[at].textContent.trim();
+  function sortBy(head, at) {
+    const falls = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", falls < 0 ? "descending" : "ascending");
+    const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+    const rows = Array.from(table.tBodies[0].rows);
+    rows.sort((one, other) => falls * order.compare(valueOf(one, at), valueOf(other, at)));
+    table.tBodies[0].append(...rows);
+  }
+  for (const [at, head] of Array.from(table?.tHead.rows[0].cells ?? []).entries()) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    button.addEventListener("click", () => sortBy(head, at));
+    head.replaceChildren(button);
+  }
+  function searchRows(words) {
+    const rows = Array.from(table.tBodies[0].rows);
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
+    const left = rows.filter((row) => !row.hidden).length;
+    matches.textContent = words ? `${left} of ${rows.length}` : "";
+  }
+
   // Moving
   function go(article, target = article) {
     if (!article) return;
@@ -167,6 +195,7 @@
   }
   function search() {
     const words = query.value.trim().toLowerCase();
+    if (isIndex) return searchRows(words);
     const escaped = words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const spelt = [escaped, escaped.replaceAll('"', "&quot;")];
     if (words) for (const rows of later) {

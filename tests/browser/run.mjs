@@ -174,11 +174,52 @@ await check("a replay draws a curve and a row for every policy", async (page, op
     const rows = await session.locator("tbody tr").count();
     assert.ok(rows > 4);
     assert.equal(await session.locator("path[class^=c]").count(), rows);
-    assert.equal(await session.locator(".legend .key:not(.boundary)").count(), rows);
+    assert.equal(await session.locator(".legend .key:not(.boundary, .provided)").count(), rows);
     const plot = await session.locator(".plot svg").boundingBox();
     assert.ok(plot.width > 500 && plot.height > 100);
   }
   assert.ok((await page.locator(".notes li").count()) >= 2);
+  const points = page.locator(".points .dot");
+  assert.equal(await points.count(), await page.locator(".policies").first().locator("tbody tr").count());
+  const plot = await page.locator(".points").boundingBox();
+  for (const point of await points.all()) {
+    const box = await point.boundingBox();
+    assert.ok(box.x >= plot.x - 12 && box.x + box.width <= plot.x + plot.width + 16, "a point is in the picture");
+  }
+});
+
+await check("an index is sorted and searched", async (page, open) => {
+  await open(cases.index);
+  const prompts = () => page.locator(".list tbody tr:visible td:nth-child(1) a").allTextContents();
+  const tokens = async () => (await page.locator(".list tbody tr:visible td:nth-child(6)").allTextContents()).map(number);
+  await page.locator(".list th button", { hasText: "Tokens" }).click();
+  const falling = await tokens();
+  assert.ok(falling.length > 2 && falling.every((count, nth) => nth === 0 || falling[nth - 1] >= count), falling.join());
+  await page.locator(".list th button", { hasText: "Tokens" }).focus();
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await tokens(), falling.toReversed());
+  await page.locator("#query").fill((await prompts())[0]);
+  await page.waitForFunction(() => document.getElementById("matches").textContent !== "");
+  assert.ok((await prompts()).length < falling.length);
+  await page.locator("#query").fill("");
+});
+
+await check("the keyboard reaches everything", async (page, open) => {
+  await open(cases.chat);
+  const wanted = await page.evaluate(() => {
+    const all = document.querySelectorAll("a[href]:not(.strip a), button, summary, select, input");
+    return Array.from(all).filter((one) => one.checkVisibility() && !one.closest("dialog")).length;
+  });
+  const reached = new Set();
+  for (let steps = 0; steps < wanted + 20; steps += 1) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => {
+      const all = Array.from(document.querySelectorAll("a[href], button, summary, select, input"));
+      return all.indexOf(document.activeElement);
+    }));
+  }
+  reached.delete(-1);
+  assert.ok(reached.size >= wanted, `${reached.size} of ${wanted}`);
 });
 
 await check("hostile text runs nothing and is shown", async (page, open) => {
@@ -207,7 +248,7 @@ await check("everything can be read without script", async (page, open) => {
 for (const colorScheme of ["light", "dark"]) {
   for (const width of [1280, 360]) {
     await check(`axe finds nothing serious, ${colorScheme}, ${width} px`, async (page, open) => {
-      for (const file of [cases.chat, cases.policy.file, cases.hostile.file, cases.list, cases.replay]) {
+      for (const file of [cases.chat, cases.policy.file, cases.hostile.file, cases.list, cases.index, cases.replay]) {
         await open(file);
         await page.evaluate(() => document.querySelectorAll("details").forEach((box) => { box.open = true; }));
         await page.evaluate(axe);

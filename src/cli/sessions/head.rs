@@ -10,7 +10,7 @@ use curtail_core::transcript::{Content, Message};
 use curtail_memory::ledger::is_typed;
 
 /// Bytes that are read at first, and at most.
-const HEADS: [u64; 2] = [32 * 1024, 512 * 1024];
+const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
 /// The largest document that is read whole.
 const DOCUMENT: u64 = 4 * 1024 * 1024;
 

@@ -180,6 +180,8 @@ fn write_cases(place: &Place) {
     write(place, "hostile.jsonl", "hostile.html", &[]);
     place.write("chats.jsonl", crate::program::chats(4).as_bytes());
     write(place, "chats.jsonl", "list.html", &[]);
+    let done = place.curtail(&["view", "chats.jsonl", "trip.jsonl", "hostile.jsonl", "-O", "pages"]).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
     write_replay(place);
     let big = session(12);
     place.write("big.jsonl", big.as_bytes());
@@ -188,7 +190,7 @@ fn write_cases(place: &Place) {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().map(str::to_owned));
     let cases = json!({
-        "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html",
+        "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html",
         "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
         "hostile": {"file": "hostile.html", "shown": HOSTILE.iter().map(|(_, shown)| shown).collect::<Vec<_>>()},
         "big": {"file": "big.html", "bytes": big.len(), "seconds": 20, "messages": big.lines().count(), "words": format!("cargo test {}", big.lines().count() / 3)},

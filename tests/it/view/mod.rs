@@ -248,7 +248,16 @@ fn a_replay_is_a_page_without_script() {
     // A curve for each policy, a row for each in both tables, and what the figures are.
     assert_eq!(page.matches("<path class=\"c").count(), 4);
     assert_eq!(page.matches("<th scope=\"row\">").count(), 8);
-    for words in ["limit -t 10 *", "truth: ", "cost: an estimate", "of the sweep, none costs less"] {
+    for words in [
+        "class=\"dot c0\"",
+        "References kept",
+        "Files read again",
+        "What the columns mean",
+        "limit -t 10 *",
+        "truth: ",
+        "cost: an estimate",
+        "of the sweep, none costs less",
+    ] {
         assert!(page.contains(words), "{words}: {page}");
     }
 }
@@ -260,13 +269,30 @@ fn records_are_listed_and_each_can_have_a_page() {
     let one = place.curtail(&["view", "data"]).output().unwrap();
     let one = text(&one.stdout);
     assert_eq!(one.matches("<section class=\"session\"").count(), 3);
-    assert!(one.contains("chats.jsonl:2</a>"), "{one}");
+    assert!(one.contains("chats.jsonl:2</span>"), "{one}");
     assert!(place.curtail(&["view", "data", "-O", "pages"]).output().unwrap().status.success());
     let index = text(&place.read("pages/index.html"));
     for name in ["chats.jsonl-1.html", "chats.jsonl-2.html", "chats.jsonl-3.html"] {
         assert!(index.contains(&format!("href=\"./{name}\"")), "{index}");
         assert!(text(&place.read(&format!("pages/{name}"))).contains("id=\"m0\""));
     }
+}
+
+/// The list of transcripts says what each is about.
+#[test]
+fn an_index_has_a_row_for_each_session() {
+    let place = Place::new();
+    place.write("logs/kiln.jsonl", LOG.as_bytes());
+    place.write("logs/<i>chat.jsonl", CHAT.replace("When does", "<b>When</b> does").as_bytes());
+    assert!(place.curtail(&["view", "logs", "-O", "pages"]).output().unwrap().status.success());
+    let index = text(&place.read("pages/index.html"));
+    let rows = bare(index.split("<tbody>").nth(1).unwrap());
+    for words in
+        ["Glaze the **cups**. All ten.", "pi", "kiln", "12 Mar 2026 10:00", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
+    {
+        assert!(rows.contains(words), "{words}: {rows}");
+    }
+    assert!(index.contains("data-value=\"5\"") && !index.contains("<b>When"), "{index}");
 }
 
 #[test]
