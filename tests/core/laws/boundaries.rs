@@ -10,7 +10,7 @@ use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
 
-use super::cases::{CASES, LawCase, persist, rolling};
+use super::cases::{CASES, Change, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
@@ -83,7 +83,7 @@ pub const BOUNDED: &[Bounded] = &[
 ];
 
 const LIVE: LawCase =
-    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), writes: false };
+    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), change: Change::Cuts };
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {

@@ -19,14 +19,35 @@ use curtail_tokens::tokenizers::Tokenizer;
 pub struct LawCase {
     pub name: &'static str,
     pub chain: fn() -> Chain,
+    pub change: Change,
+}
+
+/// What a chain does with the bytes of the messages that it keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It drops messages and parts.
+    Cuts,
+    /// It also writes these texts in place of results.
+    Rewrites(&'static [&'static str]),
     /// It writes notes, stubs or moved messages: output may grow, and messages may be new.
-    pub writes: bool,
+    Writes,
+}
+
+/// What the processors of the cases write in place of results.
+const PLACEHOLDERS: &[&str] = &["[cleared]"];
+
+impl Change {
+    pub fn rewritten(self) -> &'static [&'static str] {
+        match self {
+            Self::Rewrites(texts) => texts,
+            Self::Cuts | Self::Writes => &[],
+        }
+    }
 }
 
 impl LawCase {
-    /// Whether it rewrites the content of kept messages.
-    pub fn rewrites(&self) -> bool {
-        self.name.starts_with("clear results") || self.name == "supersede reads, dedupe results"
+    pub fn writes(&self) -> bool {
+        self.change == Change::Writes
     }
 }
 
@@ -81,32 +102,32 @@ pub const CASES: &[LawCase] = &[
     LawCase {
         name: "history 3",
         chain: || Chain::default().then(history(3, WindowUnit::Items, keep(true, 0, false))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history 5 bare",
         chain: || Chain::default().then(history(5, WindowUnit::Items, keep(false, 0, false))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history 2 head",
         chain: || Chain::default().then(history(2, WindowUnit::Items, keep(true, 2, true))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history turns",
         chain: || Chain::default().then(history(1, WindowUnit::Turns, keep(true, 0, false))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history segments",
         chain: || Chain::default().then(history(2, WindowUnit::Segments, keep(true, 1, false))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history messages",
         chain: || Chain::default().then(history(3, WindowUnit::Messages, keep(false, 0, true))),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "history bounded",
@@ -114,27 +135,27 @@ pub const CASES: &[LawCase] = &[
             let window = history(2, WindowUnit::Items, keep(true, 0, false));
             Chain::default().then(HistoryWindow { max_expansion: Some(2), cap_in_flight: true, ..window })
         },
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "sliding 4",
         chain: || Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep: keep(true, 0, false) }),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "sliding turns",
         chain: || Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: keep(false, 0, true) }),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "sliding head",
         chain: || Chain::default().then(SlidingWindow { size: 6, unit: WindowUnit::Items, keep: keep(true, 2, false) }),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "filter all",
         chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: false }),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "filter exclude",
@@ -142,14 +163,14 @@ pub const CASES: &[LawCase] = &[
             let tools = ToolGlobs::Exclude(globs(&["debug_*", "bash"]));
             Chain::default().then(ToolFilter { tools, persist_results: false })
         },
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "filter include, persist",
         chain: || {
             Chain::default().then(ToolFilter { tools: ToolGlobs::Include(globs(&["search"])), persist_results: true })
         },
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "clear results",
@@ -157,7 +178,7 @@ pub const CASES: &[LawCase] = &[
             let clear = ClearResults::new(StaleResults::AllButLast(1), tokenizer());
             Chain::default().then(ClearResults { exempt: globs(&["fetch"]), ..clear })
         },
-        writes: false,
+        change: Change::Rewrites(PLACEHOLDERS),
     },
     LawCase {
         name: "clear results in steps",
@@ -165,7 +186,7 @@ pub const CASES: &[LawCase] = &[
             let clear = ClearResults::new(StaleResults::AllButLast(2), tokenizer());
             Chain::default().then(ClearResults { step: 2, ..clear })
         },
-        writes: false,
+        change: Change::Rewrites(PLACEHOLDERS),
     },
     LawCase {
         name: "clear results above a trigger",
@@ -174,7 +195,7 @@ pub const CASES: &[LawCase] = &[
             let only = globs(&["search", "fetch"]);
             Chain::default().then(ClearResults { only, trigger: Some(30), at_least: 3, protected_tokens: 5, ..clear })
         },
-        writes: false,
+        change: Change::Rewrites(PLACEHOLDERS),
     },
     LawCase {
         name: "cap results",
@@ -187,7 +208,7 @@ pub const CASES: &[LawCase] = &[
                 tokenizer: tokenizer(),
             })
         },
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "supersede reads, dedupe results",
@@ -197,22 +218,34 @@ pub const CASES: &[LawCase] = &[
                 .then(ClearResults::new(reads, tokenizer()))
                 .then(ClearResults::new(StaleResults::Duplicates, tokenizer()))
         },
-        writes: false,
+        change: Change::Rewrites(PLACEHOLDERS),
     },
-    LawCase { name: "range", chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }), writes: false },
+    LawCase {
+        name: "range",
+        chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }),
+        change: Change::Cuts,
+    },
     LawCase {
         name: "strip",
         chain: || {
             Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
         },
-        writes: false,
+        change: Change::Cuts,
     },
-    LawCase { name: "summarize 2", chain: || Chain::default().then(rolling(2, 2, Counted::Message)), writes: true },
-    LawCase { name: "summarize 5", chain: || Chain::default().then(rolling(5, 1, Counted::Message)), writes: true },
+    LawCase {
+        name: "summarize 2",
+        chain: || Chain::default().then(rolling(2, 2, Counted::Message)),
+        change: Change::Writes,
+    },
+    LawCase {
+        name: "summarize 5",
+        chain: || Chain::default().then(rolling(5, 1, Counted::Message)),
+        change: Change::Writes,
+    },
     LawCase {
         name: "summarize exchanges",
         chain: || Chain::default().then(rolling(1, 3, Counted::Exchange)),
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "summarize by tokens",
@@ -220,17 +253,21 @@ pub const CASES: &[LawCase] = &[
             let by_tokens = RollingSummary { trigger: Some(25), ..rolling(4, 2, Counted::Message) };
             Chain::default().then(by_tokens)
         },
-        writes: true,
+        change: Change::Writes,
     },
-    LawCase { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), writes: true },
-    LawCase { name: "no memory", chain: || Chain::default().then(memory("")), writes: false },
-    LawCase { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), writes: false },
-    LawCase { name: "limit 25 truncate", chain: || Chain::default().then(limit(25, Overflow::Truncate)), writes: true },
+    LawCase { name: "memory", chain: || Chain::default().then(memory("{\"goal\":\"ship\"}")), change: Change::Writes },
+    LawCase { name: "no memory", chain: || Chain::default().then(memory("")), change: Change::Cuts },
+    LawCase { name: "limit 60", chain: || Chain::default().then(limit(60, Overflow::Empty)), change: Change::Cuts },
+    LawCase {
+        name: "limit 25 truncate",
+        chain: || Chain::default().then(limit(25, Overflow::Truncate)),
+        change: Change::Writes,
+    },
     LawCase {
         name: "limit 25 newest",
         chain: || Chain::default().then(limit(25, Overflow::KeepNewest)),
-        writes: false,
+        change: Change::Cuts,
     },
-    LawCase { name: "role user", chain: || roles(&[Role::User]), writes: false },
-    LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), writes: false },
+    LawCase { name: "role user", chain: || roles(&[Role::User]), change: Change::Cuts },
+    LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), change: Change::Cuts },
 ];

@@ -5,7 +5,7 @@ use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Keep, Overflow, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use proptest::prelude::*;
 
-use super::cases::{CASES, LawCase, globs, history, keep, limit, persist};
+use super::cases::{CASES, Change, LawCase, globs, history, keep, limit, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with, read_seen};
 use crate::properties::{drawn, tried};
 use crate::spell::unknown::with_unknown;
@@ -133,7 +133,7 @@ proptest! {
             || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
         ];
         for chain in tried(idle, drawn) {
-            let case = LawCase { name: "idle", chain, writes: false };
+            let case = LawCase { name: "idle", chain, change: Change::Cuts };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &text)?, &text);
         }
     }
@@ -147,7 +147,7 @@ proptest! {
             || Chain::default().then(Repair { mode: RepairMode::Move, pending: true }).then(Repair { mode: RepairMode::Drop, pending: true }),
         ];
         for chain in tried(repairs, drawn) {
-            let case = LawCase { name: "repair", chain, writes: true };
+            let case = LawCase { name: "repair", chain, change: Change::Writes };
             let text = frame(&(speller.1)(&script), framing, seed);
             let mended = cut_with((case.chain)(), Some(speller.0), framing, &text)?;
             let faults = read_seen(Some(speller.0), framing, &mended).faults;
@@ -157,7 +157,7 @@ proptest! {
         let whole = frame(&(speller.1)(&sound), framing, seed);
         let faults = read_seen(Some(speller.0), framing, &whole).faults;
         if faults.is_empty() {
-            let case = LawCase { name: "repair", chain: repairs[0], writes: true };
+            let case = LawCase { name: "repair", chain: repairs[0], change: Change::Writes };
             prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);
         }
     }

@@ -2,6 +2,7 @@
 
 mod alternation;
 pub mod boundaries;
+pub mod bytes;
 pub mod cases;
 mod chains;
 pub mod check;

@@ -9,7 +9,7 @@ use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
-use super::cases::{CASES, LawCase, memory};
+use super::cases::{CASES, Change, LawCase, memory};
 use super::check::{check_laws, cut_with};
 use crate::properties::{drawn, tried};
 use crate::spell::{Turn, claude_code, copilot, droid, pi, qwen, sound_script};
@@ -30,12 +30,12 @@ const OTHERS: &[LawCase] = &[
     LawCase {
         name: "filter all, persist",
         chain: || Chain::default().then(ToolFilter { tools: ToolGlobs::All, persist_results: true }),
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "live, memory",
         chain: || Chain::default().then(Live).then(memory("{\"goal\":\"ship\"}")),
-        writes: true,
+        change: Change::Writes,
     },
 ];
 
@@ -88,7 +88,7 @@ proptest! {
         drawn in drawn(),
     ) {
         let text: String = (linked.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        for case in tried(CASES.iter().chain(OTHERS).filter(|case| case.writes), drawn) {
+        for case in tried(CASES.iter().chain(OTHERS).filter(|case| case.writes()), drawn) {
             check_laws(case, Some(linked.0), Framing::Lines, &text)?;
             let out = match cut_with((case.chain)(), Some(linked.0), Framing::Lines, &text) {
                 Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => continue,

@@ -12,7 +12,7 @@ use curtail_core::transcript::{Message, Transcript};
 use curtail_memory::rolling::Counted;
 use serde_json::Value;
 
-use super::cases::{LawCase, globs, history, limit, rolling, tokenizer};
+use super::cases::{Change, LawCase, globs, history, limit, rolling, tokenizer};
 use super::check::{cut_with, reading};
 use super::fixtures::{dialect_of, files, pieces, real_data};
 
@@ -20,17 +20,17 @@ const COMMANDS: &[LawCase] = &[
     LawCase {
         name: "window -n 5",
         chain: || Chain::default().then(history(5, WindowUnit::Items, Keep::default())),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "window -n 40",
         chain: || Chain::default().then(history(40, WindowUnit::Items, Keep::default())),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "window -n 10 --strategy sliding",
         chain: || Chain::default().then(SlidingWindow { size: 10, unit: WindowUnit::Items, keep: Keep::default() }),
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "limit -t 8k",
@@ -38,7 +38,7 @@ const COMMANDS: &[LawCase] = &[
             let limit = limit(8000, Overflow::Empty);
             Chain::default().then(curtail_core::processors::TokenLimit { preserve_system: true, ..limit })
         },
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "filter -x '*ash*'",
@@ -46,14 +46,18 @@ const COMMANDS: &[LawCase] = &[
             let tools = ToolGlobs::Exclude(globs(&["*ash*"]));
             Chain::default().then(ToolFilter { tools, persist_results: false })
         },
-        writes: false,
+        change: Change::Cuts,
     },
     LawCase {
         name: "filter --keep-last-results 3",
         chain: || Chain::default().then(ClearResults::new(StaleResults::AllButLast(3), tokenizer())),
-        writes: false,
+        change: Change::Cuts,
     },
-    LawCase { name: "summarize", chain: || Chain::default().then(rolling(21, 3, Counted::Message)), writes: true },
+    LawCase {
+        name: "summarize",
+        chain: || Chain::default().then(rolling(21, 3, Counted::Message)),
+        change: Change::Writes,
+    },
 ];
 
 /// A model that checks its thoughts.

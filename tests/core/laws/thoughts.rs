@@ -7,7 +7,7 @@ use curtail_memory::rolling::{Shown, Taken, Thread};
 use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
-use super::cases::{CASES, LawCase, rolling};
+use super::cases::{CASES, Change, LawCase, rolling};
 use super::check::{cut_with, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
@@ -30,19 +30,19 @@ const MORE: &[LawCase] = &[
     LawCase {
         name: "repair drop",
         chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "repair stub",
         chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }),
-        writes: true,
+        change: Change::Writes,
     },
     LawCase {
         name: "repair move",
         chain: || curtail_core::pipeline::Chain::default().then(Repair { mode: RepairMode::Move, pending: true }),
-        writes: true,
+        change: Change::Writes,
     },
-    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), writes: false },
+    LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), change: Change::Cuts },
     LawCase {
         name: "a chain",
         chain: || {
@@ -53,7 +53,7 @@ const MORE: &[LawCase] = &[
             }
             chain.then(Repair { mode: RepairMode::Drop, pending: true })
         },
-        writes: true,
+        change: Change::Writes,
     },
 ];
 
