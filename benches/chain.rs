@@ -80,7 +80,14 @@ fn limit(chain: Chain) -> Chain {
     let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT).expect("the default");
     let counting = Counting::new(tokenizer);
     let on_overflow = Overflow::Empty;
-    chain.then(TokenLimit { max_tokens: 8000, trigger: None, counting, on_overflow, preserve_system: true })
+    chain.then(TokenLimit {
+        max_tokens: 8000,
+        trigger: None,
+        counting,
+        on_overflow,
+        preserve_system: true,
+        first_user: false,
+    })
 }
 
 fn cutter(stages: &[fn(Chain) -> Chain]) -> Cutter {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Choice, CountingOptions, Options, Processors, TemplateOptions, Tokens, one_of};
+use super::{Choice, CountingOptions, Options, PINS, Pin, Processors, TemplateOptions, Tokens, one_of, pins};
 use curtail_core::processors::{Counting, Overflow, TokenLimit};
 
 /// The values of `--on-overflow`.
@@ -43,17 +43,23 @@ pub(crate) struct LimitOptions {
     /// Treat system and developer messages like any other message
     #[arg(long)]
     no_preserve_system: bool,
+
+    /// Messages that are kept wherever they are, and counted first
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
+    pin: Vec<Pin>,
 }
 
 impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
+        let pins = pins(&self.pin)?;
         self.counting.check_reserve(self.max_tokens)?;
         Ok(vec![Box::new(TokenLimit {
             max_tokens: self.max_tokens.0,
             trigger: self.trigger.map(|trigger| trigger.0),
             counting: self.template.counting(&self.counting)?,
             on_overflow: self.on_overflow,
-            preserve_system: !self.no_preserve_system,
+            preserve_system: pins.system && !self.no_preserve_system,
+            first_user: pins.first_user,
         })])
     }
 

@@ -6,16 +6,9 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Choice, CountingOptions, TemplateOptions, Tokens, one_of};
+use super::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use curtail_core::pipeline::Splitting;
-use curtail_core::processors::{Counting, Overlap, Pins, Split, SplitOverflow, TargetRule, WindowUnit};
-
-/// The values of `--pin`.
-const PINS: &[Choice<Pin>] = &[
-    Choice::new("system", Pin::System, "System and developer messages"),
-    Choice::new("first-user", Pin::FirstUser, "The first user message with text, and what system pins"),
-    Choice::new("none", Pin::None, "Nothing"),
-];
+use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
 
 /// The values of `--at`.
 const PLACES: &[Choice<Place>] =
@@ -80,14 +73,6 @@ pub(crate) struct SplitOptions {
     template: TemplateOptions,
 }
 
-/// A value of `--pin`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pin {
-    System,
-    FirstUser,
-    None,
-}
-
 /// A value of `--at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -100,15 +85,13 @@ impl SplitOptions {
     /// # Errors
     /// As [`CountingOptions::counting`]; `none` beside another value of `--pin`.
     pub(crate) fn splitting(&self) -> anyhow::Result<Splitting> {
-        if self.pin.len() > 1 && self.pin.contains(&Pin::None) {
-            anyhow::bail!("--pin none excludes the other values");
-        }
+        let pins = pins(&self.pin)?;
         self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
         let all = self.targets == TargetRule::LastTurn;
         let overlap = self.overlap.map_or(if all { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
         let split = Split {
             overlap,
-            pins: Pins { system: !self.pin.contains(&Pin::None), first_user: self.pin.contains(&Pin::FirstUser) },
+            pins,
             at_boundaries: self.at == Some(Place::Boundaries),
             targets: self.targets,
             on_overflow: self.on_overflow,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Choice, Options, Processors, at_least_one, one_of};
+use super::{Choice, Options, PINS, Pin, Processors, at_least_one, one_of, pins};
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 
 /// The values of `--unit`.
@@ -48,6 +48,10 @@ pub(crate) struct WindowOptions {
     #[arg(long)]
     no_preserve_system: bool,
 
+    /// Messages that are kept wherever they are
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
+    pin: Vec<Pin>,
+
     /// Drop messages from the front of the window up to the first message of this role
     #[arg(long, value_enum, value_name = "ROLE")]
     start_on: Option<StartOn>,
@@ -73,8 +77,13 @@ enum StartOn {
 
 impl Options for WindowOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
-        let keep =
-            Keep { system: !self.no_preserve_system, first: self.keep_first, start_on_user: self.start_on.is_some() };
+        let pins = pins(&self.pin)?;
+        let keep = Keep {
+            system: pins.system && !self.no_preserve_system,
+            first: self.keep_first,
+            start_on_user: self.start_on.is_some(),
+            first_user: pins.first_user,
+        };
         let unit = self.unit;
         Ok(vec![match self.strategy {
             Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep }),

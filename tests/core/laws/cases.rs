@@ -69,7 +69,14 @@ pub fn persist(tool: &str) -> Chain {
 }
 
 pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
-    TokenLimit { max_tokens, trigger: None, counting: Counting::new(tokenizer()), on_overflow, preserve_system: false }
+    TokenLimit {
+        max_tokens,
+        trigger: None,
+        counting: Counting::new(tokenizer()),
+        on_overflow,
+        preserve_system: false,
+        first_user: false,
+    }
 }
 
 pub fn memory(state: &str) -> WorkingMemory {
@@ -95,7 +102,7 @@ fn roles(roles: &[Role]) -> Chain {
 }
 
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
-    Keep { system, first, start_on_user }
+    Keep { system, first, start_on_user, first_user: false }
 }
 
 pub const CASES: &[LawCase] = &[
@@ -266,6 +273,27 @@ pub const CASES: &[LawCase] = &[
     LawCase {
         name: "limit 25 newest",
         chain: || Chain::default().then(limit(25, Overflow::KeepNewest)),
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "history 3 pinned",
+        chain: || {
+            let pinned = Keep { first_user: true, ..Keep::default() };
+            Chain::default().then(history(3, WindowUnit::Items, pinned))
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "sliding 4 pinned",
+        chain: || {
+            let keep = Keep { first_user: true, ..Keep::default() };
+            Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "limit 60 pinned",
+        chain: || Chain::default().then(TokenLimit { first_user: true, ..limit(60, Overflow::Empty) }),
         change: Change::Cuts,
     },
     LawCase { name: "role user", chain: || roles(&[Role::User]), change: Change::Cuts },

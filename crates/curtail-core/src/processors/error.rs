@@ -16,6 +16,8 @@ pub enum ProcessorError {
         budget: usize,
         /// Whether system and developer messages are among them.
         preserve_system: bool,
+        /// Whether the first user message is among them.
+        first_user: bool,
     },
     /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](super::Overflow::Error) is set.
     SegmentTooLarge {
@@ -43,12 +45,13 @@ pub enum ProcessorError {
 impl fmt::Display for ProcessorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BudgetBelowFixed { needed, budget, preserve_system } => {
+            Self::BudgetBelowFixed { needed, budget, preserve_system, first_user } => {
                 let (system, advice) =
                     if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
+                let task = if *first_user { ", first user message" } else { "" };
                 write!(
                     f,
-                    "the fixed part (preamble, reserve, boundaries{system}) needs {needed} tokens, more than the budget of {budget}; \
+                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {needed} tokens, more than the budget of {budget}; \
                      raise --max-tokens{advice}"
                 )
             }

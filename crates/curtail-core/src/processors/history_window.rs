@@ -47,7 +47,7 @@ impl Processor for HistoryWindow {
     }
 
     fn is_local(&self) -> bool {
-        self.keep.first == 0
+        self.keep.first == 0 && !self.keep.first_user
     }
 
     fn keeps_rounds(&self) -> bool {
@@ -180,10 +180,11 @@ impl HistoryWindow {
     ) -> DropSet<'v, 'a> {
         let start = self.keep.front(view, start);
         let head = self.keep.head(view.messages, runs);
+        let task = self.keep.task(view.messages);
         let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for outside in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, outside, &reason);
+            self.keep.drop_outside(&mut drops, outside, &reason, task);
         }
         drops
     }

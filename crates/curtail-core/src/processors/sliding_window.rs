@@ -44,7 +44,7 @@ impl Processor for SlidingWindow {
     }
 
     fn is_local(&self) -> bool {
-        self.keep.first == 0
+        self.keep.first == 0 && !self.keep.first_user
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -55,10 +55,11 @@ impl Processor for SlidingWindow {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs);
         let head = self.keep.head(view.messages, &runs);
+        let task = self.keep.task(view.messages);
         let start = self.keep.front(view, self.start(view, &runs, head));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for outside in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, outside, &reason);
+            self.keep.drop_outside(&mut drops, outside, &reason, task);
         }
         drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
         Ok(drops.into_plan())
@@ -68,20 +69,22 @@ impl Processor for SlidingWindow {
 impl SlidingWindow {
     /// Index of the first message in the window; the preserved messages have taken their places before.
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
-        let preserved = view.messages.iter().filter(|message| self.keep.preserves(message)).count();
-        let in_head = runs.iter().filter(|run| run.end <= head && !self.keep.preserves_all(view.messages, run)).count();
+        let task = self.keep.task(view.messages);
+        let preserves = |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]);
+        let is_other = |run: &&Range<usize>| !self.keep.preserves_all(view.messages, run, task);
+        let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
+        let in_head = runs.iter().filter(is_other).filter(|run| run.end <= head).count();
         let room = self.size.saturating_sub(preserved + in_head);
-        let others: Vec<&Range<usize>> =
-            runs.iter().filter(|run| !self.keep.preserves_all(view.messages, run)).collect();
+        let others: Vec<&Range<usize>> = runs.iter().filter(is_other).collect();
         let start = |room: usize| match others.len().checked_sub(room) {
             Some(nth) => others.get(nth).map_or(view.messages.len(), |run| run.start),
             None => 0,
         };
         // What stays of a message for its instructions takes a place as well.
-        let instructs = |message: &Message<'_>| {
-            self.keep.system && !self.keep.preserves(message) && message.parts.iter().any(Part::instructs)
+        let instructs = |at: usize, message: &Message<'_>| {
+            self.keep.system && !preserves(at) && message.parts.iter().any(Part::instructs)
         };
-        let outside = view.messages.iter().enumerate().skip(head).filter(|(_, message)| instructs(message));
+        let outside = view.messages.iter().enumerate().skip(head).filter(|(at, message)| instructs(*at, message));
         let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
         let instructed = |start: usize| outside.partition_point(|at| *at < start);
         let mut taken = 0;
@@ -97,9 +100,10 @@ impl SlidingWindow {
 
 /// Drops results at the start of the window whose call is not kept, including results that never had a call.
 fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
+    let task = keep.task(view.messages);
     for (at, message) in view.messages.iter().enumerate().skip(start) {
         let answers_only = message.has_tools() && message.calls().next().is_none();
-        if drops.is_gone(at) || keep.preserves(message) {
+        if drops.is_gone(at) || task == Some(at) || keep.preserves(message) {
             continue;
         }
         if !answers_only {

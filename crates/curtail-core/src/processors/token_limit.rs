@@ -46,13 +46,22 @@ pub struct TokenLimit {
     pub on_overflow: Overflow,
     /// Whether system and developer messages are kept and counted first; `true` by default.
     pub preserve_system: bool,
+    /// Whether the first message that a person wrote is kept and counted first, too.
+    pub first_user: bool,
 }
 
 impl TokenLimit {
     /// Limits transcripts to `max_tokens` as `counting` counts them; preserves system messages and has no trigger.
     #[must_use]
     pub fn new(max_tokens: usize, counting: Counting) -> Self {
-        Self { max_tokens, trigger: None, counting, on_overflow: Overflow::default(), preserve_system: true }
+        Self {
+            max_tokens,
+            trigger: None,
+            counting,
+            on_overflow: Overflow::default(),
+            preserve_system: true,
+            first_user: false,
+        }
     }
 }
 
@@ -85,13 +94,17 @@ impl Processor for TokenLimit {
     }
 
     fn is_local(&self) -> bool {
-        true
+        !self.first_user
     }
 
     fn budget(&self) -> Option<Budget<'_>> {
         let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
         let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
-        (is_sum && self.preserve_system).then_some(Budget { most, trigger, counting: &self.counting })
+        (is_sum && self.preserve_system && !self.first_user).then_some(Budget {
+            most,
+            trigger,
+            counting: &self.counting,
+        })
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
@@ -112,9 +125,8 @@ impl Processor for TokenLimit {
         if start == 0 {
             return Ok(Plan::keep(view.messages.len()));
         }
-        let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(&view.messages[at]));
-        let newest =
-            segments.iter().rfind(|segment| view.messages[(*segment).clone()].iter().any(|m| !self.preserves(m)));
+        let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(view.messages, at));
+        let newest = segments.iter().rfind(|segment| (*segment).clone().any(|at| !self.preserves(view.messages, at)));
         match newest {
             Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room),
             _ => Ok(self.plan(view, &pairs, start)),
@@ -147,7 +159,7 @@ impl TokenLimit {
     fn start(&self, view: &View<'_, '_>, segments: &[Range<usize>], mut room: usize) -> (usize, usize) {
         let mut start = view.messages.len();
         for segment in segments.iter().rev() {
-            let Some(tokens) = self.segment_until(&view.messages[segment.clone()], room) else { break };
+            let Some(tokens) = self.segment_until(view.messages, segment.clone(), room) else { break };
             room -= tokens;
             start = segment.start;
         }
@@ -174,7 +186,7 @@ impl TokenLimit {
         let proposed = segments.len() - proposed.count();
         let fits = |first: usize| {
             let start = segments.get(first).map_or(count, |segment| segment.start);
-            let kept = (0..count).filter(|&at| at >= start || self.preserves(&view.messages[at]));
+            let kept = (0..count).filter(|&at| at >= start || self.preserves(view.messages, at));
             rendering.tokens(kept).ok().map(|tokens| tokens <= self.max_tokens)
         };
         let first = newest_fitting(proposed, segments.len(), fits);
@@ -183,27 +195,33 @@ impl TokenLimit {
 
     /// Tokens of the preamble, the reserve and the preserved messages.
     fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
-        let preserved = view.messages.iter().map(|message| self.preserved(message));
+        let preserved = (0..view.messages.len()).map(|at| self.preserved(view.messages, at));
         let needed = self.counting.outside(view) + preserved.sum::<usize>();
         if needed <= self.max_tokens {
             return Ok(needed);
         }
-        let (budget, preserve_system) = (self.max_tokens, self.preserve_system);
-        Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system })
+        let (budget, preserve_system, first_user) = (self.max_tokens, self.preserve_system, self.first_user);
+        Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system, first_user })
     }
 
     fn keep(&self) -> Keep {
-        Keep { system: self.preserve_system, ..Keep::default() }
+        Keep { system: self.preserve_system, first_user: self.first_user, ..Keep::default() }
     }
 
-    fn preserves(&self, message: &Message<'_>) -> bool {
-        self.keep().preserves(message)
+    fn preserves(&self, messages: &[Message<'_>], at: usize) -> bool {
+        self.keep().preserves(&messages[at]) || self.is_task(messages, at)
+    }
+
+    /// Whether it is the pinned first user message; most messages begin no turn, and are not searched for.
+    fn is_task(&self, messages: &[Message<'_>], at: usize) -> bool {
+        self.first_user && messages[at].begins_turn() && self.keep().task(messages) == Some(at)
     }
 
     /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
     /// with the message if that is kept.
-    fn preserved(&self, message: &Message<'_>) -> usize {
-        if self.preserves(message) {
+    fn preserved(&self, messages: &[Message<'_>], at: usize) -> usize {
+        let message = &messages[at];
+        if self.preserves(messages, at) {
             return self.counting.message(message);
         }
         let instructs = self.preserve_system && message.parts.iter().any(Part::instructs);
@@ -211,19 +229,20 @@ impl TokenLimit {
     }
 
     /// Tokens of a segment without its preserved messages, if they are at most `limit`.
-    fn segment_until(&self, messages: &[Message<'_>], limit: usize) -> Option<usize> {
+    fn segment_until(&self, messages: &[Message<'_>], segment: Range<usize>, limit: usize) -> Option<usize> {
         let mut total = 0;
-        for message in messages.iter().rev().filter(|message| !self.preserves(message)) {
-            total += self.counting.message_until(message, limit - total)?;
+        for at in segment.rev().filter(|&at| !self.preserves(messages, at)) {
+            total += self.counting.message_until(&messages[at], limit - total)?;
         }
         Some(total)
     }
 
     fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
         let mut drops = DropSet::none(view, pairs);
+        let task = self.keep().task(view.messages);
         let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
         for outside in view.messages.iter().enumerate().take(start) {
-            self.keep().drop_outside(&mut drops, outside, &reason);
+            self.keep().drop_outside(&mut drops, outside, &reason, task);
         }
         drops.into_plan()
     }
@@ -267,7 +286,7 @@ impl TokenLimit {
     fn truncated(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Option<Plan> {
         let mut plan = self.plan(view, pairs, start);
         let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
-        let shortened = |at: &usize| !dropped(*at) && !self.preserves(&view.messages[*at]);
+        let shortened = |at: &usize| !dropped(*at) && !self.preserves(view.messages, *at);
         let own: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
         let changes = shorten(view.messages, &own, |part| cuts.contains(&part), room, &self.counting)?;

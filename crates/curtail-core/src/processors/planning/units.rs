@@ -63,24 +63,37 @@ pub struct Keep {
     pub first: usize,
     /// Whether the window drops its messages before the first speaking user message.
     pub start_on_user: bool,
+    /// Whether the first message that a person wrote is kept wherever it is: the task.
+    pub first_user: bool,
 }
 
 impl Default for Keep {
     fn default() -> Self {
-        Self { system: true, first: 0, start_on_user: false }
+        Self { system: true, first: 0, start_on_user: false, first_user: false }
     }
 }
 
 impl Keep {
+    /// Index of the message that `first_user` keeps.
+    pub(in crate::processors) fn task(self, messages: &[Message<'_>]) -> Option<usize> {
+        messages.iter().position(Message::begins_turn).filter(|_| self.first_user)
+    }
+
     /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
     pub(in crate::processors) fn head(self, messages: &[Message<'_>], runs: &[Range<usize>]) -> usize {
-        let others = runs.iter().filter(|run| !self.preserves_all(messages, run));
+        let task = self.task(messages);
+        let others = runs.iter().filter(|run| !self.preserves_all(messages, run, task));
         others.take(self.first).last().map_or(0, |run| run.end)
     }
 
     /// Whether all messages of the unit are preserved.
-    pub(in crate::processors) fn preserves_all(self, messages: &[Message<'_>], run: &Range<usize>) -> bool {
-        messages[run.clone()].iter().all(|message| self.preserves(message))
+    pub(in crate::processors) fn preserves_all(
+        self,
+        messages: &[Message<'_>],
+        run: &Range<usize>,
+        task: Option<usize>,
+    ) -> bool {
+        run.clone().all(|at| task == Some(at) || self.preserves(&messages[at]))
     }
 
     /// Whether the message is kept for its role, or because it stands for everything before it.
@@ -94,8 +107,11 @@ impl Keep {
         drops: &mut DropSet<'_, '_>,
         (at, message): (usize, &Message<'_>),
         reason: &Reason,
+        task: Option<usize>,
     ) {
-        if self.preserves(message) {
+        if task == Some(at) {
+            drops.spare(at, Reason::Borrowed("the first user message is pinned"));
+        } else if self.preserves(message) {
             drops.spare(at, Self::reason(message));
         } else if self.system {
             drops.drop_but_instructions(at, reason);
