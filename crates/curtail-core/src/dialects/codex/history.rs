@@ -37,6 +37,11 @@ fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
 
 /// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for item in &mut *read {
+        if let Item::Message(message) = item {
+            message.automatic |= message.role == Role::User && is_context(message);
+        }
+    }
     roll_back(items, read);
     let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };
     for (item, read) in items.iter().zip(&mut *read).take(last) {
@@ -140,18 +145,21 @@ pub(super) fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> 
     taken_back(&layout.elements, read).into_iter().filter_map(patch).collect()
 }
 
+/// Whether the program wrote the message for the user.
+fn is_context(message: &Message<'_>) -> bool {
+    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.decode()),
+        _ => None,
+    });
+    texts.next().is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+}
+
 fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
     let Some(payload) = item.get("payload").filter(|payload| is(item, "response_item") && is(*payload, "message"))
     else {
         return false;
     };
     let Item::Message(message) = read else { return false };
-    let typed = || {
-        let mut texts = blocks::texts(payload.get("content")).into_iter();
-        texts.next().is_some_and(|text| {
-            let text = text.decode();
-            !CONTEXT.iter().any(|context| text.trim_start().starts_with(context))
-        })
-    };
-    message.speaks_as(Role::User) && typed()
+    let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
+    message.speaks_as(Role::User) && has_text && !is_context(message)
 }
