@@ -6,8 +6,15 @@ use curtail_core::json::{Document, Span, Value};
 use curtail_core::transcript::{Message, Part, PartPlace};
 
 /// Members that link a message to others: they change with its neighbors.
-const LINKS: [&str; 6] =
-    ["parentUuid", "parentId", "logicalParentUuid", "firstKeptEntryId", "firstKeptEntryIndex", "summary_offset"];
+const LINKS: [&str; 7] = [
+    "parentUuid",
+    "parentId",
+    "logicalParentUuid",
+    "firstKeptEntryId",
+    "firstKeptEntryIndex",
+    "summary_offset",
+    "step_id",
+];
 
 /// A message: its bytes, with `null` for its links, and what a cut can remove or rewrite.
 #[derive(Debug, Clone)]

@@ -92,43 +92,6 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     seen
 }
 
-<<<<<<< HEAD
-/// The bytes of a message without its links to others, which change with its neighbors.
-fn unlinked(message: Value<'_>) -> String {
-    let links = [
-        "parentUuid",
-        "parentId",
-        "logicalParentUuid",
-        "firstKeptEntryId",
-        "firstKeptEntryIndex",
-        "summary_offset",
-        "step_id",
-    ];
-    let start = message.span().start as usize;
-    let mut text = message.raw().to_owned();
-    let holders = [Some(message), message.get("args")].into_iter().flatten();
-    let members = holders.flat_map(|holder| holder.members().collect::<Vec<_>>());
-    let mut members: Vec<_> = members.filter(|member| links.iter().any(|link| member.key.is(link))).collect();
-    members.sort_by_key(|member| member.span.start);
-    for member in members.iter().rev() {
-        let span = member.value.span();
-        text.replace_range(span.start as usize - start..span.end as usize - start, "");
-    }
-    text
-}
-
-fn is_subsequence(small: &str, large: &str) -> bool {
-    let mut rest = large.bytes();
-    small.bytes().all(|byte| rest.any(|other| other == byte))
-}
-
-/// Whether a message of the output can be this message of the input: its bytes, less the parts that were cut.
-fn is_left_of(item: &str, old: &str) -> bool {
-    item == old || is_subsequence(item, old)
-}
-
-=======
->>>>>>> d235dbb (Check law 2 as it is written: what is kept has its bytes, and a lost part takes its own and one comma)
 /// Laws 2 and 6: what is kept is kept byte for byte, less the parts that were cut, and in order.
 fn check_bytes(case: &LawCase, before: &Seen, after: &Seen, once: &str) -> Result<(), TestCaseError> {
     let mut from = 0;

@@ -157,13 +157,13 @@ impl Chain {
     }
 
     /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a message is gone that the
-    /// others are read from, or a message of the user became one of the application.
+    /// others are read from, or a message is read as somebody else's.
     fn pauses_before(&self, next: usize, messages: &[Message<'_>], read_from: ReadFrom) -> bool {
         let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
         writes(next)
             || next.checked_sub(1).is_some_and(writes)
             || read_from.is_lost_in(messages)
-            || messages.iter().any(Message::lost_its_user)
+            || messages.iter().any(Message::is_read_otherwise)
     }
 }
 

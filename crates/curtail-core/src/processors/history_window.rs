@@ -149,13 +149,14 @@ impl HistoryWindow {
         (earlier, flight): (&[Range<usize>], usize),
         role: Role,
     ) -> Option<usize> {
+        let task = self.keep.task(view.messages);
         let mut drops = DropSet::none(view, pairs);
         let (mut dropped, mut spoken) = (self.keep.head(view.messages, runs), flight);
         let mut latest = None;
         for unit in earlier {
             let front = self.keep.front(view, unit.start);
             for at in dropped..front {
-                self.keep.drop_outside(&mut drops, (at, &view.messages[at]), &Reason::Borrowed(""));
+                self.keep.drop_outside(&mut drops, (at, &view.messages[at]), &Reason::Borrowed(""), task);
             }
             dropped = dropped.max(front);
             // What was dropped stays dropped, so no message is looked at twice.

@@ -251,10 +251,16 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether [`Message::instructs_alone`] gave it the role of the application after an edit.
+    /// Whether it is read otherwise once what was cut of it is gone: as the application's, if [`Message::instructs_alone`] gave
+    /// it that role, or as a person's, if nobody was known to have typed it because it held results.
     #[must_use]
-    pub fn lost_its_user(&self) -> bool {
-        self.role == Role::System && !self.cut.is_empty() && self.parts.iter().all(Part::instructs)
+    pub fn is_read_otherwise(&self) -> bool {
+        let now = match self.role {
+            Role::System => self.parts.iter().all(Part::instructs),
+            Role::User => self.automatic && self.results().next().is_none(),
+            _ => false,
+        };
+        now && !self.cut.is_empty()
     }
 
     /// Whether it is kept or dropped with the message after it.
