@@ -1,5 +1,7 @@
 //! The laws of the property tests, and the chains that they are tried with.
 
+#[path = "../../tests/core/laws/bytes.rs"]
+mod bytes;
 #[path = "../../tests/core/laws/cases.rs"]
 pub mod cases;
 #[path = "../../tests/core/laws/check.rs"]
