@@ -53,6 +53,13 @@ fn concerned(messages: &[Message<'_>], pairs: &Pairs, faults: &[Fault]) -> HashS
                 concerned.extend([call.message, result.message]);
             }
         }
+        // A program and its calls go together, and so do the calls of a reply that were thought of together.
+        for (call, other) in pairs.calls().iter().flat_map(|&call| pairs.program(call).map(move |other| (call, other)))
+        {
+            if before > 0 && (concerned.contains(&call.message) || concerned.contains(&other.message)) {
+                concerned.extend([call.message, other.message]);
+            }
+        }
         for at in 1..messages.len() {
             if messages[at - 1].is_bound() && (concerned.contains(&at) || concerned.contains(&(at - 1))) {
                 concerned.extend([at - 1, at]);

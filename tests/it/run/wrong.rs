@@ -32,7 +32,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "[[history.processors]]\ntype = \"window\"\nmax-tokens = 16000\n",
         "",
         "3:1: `max-tokens` is a key of a `limit`; a `window` takes type, size, strategy, unit, \
-         max-expansion, cap-in-flight, preserve-system, no-preserve-system, start-on, keep-first",
+         max-expansion, cap-in-flight, preserve-system, no-preserve-system, pin, start-on, keep-first",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\nsize = \"40\"\n",

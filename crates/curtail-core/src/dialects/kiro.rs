@@ -2,7 +2,7 @@
 //! message of the user and the answer.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
 };
@@ -60,16 +60,8 @@ impl Dialect for Kiro {
 
 impl DialectWriter for Kiro {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let text = || quote(&draft.joined_text());
         if anchor.is_some_and(is_entry) {
-            let said = match draft.role {
-                Role::Assistant => "\"\"".to_owned(),
-                _ => text(),
-            };
-            let answer = if draft.role == Role::Assistant { text() } else { String::from("\"\"") };
-            return format!(
-                "{{\"user\":{{\"content\":{{\"Prompt\":{{\"prompt\":{said}}}}}}},\"assistant\":{{\"Response\":{{\"message_id\":null,\"content\":{answer}}}}}}}"
-            );
+            return spell_entry(draft);
         }
         let results =
             draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)));
@@ -95,6 +87,10 @@ impl DialectWriter for Kiro {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        if is_entry(message) {
+            let results: Vec<String> = parts.iter().filter_map(|part| stored(part)).collect();
+            return blocks::prepend_parts(results_in(message.get("user")?.get("content")?)?, &results, str::to_owned);
+        }
         let list = message.some("data")?.get("content").filter(|content| content.is_array())?;
         blocks::prepend_parts(list, parts, str::to_owned)
     }
@@ -104,6 +100,31 @@ impl LogHabits for Kiro {
     fn is_log(&self) -> bool {
         true
     }
+}
+
+/// An entry that says what `draft` does in one of its halves.
+fn spell_entry(draft: &Draft) -> String {
+    let text = quote(&draft.joined_text());
+    let results: Vec<String> = draft.parts.iter().filter_map(|part| stored(&Kiro.spell_part(part))).collect();
+    let (asked, answer) = match draft.role {
+        Role::Assistant => (String::from("{\"Prompt\":{\"prompt\":\"\"}}"), text.as_str()),
+        _ if !results.is_empty() => {
+            (format!("{{\"ToolUseResults\":{{\"tool_use_results\":[{}]}}}}", results.join(",")), "\"\"")
+        }
+        _ => (format!("{{\"Prompt\":{{\"prompt\":{text}}}}}"), "\"\""),
+    };
+    format!(
+        "{{\"user\":{{\"content\":{asked}}},\"assistant\":{{\"Response\":{{\"message_id\":null,\"content\":{answer}}}}}}}"
+    )
+}
+
+/// The result of a block as an entry has it. `None` if the block is none.
+fn stored(block: &str) -> Option<String> {
+    let block = Document::parse(block).ok()?;
+    let result = block.roots().next()?.some("data").filter(|data| data.get("toolUseId").is_some())?;
+    let text = result.get("content")?.items().next()?.get("data")?;
+    let id = result.get("toolUseId")?.raw();
+    Some(format!("{{\"tool_use_id\":{id},\"content\":[{{\"Text\":{}}}],\"status\":\"Error\"}}", text.raw()))
 }
 
 fn role_of(kind: &str) -> Option<Role> {
@@ -172,11 +193,12 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     if let Some((prompt, text)) = prompt.and_then(written) {
         message.parts.push(Part::from_source(Content::Text(text), PartPlace::element(item).with_text(Some(prompt))));
     }
-    let results = asked.into_iter().flat_map(results).collect::<Vec<_>>();
-    if prompt.is_none() && results.is_empty() {
+    let results = asked.and_then(results_in);
+    if prompt.is_none() && results.is_none() {
         message.parts.extend(asked.map(|asked| Part::from_source(blocks::unknown(asked), PartPlace::element(item))));
     }
-    message.parts.extend(results.into_iter().map(|result| answer(item, result)));
+    let results = results.into_iter().flat_map(Value::items);
+    message.parts.extend(results.map(|result| answer(item, result)));
     let reply = item.some("assistant").and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
     let said = reply.and_then(|reply| reply.get("content"));
     let answered = message.parts.len();
@@ -198,9 +220,9 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
 }
 
 /// The results in what the user's half of an entry contains.
-fn results(asked: Value<'_>) -> Vec<Value<'_>> {
+fn results_in(asked: Value<'_>) -> Option<Value<'_>> {
     let held = ["ToolUseResults", "CancelledToolUses"].into_iter().find_map(|key| asked.some(key));
-    held.and_then(|held| held.get("tool_use_results")).into_iter().flat_map(Value::items).collect()
+    held.and_then(|held| held.get("tool_use_results")).filter(|list| list.is_array())
 }
 
 fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {

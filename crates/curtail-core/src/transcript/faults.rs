@@ -152,7 +152,8 @@ pub fn last_round(
     for (at, message) in own {
         let calls = message.calls().any(|(part, _)| is_left(at, part));
         let goes_on = match calling {
-            None => calls || message.results().any(|(part, _)| is_left(at, part)),
+            // A message that holds results and what the model said of them ends their round.
+            None => calls || !message.exchange && message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
                 (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1
             }

@@ -15,8 +15,8 @@ pub(super) static RULE: Rule = Rule {
           Records that are parts of one reply, and results in several consecutive user messages, are treated as one \
           message.\n\n\
           Some formats pair by id alone, wherever the result is, and the rule never has a finding in them unless \
-          `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, `kimi`, \
-          `openhands`, `qwen`, `responses` and `simple`.",
+          `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, \
+          `gemini-interactions`, `kimi`, `openhands`, `qwen`, `responses` and `simple`.",
     help: "move the result to its call: `--fix` does this",
     answers: &[
         (
