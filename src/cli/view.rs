@@ -25,7 +25,8 @@ use curtail_lab::replay::Prices;
 /// Write a page that shows a transcript, or what a policy would do to it
 ///
 /// The page is one HTML file that needs no network: the conversation as a strip, the context at each request, tokens by role
-/// and by tool, the findings of `check`, and all messages, with tool results inside their calls.
+/// and by tool, the findings of `check`, and all messages, with tool results inside their calls. The page of two transcripts
+/// also shows where they part.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Show what these processors drop and change, such as 'filter -x debug | limit -t 60k'
@@ -96,8 +97,8 @@ struct Viewer {
     terminal: Option<Terminal>,
     /// Whether each transcript has a page of its own, so that anchors need not differ.
     alone: bool,
-    /// Whether there is one input.
-    one_file: bool,
+    /// Number of inputs.
+    files: usize,
     /// What models cost.
     prices: Prices,
 }
@@ -143,17 +144,21 @@ impl Viewer {
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
-        let alone = self.alone || self.one_file && !records && count == 1;
+        let alone = self.alone || self.files == 1 && !records && count == 1;
         let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
         Place { name, line, offset: unit.offset, anchor }
     }
 
     fn draw(&self, conversation: &Conversation<'_>) -> Rendered {
         match self.terminal {
-            None => render(conversation, Limits { max_text: self.max_text, ..Limits::default() }),
+            None => {
+                let limits = Limits { max_text: self.max_text, ..Limits::default() };
+                render(conversation, limits, self.files == 2 && !self.alone)
+            }
             Some(terminal) => Rendered {
                 listed: Listed { link: None, ..Listed::from_conversation(conversation) },
                 html: chat(conversation, terminal),
+                outline: None,
             },
         }
     }
@@ -169,7 +174,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let viewer = args.viewer(sources.len() == 1)?;
+    let viewer = args.viewer(sources.len())?;
     let mut pages = args.pages(&sources, viewer.policy.is_some())?;
     let mut written = Ok(());
     let batch = Batch {
@@ -214,7 +219,7 @@ impl Args {
         Ok(if self.text { pages.for_text() } else { pages })
     }
 
-    fn viewer(&self, one_file: bool) -> anyhow::Result<Viewer> {
+    fn viewer(&self, files: usize) -> anyhow::Result<Viewer> {
         let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
         Ok(Viewer {
             counting: self.counting.counting()?,
@@ -223,7 +228,7 @@ impl Args {
             max_text: self.max_text.0,
             terminal,
             alone: self.output_dir.is_some(),
-            one_file,
+            files,
             prices: Prices::built_in()?,
         })
     }

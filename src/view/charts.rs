@@ -197,7 +197,7 @@ fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Requ
 }
 
 /// A path that goes from point to point in steps, up to the right edge.
-fn steps(points: impl Iterator<Item = (usize, usize)>) -> String {
+pub(super) fn steps(points: impl Iterator<Item = (usize, usize)>) -> String {
     let mut path = String::new();
     for (nth, (x, y)) in points.enumerate() {
         let _ = match nth {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::alignment::Outline;
 use super::charts::PATTERNS;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
@@ -95,11 +96,13 @@ pub(crate) struct Rendered {
     pub listed: Listed,
     /// Its section of a page, or its text.
     pub html: String,
+    /// What is compared of it, if it is one of two.
+    pub outline: Option<Outline>,
 }
 
-/// Draws a conversation as a section of a page.
+/// Draws a conversation as a section of a page; `compared` if it is one of two.
 #[must_use]
-pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendered {
+pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
     let shared = !conversation.place.anchor.is_empty();
@@ -115,7 +118,8 @@ pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits) -> Rendere
     Chat { conversation, limits }.draw(&mut html, shared);
     html.push_str("</div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };
-    Rendered { listed, html }
+    let outline = compared.then(|| Outline::from_conversation(conversation, id));
+    Rendered { listed, html, outline }
 }
 
 /// What follows the sections of every page.

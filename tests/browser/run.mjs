@@ -166,6 +166,24 @@ await check("a policy marks what it drops and changes, with reasons", async (pag
   assert.ok((await page.locator(".strip rect.dropped").count()) > 0);
 });
 
+await check("two transcripts are aligned, and each difference leads to its message", async (page, open) => {
+  await open(cases.two.file);
+  assert.equal(number(await fact(page, "other")), cases.two.tokens);
+  assert.match(await page.locator(".versus .states").textContent(), new RegExp(` ${cases.two.dropped} only in the first`));
+  assert.equal(await page.locator(".versus svg path:is(.one, .other)").count(), 2);
+  const links = page.locator(".side.dropped a");
+  assert.equal(await links.count(), cases.two.dropped);
+  const target = (await links.last().getAttribute("href")).slice(1);
+  await links.last().click();
+  await page.waitForFunction((id) => {
+    const box = document.getElementById(id)?.getBoundingClientRect();
+    return box && box.top >= 0 && box.top < innerHeight;
+  }, target);
+  const marked = await page.locator(`#${target}`).evaluate((one) =>
+    [...one.children].map((child) => getComputedStyle(child, "::after").content).some((words) => words.includes("only here")));
+  assert.ok(marked, "what only one of them has is marked in its conversation");
+});
+
 await check("a replay draws a curve and a row for every policy", async (page, open) => {
   await open(cases.replay);
   const sessions = page.locator("section.session");
@@ -224,6 +242,9 @@ await check("the keyboard reaches everything", async (page, open) => {
 
 await check("hostile text runs nothing and is shown", async (page, open) => {
   await page.addInitScript(() => { window.sentinel = "untouched"; });
+  await open(cases.two.hostile);
+  assert.equal(await page.locator("main :is(script, img, iframe, b.evil, base, form)").count(), 0);
+  assert.equal(await page.evaluate(() => window.sentinel), "untouched");
   await open(cases.hostile.file);
   await page.locator("#fold").click();
   for (const link of await page.locator("article a").all()) await link.evaluate((element) => element.href.startsWith("file:") || /^https?:/.test(element.href) || window.fail());
@@ -248,7 +269,7 @@ await check("everything can be read without script", async (page, open) => {
 for (const colorScheme of ["light", "dark"]) {
   for (const width of [1280, 360]) {
     await check(`axe finds nothing serious, ${colorScheme}, ${width} px`, async (page, open) => {
-      for (const file of [cases.chat, cases.policy.file, cases.hostile.file, cases.list, cases.index, cases.replay]) {
+      for (const file of [cases.chat, cases.policy.file, cases.hostile.file, cases.list, cases.index, cases.two.file, cases.replay]) {
         await open(file);
         await page.evaluate(() => document.querySelectorAll("details").forEach((box) => { box.open = true; }));
         await page.evaluate(axe);

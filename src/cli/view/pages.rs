@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::spool::Spool;
 use crate::cli::report;
 use crate::console;
-use crate::view::{LIST_END, Listed, Rendered, page};
+use crate::view::{LIST_END, Listed, Outline, Rendered, comparison, page};
 use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
@@ -26,6 +26,8 @@ pub(super) struct Pages {
     /// The sections of the one page.
     sections: Spool,
     bytes: usize,
+    /// What is compared, if there are two transcripts.
+    outlines: Vec<Outline>,
     /// What separates them.
     between: &'static str,
     /// The name of the first input.
@@ -54,6 +56,7 @@ impl Pages {
             rows: Spool::default(),
             sections: Spool::default(),
             bytes: 0,
+            outlines: Vec::new(),
             between: "",
             title: None,
             uses,
@@ -94,7 +97,8 @@ impl Pages {
             Some(title) if *title == source.name => {}
             Some(title) => *title = String::from("Transcripts"),
         }
-        for Rendered { mut listed, html } in drawn {
+        for Rendered { mut listed, html, outline } in drawn {
+            self.outlines.extend(outline.filter(|_| self.count < 2));
             if let Some(directory) = &self.directory {
                 let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
@@ -177,6 +181,9 @@ impl Pages {
         if listed.is_some() {
             self.rows.copy(&mut *put)?;
             put(LIST_END)?;
+        }
+        if let ([one, other], 2) = (self.outlines.as_slice(), self.count) {
+            put(&comparison(one, other).0)?;
         }
         self.sections.copy(&mut *put)?;
         put(after)

@@ -175,9 +175,13 @@ fn write_cases(place: &Place) {
     write(place, "trip.jsonl", "policy.html", &["--policy", "limit -t 80"]);
     place.curtail(&["limit", "-t", "80", "trip.jsonl", "-o", "short.jsonl"]).assert().success();
     let kept = counted(place, "short.jsonl");
+    let two = place.curtail(&["view", "trip.jsonl", "short.jsonl", "-o", "two.html"]).output().unwrap();
+    assert!(two.status.success(), "{}", text(&two.stderr));
     let dropped = counted(place, "trip.jsonl")["messages"].as_u64().unwrap() - kept["messages"].as_u64().unwrap();
     place.write("hostile.jsonl", hostile().as_bytes());
     write(place, "hostile.jsonl", "hostile.html", &[]);
+    let two = place.curtail(&["view", "hostile.jsonl", "trip.jsonl", "-o", "hostile-two.html"]).output().unwrap();
+    assert!(two.status.success(), "{}", text(&two.stderr));
     place.write("chats.jsonl", crate::program::chats(4).as_bytes());
     write(place, "chats.jsonl", "list.html", &[]);
     let done = place.curtail(&["view", "chats.jsonl", "trip.jsonl", "hostile.jsonl", "-O", "pages"]).output().unwrap();
@@ -191,7 +195,7 @@ fn write_cases(place: &Place) {
         .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().map(str::to_owned));
     let cases = json!({
         "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html",
-        "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
+        "two": {"file": "two.html", "tokens": kept["tokens"], "dropped": dropped, "hostile": "hostile-two.html"}, "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
         "hostile": {"file": "hostile.html", "shown": HOSTILE.iter().map(|(_, shown)| shown).collect::<Vec<_>>()},
         "big": {"file": "big.html", "bytes": big.len(), "seconds": 20, "messages": big.lines().count(), "words": format!("cargo test {}", big.lines().count() / 3)},
     });

@@ -127,6 +127,73 @@ fn the_effect_of_a_policy_is_that_on_what_is_read() {
 }
 
 /// Instructions before the first turn are not a turn of their own, as in `count`.
+/// The words of the element of class `class` that the page has first.
+fn words_of(page: &str, class: &str) -> String {
+    let element = page.split_once(&format!("<p class=\"{class}\">")).unwrap().1;
+    bare(&format!("<p>{}", element.split_once("</p>").unwrap().0))
+}
+
+/// The page of two files.
+fn versus(one: &str, other: &str) -> String {
+    let place = Place::new();
+    place.write("one.jsonl", one.as_bytes());
+    place.write("other.jsonl", other.as_bytes());
+    let done = place.curtail(&["view", "one.jsonl", "other.jsonl"]).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+/// A page of before and after a cut says of its messages and tokens what `--policy` says.
+#[test]
+fn before_and_after_a_cut_say_the_same_as_a_policy() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let read = |name: &str| std::fs::read_to_string(fixtures.join(name)).unwrap();
+    let cases = [
+        ("filter", ["filter", "-x", "debug_*"].as_slice(), read("trip.jsonl")),
+        ("window", &["window", "-n", "1"], read("trip.jsonl")),
+        ("limit", &["limit", "-t", "120"], read("trip.jsonl")),
+        ("limit", &["limit", "-t", "40k"], LOG.to_owned()),
+        ("filter", &["filter", "-x", "bash"], LOG.to_owned()),
+    ];
+    for (name, command, before) in cases {
+        let place = Place::new();
+        let cut = place.curtail(command).write_stdin(before.clone()).output().unwrap();
+        assert!(cut.status.success(), "{name}: {}", text(&cut.stderr));
+        let policy = page(&before, &["--policy", &command.join(" ").replace("debug_*", "'debug_*'")]);
+        let two = versus(&before, &text(&cut.stdout));
+        assert_eq!(words_of(&two, "change"), words_of(&policy, "change"), "{command:?}");
+        let said = words_of(&two, "states").replace(" only in the first", " dropped").replace(" in both", " kept");
+        let said = said.replace(" 0 only in the second", "").replace(" only in the second", " added");
+        assert_eq!(said, words_of(&policy, "states"), "{command:?}");
+    }
+}
+
+#[test]
+fn two_transcripts_are_aligned() {
+    let ask = CHAT.lines().next().unwrap();
+    let other =
+        format!("{}\n{{\"role\":\"assistant\",\"content\":\"I <b>do</b> not know.\"}}\n", ask.replace(':', ": "));
+    let page = versus(CHAT, &other);
+    let section = page.split_once("<section class=\"outcome versus\"").unwrap().1.split_once("</section>").unwrap().0;
+    for words in [
+        "4 → 2 messages: 1 in both 0 changed 3 only in the first 1 only in the second",
+        "Both begin with the same 1 message, 6 tokens (0 byte for byte, the others in text and tools).",
+        "Then come model 1 of the first and model 1 of the second.",
+        "tool 2 timetable: 17:58",
+        "I &lt;b&gt;do&lt;/b&gt; not know.",
+    ] {
+        assert!(bare(section).contains(words), "{words}: {}", bare(section));
+    }
+    assert_eq!(section.matches("<path class=\"o").count(), 2, "a curve for each: {section}");
+    // What each has alone is marked in its conversation.
+    assert!(section.contains(":is(#t0-1-0-m1,#t0-1-0-m2,#t0-1-0-m3,#t1-1-0-m1){"), "{section}");
+    assert!(bare(&versus(CHAT, CHAT)).contains("Both begin with the same 4 messages, "));
+    assert!(bare(&versus(CHAT, CHAT)).contains("They do not part."));
+    assert!(bare(&versus(CHAT, LOG)).contains("They differ from the first message on."));
+    // One transcript has nothing to be compared with.
+    assert!(!self::page(CHAT, &[]).contains("versus\""));
+}
+
 #[test]
 fn turns_are_those_of_count() {
     let system = "{\"role\":\"system\",\"content\":\"Times are local.\"}\n";
