@@ -146,7 +146,7 @@ fn keys(message: &Message<'_>) -> [Option<u64>; KEYS.len()] {
     let id = message.id.as_ref().map(|id| hash(|hasher| (message.role.name(), id.decode()).hash(hasher)));
     let mut tools = message.parts.iter().filter_map(|part| tool_key(&part.content));
     let first = tools.next();
-    let last = tools.last().or(first);
+    let last = tools.next_back().or(first);
     let opening = message.parts.iter().find_map(|part| match &part.content {
         Content::Text(text) if !message.has_tools() && !text.is_blank() => Some(opening(text)),
         _ => None,
