@@ -73,7 +73,7 @@ fn filter(chain: Chain) -> Chain {
 
 fn window(chain: Chain) -> Chain {
     let (unit, keep) = (WindowUnit::Items, Keep::default());
-    chain.then(HistoryWindow { size: 40, unit, max_expansion: None, cap_in_flight: false, keep })
+    chain.then(HistoryWindow { size: 40, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 })
 }
 
 fn limit(chain: Chain) -> Chain {
@@ -87,6 +87,7 @@ fn limit(chain: Chain) -> Chain {
         on_overflow,
         preserve_system: true,
         first_user: false,
+        step: 1,
     })
 }
 

@@ -66,7 +66,7 @@ const CASES: &[PolicyCase] = &[
 ];
 
 fn sliding() -> SlidingWindow {
-    SlidingWindow { size: 4, unit: WindowUnit::Messages, keep: Keep::default() }
+    SlidingWindow { size: 4, unit: WindowUnit::Messages, keep: Keep::default(), step: 1 }
 }
 
 fn tools() -> ToolFilter {

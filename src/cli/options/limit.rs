@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::{Choice, CountingOptions, Options, PINS, Pin, Processors, TemplateOptions, Tokens, one_of, pins};
@@ -25,6 +26,10 @@ pub(crate) struct LimitOptions {
     /// Cut only transcripts above N tokens [default: --max-tokens]
     #[arg(long, value_name = "N")]
     trigger: Option<Tokens>,
+
+    /// Drop N tokens at a time, so that prompts stay cached
+    #[arg(long, value_name = "N")]
+    step: Option<Tokens>,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -53,6 +58,8 @@ impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
         self.counting.check_reserve(self.max_tokens)?;
+        let (most, step) = (self.max_tokens.0, self.step.map_or(1, |step| step.0.max(1)));
+        ensure!(step <= most, "--step {step} exceeds --max-tokens {most}: everything would be dropped");
         Ok(vec![Box::new(TokenLimit {
             max_tokens: self.max_tokens.0,
             trigger: self.trigger.map(|trigger| trigger.0),
@@ -60,6 +67,7 @@ impl Options for LimitOptions {
             on_overflow: self.on_overflow,
             preserve_system: pins.system && !self.no_preserve_system,
             first_user: pins.first_user,
+            step,
         })])
     }
 

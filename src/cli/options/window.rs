@@ -1,5 +1,6 @@
 //! The options of a window.
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 
 use super::{Choice, Options, PINS, Pin, Processors, at_least_one, one_of, pins};
@@ -31,6 +32,10 @@ pub(crate) struct WindowOptions {
     /// Unit that N counts
     #[arg(long, value_parser = one_of(UNITS), default_value = "items")]
     unit: WindowUnit,
+
+    /// Drop N units at a time, so that prompts stay cached
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    step: Option<usize>,
 
     /// Limit how far back the window may reach for an exchange, as a multiple of N
     #[arg(long, value_name = "K", value_parser = at_least_one::<usize>)]
@@ -84,15 +89,17 @@ impl Options for WindowOptions {
             start_on_user: self.start_on.is_some(),
             first_user: pins.first_user,
         };
-        let unit = self.unit;
+        let (unit, step) = (self.unit, self.step.unwrap_or(1));
+        ensure!(step <= self.size, "--step {step} exceeds --size {}: the newest units would be dropped", self.size);
         Ok(vec![match self.strategy {
-            Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep }),
+            Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep, step }),
             Strategy::History => Box::new(HistoryWindow {
                 size: self.size,
                 unit,
                 max_expansion: self.max_expansion,
                 cap_in_flight: self.cap_in_flight,
                 keep,
+                step,
             }),
         }])
     }

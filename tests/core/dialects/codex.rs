@@ -19,7 +19,7 @@ fn reading() -> Reading {
 
 fn last(size: usize) -> Chain {
     let keep = Keep { system: false, first: 0, start_on_user: false, first_user: false };
-    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
 }
 
 fn cut(chain: Chain, name: &str) -> String {

@@ -27,7 +27,7 @@ fn without(tool: &str) -> Chain {
 
 fn last(size: usize) -> Chain {
     let keep = Keep { system: false, first: 0, start_on_user: false, first_user: false };
-    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep })
+    Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
 }
 
 fn repair(mode: RepairMode) -> Chain {

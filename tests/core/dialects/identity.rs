@@ -30,6 +30,7 @@ fn wide_window() -> Chain {
         max_expansion: None,
         cap_in_flight: false,
         keep: Keep::default(),
+        step: 1,
     })
 }
 

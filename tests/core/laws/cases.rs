@@ -56,7 +56,7 @@ pub fn tokenizer() -> Arc<dyn Tokenizer> {
 }
 
 pub fn history(size: usize, unit: WindowUnit, keep: Keep) -> HistoryWindow {
-    HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep }
+    HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 }
 }
 
 pub fn globs(names: &[&str]) -> NameGlobs {
@@ -76,6 +76,7 @@ pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
         on_overflow,
         preserve_system: false,
         first_user: false,
+        step: 1,
     }
 }
 
@@ -146,17 +147,38 @@ pub const CASES: &[LawCase] = &[
     },
     LawCase {
         name: "sliding 4",
-        chain: || Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep: keep(true, 0, false) }),
+        chain: || {
+            Chain::default().then(SlidingWindow {
+                size: 4,
+                unit: WindowUnit::Items,
+                keep: keep(true, 0, false),
+                step: 1,
+            })
+        },
         change: Change::Cuts,
     },
     LawCase {
         name: "sliding turns",
-        chain: || Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: keep(false, 0, true) }),
+        chain: || {
+            Chain::default().then(SlidingWindow {
+                size: 2,
+                unit: WindowUnit::Turns,
+                keep: keep(false, 0, true),
+                step: 1,
+            })
+        },
         change: Change::Cuts,
     },
     LawCase {
         name: "sliding head",
-        chain: || Chain::default().then(SlidingWindow { size: 6, unit: WindowUnit::Items, keep: keep(true, 2, false) }),
+        chain: || {
+            Chain::default().then(SlidingWindow {
+                size: 6,
+                unit: WindowUnit::Items,
+                keep: keep(true, 2, false),
+                step: 1,
+            })
+        },
         change: Change::Cuts,
     },
     LawCase {
@@ -287,7 +309,7 @@ pub const CASES: &[LawCase] = &[
         name: "sliding 4 pinned",
         chain: || {
             let keep = Keep { first_user: true, ..Keep::default() };
-            Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep })
+            Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Items, keep, step: 1 })
         },
         change: Change::Cuts,
     },
@@ -295,6 +317,47 @@ pub const CASES: &[LawCase] = &[
         name: "limit 60 pinned",
         chain: || Chain::default().then(TokenLimit { first_user: true, ..limit(60, Overflow::Empty) }),
         change: Change::Cuts,
+    },
+    LawCase {
+        name: "history 4 in steps",
+        chain: || {
+            Chain::default().then(HistoryWindow { step: 3, ..history(4, WindowUnit::Items, keep(true, 1, false)) })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "history 3 bounded in steps",
+        chain: || {
+            let window = history(3, WindowUnit::Segments, keep(false, 0, true));
+            Chain::default().then(HistoryWindow { step: 2, max_expansion: Some(2), cap_in_flight: true, ..window })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "history turns in steps",
+        chain: || {
+            let keep = Keep { first_user: true, ..Keep::default() };
+            Chain::default().then(HistoryWindow { step: 2, ..history(2, WindowUnit::Turns, keep) })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "sliding 5 in steps",
+        chain: || Chain::default().then(SlidingWindow { size: 5, step: 3, ..SlidingWindow::default() }),
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "limit 60 in steps",
+        chain: || Chain::default().then(TokenLimit { step: 20, ..limit(60, Overflow::KeepNewest) }),
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "limit 60 pinned in steps",
+        chain: || {
+            let limit = TokenLimit { first_user: true, preserve_system: true, ..limit(90, Overflow::Truncate) };
+            Chain::default().then(TokenLimit { step: 40, trigger: Some(100), ..limit })
+        },
+        change: Change::Writes,
     },
     LawCase { name: "role user", chain: || roles(&[Role::User]), change: Change::Cuts },
     LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), change: Change::Cuts },

@@ -128,7 +128,7 @@ proptest! {
         let text = frame(&(speller.1)(&script), framing, seed);
         let idle: [fn() -> Chain; 4] = [
             || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
-            || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default() }),
+            || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 }),
             || Chain::default().then(limit(100_000_000, Overflow::Error)),
             || Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["no-such-tool"])), persist_results: true }),
         ];

@@ -29,7 +29,9 @@ const COMMANDS: &[LawCase] = &[
     },
     LawCase {
         name: "window -n 10 --strategy sliding",
-        chain: || Chain::default().then(SlidingWindow { size: 10, unit: WindowUnit::Items, keep: Keep::default() }),
+        chain: || {
+            Chain::default().then(SlidingWindow { size: 10, unit: WindowUnit::Items, keep: Keep::default(), step: 1 })
+        },
         change: Change::Cuts,
     },
     LawCase {

@@ -2,11 +2,14 @@
 
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{ClearResults, StaleResults};
+use curtail_core::processors::{
+    ClearResults, Counting, HistoryWindow, Keep, Overflow, SlidingWindow, StaleResults, TokenLimit, View, WindowUnit,
+};
+use curtail_core::transcript::{Message, Pairs, in_flight, joints, segments};
 use proptest::prelude::*;
 
-use super::cases::tokenizer;
-use super::check::{cut_with, read_seen};
+use super::cases::{history, keep, limit, tokenizer};
+use super::check::{cut_with, read_seen, reading};
 use super::generated::speller;
 use crate::spell::{Turn, sound_script};
 
@@ -40,6 +43,89 @@ fn clearing(step: usize) -> Chain {
     Chain::default().then(ClearResults { step, placeholder: String::from("-"), ..clear })
 }
 
+/// A chain that cuts in steps, and how many steps are due in a transcript; `None` if not even they leave anything.
+struct Stepped {
+    name: &'static str,
+    chain: fn() -> Chain,
+    due: fn(&View<'_, '_>) -> Option<usize>,
+}
+
+const STEPPED: &[Stepped] = &[
+    Stepped {
+        name: "history",
+        chain: || {
+            Chain::default().then(HistoryWindow { step: 3, ..history(5, WindowUnit::Items, keep(true, 0, false)) })
+        },
+        due: |view| {
+            let before = &view.messages[..in_flight(view.messages)];
+            Some(steps(before.iter().filter(|message| !is_kept(message)).count(), 5, 3))
+        },
+    },
+    Stepped {
+        name: "history of segments, pinned",
+        chain: || {
+            let keep = Keep { first_user: true, ..Keep::default() };
+            Chain::default().then(HistoryWindow { step: 2, ..history(4, WindowUnit::Segments, keep) })
+        },
+        due: |view| {
+            let task = view.messages.iter().position(Message::begins_turn);
+            let end = in_flight(view.messages);
+            let others = |range: &std::ops::Range<usize>| {
+                !range.clone().all(|at| task == Some(at) || is_kept(&view.messages[at]))
+            };
+            let before = &view.messages[..end];
+            Some(steps(segments(before, &Pairs::from_messages(before)).iter().filter(|own| others(own)).count(), 4, 2))
+        },
+    },
+    Stepped {
+        name: "sliding",
+        chain: || {
+            let keep = Keep { system: false, ..Keep::default() };
+            Chain::default().then(SlidingWindow { size: 6, step: 4, unit: WindowUnit::Items, keep })
+        },
+        due: |view| Some(steps(view.messages.len(), 6, 4)),
+    },
+    Stepped {
+        name: "limit",
+        chain: || Chain::default().then(TokenLimit { step: STEP, ..limit(BUDGET, Overflow::Empty) }),
+        due: |view| {
+            let counting = Counting::new(tokenizer());
+            let room = BUDGET.checked_sub(counting.outside(view))?;
+            let tokens: Vec<usize> = view.messages.iter().map(|message| counting.message(message)).collect();
+            let due = steps(tokens.iter().sum(), room, STEP);
+            let last = joints(view.messages, &Pairs::from_messages(view.messages)).pop()?;
+            (tokens[..last].iter().sum::<usize>() >= due * STEP).then_some(due)
+        },
+    },
+];
+
+const BUDGET: usize = 160;
+const STEP: usize = 30;
+
+/// How many times `step` has to be removed from `all` to leave `most`.
+fn steps(all: usize, most: usize, step: usize) -> usize {
+    all.saturating_sub(most).div_ceil(step)
+}
+
+/// Whether a window keeps the message for what it is.
+fn is_kept(message: &Message<'_>) -> bool {
+    message.role.instructs() || message.boundary || message.parts.iter().all(curtail_core::transcript::Part::instructs)
+}
+
+/// How many steps are due after each line of a log.
+fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>> {
+    let after = |count: usize| {
+        let text = items[..count].join("\n");
+        let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
+        let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+        let (_, transcript) = transcripts.first()?;
+        // What a log takes back is sent no longer, in whatever steps it is cut.
+        transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
+        (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
+    };
+    (1..=items.len()).map(after).collect()
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(96))]
 
@@ -55,5 +141,29 @@ proptest! {
         let outputs = outputs(speller.0, &items, || clearing(3))?;
         let stepped = breaks(&outputs);
         prop_assert!(stepped <= results.saturating_sub(1) / 3, "{}: {stepped} breaks for {results} results\n{}", speller.0, outputs.join("\n\n"));
+    }
+
+    /// Of a transcript and each longer version, the earlier output is a prefix of the later one, unless another step is due.
+    #[test]
+    fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), speller in speller()) {
+        let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
+        let items = (speller.1)(&script);
+        let plain = outputs(speller.0, &items, Chain::default)?;
+        prop_assume!(breaks(&plain) == 0 && grows(speller.0, &items));
+        for stepped in STEPPED {
+            let outputs = outputs(speller.0, &items, stepped.chain)?;
+            let due = due(speller.0, &items, stepped);
+            for at in 1..outputs.len() {
+                // A window that finds no exchange keeps everything, until one is there that it can begin with.
+                let first_cut = outputs[at - 1] == plain[at - 1];
+                let is_due = due[at - 1] != due[at] || due[at].is_none() || first_cut && due[at] > Some(0);
+                // A head that counts its messages is written anew; no provider reads it.
+                let items = |at: usize| read_seen(Some(speller.0), Framing::Lines, &outputs[at]).items;
+                let is_prefix = outputs[at].starts_with(&outputs[at - 1]) || items(at).starts_with(&items(at - 1));
+                prop_assert!(
+                    is_prefix || is_due, "{} {}: step {:?}\n{}\nis followed by\n{}", speller.0, stepped.name, due[at], outputs[at - 1], outputs[at]
+                );
+            }
+        }
     }
 }

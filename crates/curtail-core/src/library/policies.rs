@@ -75,7 +75,7 @@ impl WindowPolicy {
     pub(super) fn onto(self, chain: Chain) -> Chain {
         let Self { size, unit, sliding, keep } = self;
         match sliding {
-            true => chain.then(SlidingWindow { size, unit, keep }),
+            true => chain.then(SlidingWindow { size, unit, keep, step: 1 }),
             false => chain.then(HistoryWindow { size, unit, keep, ..HistoryWindow::default() }),
         }
     }

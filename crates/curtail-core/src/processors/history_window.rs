@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::planning::DropSet;
+use super::stepped_window::SteppedWindow;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Standing, in_flight};
 
@@ -29,11 +30,15 @@ pub struct HistoryWindow {
     pub cap_in_flight: bool,
     /// Messages that are kept in addition.
     pub keep: Keep,
+    /// Units that are dropped at a time: so the earlier requests of a conversation are prefixes of the later ones until the next
+    /// step, and stay in the provider's cache.
+    pub step: usize,
 }
 
 impl Default for HistoryWindow {
     fn default() -> Self {
-        Self { size: 40, unit: WindowUnit::default(), max_expansion: None, cap_in_flight: false, keep: Keep::default() }
+        let (unit, keep) = (WindowUnit::default(), Keep::default());
+        Self { size: 40, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 }
     }
 }
 
@@ -47,7 +52,7 @@ impl Processor for HistoryWindow {
     }
 
     fn is_local(&self) -> bool {
-        self.keep.first == 0 && !self.keep.first_user
+        self.keep.first == 0 && !self.keep.first_user && self.step <= 1
     }
 
     fn keeps_rounds(&self) -> bool {
@@ -57,7 +62,7 @@ impl Processor for HistoryWindow {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let messages = view.messages;
         let pairs = Pairs::from_messages(messages);
-        let (flight, drops) = self.flight(view, &pairs);
+        let (flight, drops) = if self.step > 1 { self.stepped(view, &pairs) } else { self.flight(view, &pairs) };
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         Ok(plan)
@@ -116,6 +121,21 @@ impl HistoryWindow {
             flight = if step < STEPS { low } else { low.midpoint(high) };
         }
         (flight, self.drops(view, pairs, flight))
+    }
+
+    /// Index of the first message of the in-flight round, and what is dropped before it in steps.
+    fn stepped<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs) -> (usize, DropSet<'v, 'a>) {
+        let flight = if self.cap_in_flight { view.messages.len() } else { in_flight(view.messages) };
+        let runs = self.unit.runs(&view.messages[..flight]);
+        let stepped = SteppedWindow::new(self, view, pairs, runs, speaks_as);
+        let task = self.keep.task(view.messages);
+        let mut drops = DropSet::none(view, pairs);
+        let (size, unit, step) = (self.size, self.unit.plural(), self.step);
+        let reason = Reason::Owned(format!("outside the last {size} {unit}, in steps of {step}"));
+        for outside in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
+            self.keep.drop_outside(&mut drops, outside, &reason, task);
+        }
+        (flight, drops)
     }
 
     /// What is dropped if the in-flight round begins at `flight`.

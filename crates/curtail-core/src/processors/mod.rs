@@ -15,6 +15,7 @@ mod repair;
 mod sliding_window;
 mod split;
 mod stale_results;
+mod stepped_window;
 mod strip;
 mod thoughts;
 mod token_limit;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
-use crate::transcript::{Message, Pairs, Part, PartRef, Standing};
+use crate::transcript::{Message, Pairs, Part, PartRef, Standing, joints};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -26,11 +26,13 @@ pub struct SlidingWindow {
     pub unit: WindowUnit,
     /// Messages that are kept wherever they are; `size` includes them.
     pub keep: Keep,
+    /// Units that are dropped at a time, as in [`HistoryWindow`](super::HistoryWindow).
+    pub step: usize,
 }
 
 impl Default for SlidingWindow {
     fn default() -> Self {
-        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default() }
+        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default(), step: 1 }
     }
 }
 
@@ -44,7 +46,7 @@ impl Processor for SlidingWindow {
     }
 
     fn is_local(&self) -> bool {
-        self.keep.first == 0 && !self.keep.first_user
+        self.keep.first == 0 && !self.keep.first_user && self.step <= 1
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -56,7 +58,7 @@ impl Processor for SlidingWindow {
         let mut drops = DropSet::none(view, &pairs);
         let head = self.keep.head(view.messages, &runs);
         let task = self.keep.task(view.messages);
-        let start = self.keep.front(view, self.start(view, &runs, head));
+        let start = self.keep.front(view, self.joint(view, &pairs, self.start(view, &runs, head)));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
         for outside in view.messages.iter().enumerate().take(start).skip(head) {
             self.keep.drop_outside(&mut drops, outside, &reason, task);
@@ -70,14 +72,21 @@ impl SlidingWindow {
     /// Index of the first message in the window; the preserved messages have taken their places before.
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
         let task = self.keep.task(view.messages);
-        let preserves = |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]);
-        let is_other = |run: &&Range<usize>| !self.keep.preserves_all(view.messages, run, task);
+        // A boundary that another one supersedes stays with what needs it: if it counted as others do, it would move steps.
+        let stays = |message: &Message<'_>| self.step > 1 && message.boundary;
+        let preserves =
+            |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]) || stays(&view.messages[at]);
+        let is_other = |run: &&Range<usize>| !(*run).clone().all(preserves);
         let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
         let in_head = runs.iter().filter(is_other).filter(|run| run.end <= head).count();
         let room = self.size.saturating_sub(preserved + in_head);
         let others: Vec<&Range<usize>> = runs.iter().filter(is_other).collect();
         let start = |room: usize| match others.len().checked_sub(room) {
-            Some(nth) => others.get(nth).map_or(view.messages.len(), |run| run.start),
+            Some(nth) => {
+                let stepped = nth.next_multiple_of(self.step);
+                let nth = if stepped < others.len() { stepped } else { nth };
+                others.get(nth).map_or(view.messages.len(), |run| run.start)
+            }
             None => 0,
         };
         // What stays of a message for its instructions takes a place as well.
@@ -95,6 +104,16 @@ impl SlidingWindow {
                 _ => return start,
             }
         }
+    }
+}
+
+impl SlidingWindow {
+    /// `start`, with steps moved to where no pair is open: results of one call can arrive one by one, and would move it later.
+    fn joint(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> usize {
+        if self.step <= 1 {
+            return start;
+        }
+        joints(view.messages, pairs).into_iter().find(|&at| at >= start).unwrap_or(view.messages.len())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
 use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Message, Pairs, Part, Standing, segments};
+use crate::transcript::{Message, Pairs, Part, Standing, joints, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +48,9 @@ pub struct TokenLimit {
     pub preserve_system: bool,
     /// Whether the first message that a person wrote is kept and counted first, too.
     pub first_user: bool,
+    /// Tokens that are dropped at a time, counted from the start of the transcript: so the earlier requests of a conversation are
+    /// prefixes of the later ones until the next step, and stay in the provider's cache.
+    pub step: usize,
 }
 
 impl TokenLimit {
@@ -61,6 +64,7 @@ impl TokenLimit {
             on_overflow: Overflow::default(),
             preserve_system: true,
             first_user: false,
+            step: 1,
         }
     }
 }
@@ -94,13 +98,13 @@ impl Processor for TokenLimit {
     }
 
     fn is_local(&self) -> bool {
-        !self.first_user
+        !self.first_user && self.step <= 1
     }
 
     fn budget(&self) -> Option<Budget<'_>> {
         let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
         let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
-        (is_sum && self.preserve_system && !self.first_user).then_some(Budget {
+        (is_sum && self.preserve_system && self.is_local()).then_some(Budget {
             most,
             trigger,
             counting: &self.counting,
@@ -118,9 +122,12 @@ impl Processor for TokenLimit {
         let fixed = self.fixed(view)?;
         let pairs = Pairs::from_messages(view.messages);
         let segments = segments(view.messages, &pairs);
-        let (start, room) = match Rendering::of_view(&self.counting, view) {
-            Some(rendering) => (self.rendered_start(view, &rendering, &segments, fixed)?, self.max_tokens - fixed),
-            None => self.start(view, &segments, self.max_tokens - fixed),
+        let rendering = Rendering::of_view(&self.counting, view);
+        let room = self.max_tokens - fixed;
+        let (start, room) = match (self.stepped_start(view, rendering.as_ref(), &pairs, room)?, rendering) {
+            (Some(start), _) => (start, room),
+            (None, Some(rendering)) => (self.rendered_start(view, &rendering, &segments, fixed)?, room),
+            (None, None) => self.start(view, &segments, room),
         };
         if start == 0 {
             return Ok(Plan::keep(view.messages.len()));
@@ -164,6 +171,43 @@ impl TokenLimit {
             start = segment.start;
         }
         (start, room)
+    }
+
+    /// Where the segments begin that are left if tokens are removed in steps: the smallest multiple of `step` whose removal makes
+    /// the others fit into `room`, rounded up to whole segments. `None` without steps, and if nothing would be left.
+    fn stepped_start(
+        &self,
+        view: &View<'_, '_>,
+        rendering: Option<&Rendering<'_>>,
+        pairs: &Pairs,
+        room: usize,
+    ) -> Result<Option<usize>, ProcessorError> {
+        if self.step <= 1 {
+            return Ok(None);
+        }
+        let (count, places) = (view.messages.len(), joints(view.messages, pairs));
+        let own = |at| if self.preserves(view.messages, at) { 0 } else { self.counting.message(&view.messages[at]) };
+        let sums: Vec<usize> = (0..count).map(own).collect();
+        let excess = match rendering {
+            Some(rendering) => rendering.tokens(0..count)?.saturating_sub(self.max_tokens),
+            None => sums.iter().sum::<usize>().saturating_sub(room),
+        };
+        let fits = |start: usize| {
+            let kept = |at: &usize| *at >= start || self.preserves(view.messages, *at);
+            rendering.is_none_or(|rendering| rendering.fits((0..count).filter(kept), self.max_tokens))
+        };
+        let last = (0..count).rfind(|&at| !self.preserves(view.messages, at));
+        let (mut removed, mut due) = (0, excess.next_multiple_of(self.step));
+        for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
+            if removed >= due && places.binary_search(&at).is_ok() {
+                if fits(at) {
+                    return Ok(Some(at));
+                }
+                due = (removed + 1).next_multiple_of(self.step);
+            }
+            removed += sum;
+        }
+        Ok(None)
     }
 
     /// The same for what a template renders: sums propose a start, and rendering decides.
@@ -240,7 +284,8 @@ impl TokenLimit {
     fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
         let mut drops = DropSet::none(view, pairs);
         let task = self.keep().task(view.messages);
-        let reason = Reason::Owned(format!("does not fit into {} tokens", self.max_tokens));
+        let steps = if self.step > 1 { format!(", in steps of {}", self.step) } else { String::new() };
+        let reason = Reason::Owned(format!("does not fit into {} tokens{steps}", self.max_tokens));
         for outside in view.messages.iter().enumerate().take(start) {
             self.keep().drop_outside(&mut drops, outside, &reason, task);
         }

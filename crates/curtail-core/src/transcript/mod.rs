@@ -32,7 +32,7 @@ pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Part, PartOrigin, PartPlace, Rewrite};
 pub use placement::Placement;
 pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
-pub use segment::{bind_split_replies, in_flight, segments, turns};
+pub use segment::{bind_split_replies, in_flight, joints, segments, turns};
 pub use subject::Subject;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
 pub use unread::Unread;

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Binding, Message, Pairs, Role};
+use foldhash::HashSet;
+
+use super::{Binding, Message, Pairs, PartRef, Role};
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
@@ -35,6 +37,34 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
         start = end + 1;
     }
     segments
+}
+
+/// Indices of the messages before which no call is open, as far as the messages before them tell: whatever is appended to a
+/// transcript, those that it had stay. A call is open until its result, or until somebody speaks who neither calls nor answers.
+#[must_use]
+pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
+    let mut joints = Vec::new();
+    let mut open: HashSet<PartRef> = HashSet::default();
+    for (at, message) in messages.iter().enumerate() {
+        if open.is_empty() && !(at > 0 && messages[at - 1].is_bound()) {
+            joints.push(at);
+        }
+        if !message.has_tools() && message.parts.iter().any(|part| part.content.speaks()) {
+            open.clear();
+        }
+        for (part, _) in message.calls() {
+            let call = PartRef { message: at, part };
+            if pairs.other_half(call).is_none_or(|result| result.message > at) {
+                open.insert(call);
+            }
+        }
+        for (part, _) in message.results() {
+            if let Some(call) = pairs.other_half(PartRef { message: at, part }) {
+                open.remove(&call);
+            }
+        }
+    }
+    joints
 }
 
 /// Binds consecutive assistant messages with the same id: a log wrote one reply as several messages. A message that calls
