@@ -110,8 +110,21 @@ impl Comparison<'_> {
                     (None, None) => { " They do not part." },
                     _ => {},
                 }
+                @if let Some(suffix) = self.suffix() {
+                    " Both end with the same " (counted(suffix, "message")) "."
+                }
             }
         }
+    }
+
+    /// Messages that both end with, if that is not where they part.
+    fn suffix(&self) -> Option<usize> {
+        let (one, other) = (self.one.entries.len(), self.other.entries.len());
+        let ends = (1..).zip(self.matches[self.prefix..].iter().rev());
+        let is_same = |(nth, found): &(usize, &Match)| {
+            found.likeness != Likeness::Changed && (found.at.0 + nth, found.at.1 + nth) == (one, other)
+        };
+        Some(ends.take_while(is_same).count()).filter(|&suffix| suffix > 0)
     }
 
     /// The context at each request of both. Messages that both have are at the same place.
@@ -120,9 +133,13 @@ impl Comparison<'_> {
         let requests = || self.one.requests.iter().chain(&self.other.requests);
         let most = requests().map(|request| request.tokens).max().unwrap_or(0);
         let line = |requests: &[Request], positions: &[usize]| {
-            steps(requests.iter().map(|request| {
-                (positions[request.message] * 1000 / width.max(1), 196 - request.tokens * 190 / most.max(1))
-            }))
+            let x = |message: usize| positions.get(message).map_or(0, |place| place * 1000 / width.max(1));
+            let points = requests.iter().map(|request| (x(request.message), 196 - request.tokens * 190 / most.max(1)));
+            // The line of the shorter transcript ends where it ends.
+            let path = steps(points);
+            path.strip_suffix("H1000")
+                .map(|path| format!("{path}H{}", x(positions.len().saturating_sub(1))))
+                .unwrap_or_default()
         };
         let peak = |outline: &Outline| outline.requests.iter().map(|request| request.tokens).max().unwrap_or(0);
         let parts = self.prefix * 1000 / width.max(1);
@@ -244,10 +261,10 @@ fn side(name: &str, entries: &[Entry], range: Range<usize>, state: &str) -> Mark
     let rest = range.len().saturating_sub(ROWS);
     let hidden = &entries[range.end - rest..range.end];
     html! {
-        div class={ "side " (state) } {
-            @if range.is_empty() { p class="quiet" { "nothing in the " (name) } }
-            @else {
-                ol aria-label={ "Only in the " (name) } {
+        div class={ "side " @if range.is_empty() { "none" } @else { (state) } } {
+            @if !range.is_empty() {
+                p class="quiet" { @if state == "changed" { "in the " } @else { "only in the " } (name) }
+                ol {
                     @for at in range.start..range.end - rest {
                         li {
                             (link(&entries[at], at)) " "

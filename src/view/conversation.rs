@@ -74,6 +74,8 @@ pub(crate) struct Conversation<'a> {
     pub(super) provided: Vec<Provided>,
     /// When each message was written.
     pub(super) moments: Vec<Option<Moment>>,
+    /// Whether each message is the summary of a compaction, which a program wrote although its role is user.
+    pub(super) summaries: Vec<bool>,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
 }
@@ -118,7 +120,9 @@ impl<'a> Conversation<'a> {
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let story = Story::new(dialect, &layout.elements, (&messages, &costs), &pairs, &moments)
+        let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.replaces_past(value));
+        let summaries: Vec<bool> = messages.iter().map(replaces).collect();
+        let story = Story::new(dialect, &layout.elements, (&messages, &costs, &summaries), &pairs, &moments)
             .priced(&provided, sources.prices);
         let effect = policy
             .map(|policy| Effect::apply_policy(policy, &layout, &messages, &costs, &requests, counting))
@@ -131,6 +135,7 @@ impl<'a> Conversation<'a> {
             pairs,
             provided,
             moments,
+            summaries,
             story,
             turns: (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect(),
             costs,
@@ -158,7 +163,10 @@ impl<'a> Conversation<'a> {
 
     /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
     pub(super) fn writer(&self, index: usize) -> &'static str {
-        writer(&self.messages[index])
+        match writer(&self.messages[index]) {
+            "person" if self.summaries[index] => "program",
+            writer => writer,
+        }
     }
 
     /// The id of the element of message `index`.

@@ -180,14 +180,14 @@ impl Chat<'_, '_> {
     fn fate(&self, at: usize, fate: Option<&Fate>) -> Markup {
         let tokens = self.conversation.costs[at].tokens;
         html! {
-            span class="tokens" {
+            @if tokens > 0 || fate.is_some() { span class="tokens" title=[self.usage(at)] {
                 @match fate {
                     Some(fate) if fate.tokens != tokens && fate.state == State::Changed => {
                         s { (figure(tokens)) } " " (counted(fate.tokens, "token"))
                     },
                     _ => { (counted(tokens, "token")) },
                 }
-            }
+            } }
             @if let Some(fate) = fate {
                 @if fate.state != State::Kept { span class={ "state " (fate.state.name()) } { (fate.state.name()) } }
                 @if !fate.reasons.is_empty() {
@@ -195,6 +195,17 @@ impl Chat<'_, '_> {
                 }
             }
         }
+    }
+
+    /// What the provider counted for the request that message `at` begins to answer.
+    fn usage(&self, at: usize) -> Option<String> {
+        let provided = &self.conversation.provided;
+        let usage = provided[provided.binary_search_by_key(&at, |request| request.message).ok()?].usage;
+        let [input, read, write, output] = [usage.input, usage.cache_read, usage.cache_write, usage.output]
+            .map(|tokens| figure(usize::try_from(tokens).unwrap_or(usize::MAX)));
+        Some(format!(
+            "The provider counted: input {input}, of which {read} from its cache and {write} written to it; output {output}"
+        ))
     }
 
     /// The names of the tools that a message calls or that answer in it, separated by line breaks.

@@ -74,7 +74,7 @@ fn trade(total: &TotalReport) -> Markup {
             h2 { (if is_priced { "Cost" } else { "Tokens sent" }) " and references kept" }
             p class="hint" { "Higher keeps more of what the model went on to use; further left costs less." }
             (points(policies, price, amount, (floor, most)))
-            p class="ends" { span { (if is_priced { "$0" } else { "0 tokens" }) } span { (if is_priced { format!("${most:.2}") } else { format!("{most:.0} tokens") }) } }
+            p class="ends" { span { (if is_priced { "$0" } else { "0 tokens" }) } span { (if is_priced { format!("${most:.2}") } else { counted(policies.iter().map(|policy| whole(policy.total.tokens_sent)).max().unwrap_or(0), "token") }) } }
             ol class="legend" start="0" {
                 @for (nth, policy) in policies.iter().enumerate() {
                     li { span class={ "dot c" (nth.min(COLORS - 1)) } { (nth) } " " (Shown(&policy.name)) ": " (amount(&policy.total)) ", " (share(&policy.total)) }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::conversation::{Conversation, writer};
+use super::conversation::Conversation;
 use curtail_core::transcript::PartRef;
 
 /// Tokens under a name.
@@ -19,8 +19,8 @@ pub(super) struct Share {
 /// Tokens by writer, the largest first; instructions outside the messages are `outside`.
 pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
     let mut shares: BTreeMap<&'static str, (usize, usize, usize)> = BTreeMap::new();
-    for (at, (message, cost)) in conversation.messages.iter().zip(&conversation.costs).enumerate() {
-        let share = shares.entry(writer(message)).or_default();
+    for (at, cost) in conversation.costs.iter().enumerate() {
+        let share = shares.entry(conversation.writer(at)).or_default();
         let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
         *share = (share.0 + 1, share.1 + cost.tokens, share.2 + kept);
     }

@@ -18,6 +18,8 @@ use curtail_memory::ledger::{Ledger, is_typed};
 const TITLE: usize = 90;
 /// Prompts that are listed at once; later ones are folded.
 const LISTED: usize = 12;
+/// Names of tools that are listed for a prompt.
+const TOOLS: usize = 4;
 /// Names of files that are listed for a prompt.
 const FILES: usize = 4;
 
@@ -42,6 +44,8 @@ pub(super) struct Prompt {
     pub(super) message: usize,
     words: String,
     calls: usize,
+    /// The tools that were called, the most frequent first, with the number of their calls.
+    tools: Vec<(String, usize)>,
     tokens: usize,
     /// Seconds from the prompt to the last message before the next one.
     seconds: Option<f64>,
@@ -73,11 +77,11 @@ impl Story {
     pub(super) fn new(
         dialect: &dyn Dialect,
         items: &[Value<'_>],
-        (messages, costs): (&[Message<'_>], &[Cost]),
+        (messages, costs, summaries): (&[Message<'_>], &[Cost], &[bool]),
         pairs: &Pairs,
         moments: &[Option<Moment>],
     ) -> Self {
-        let turns: Vec<usize> = prompts(messages);
+        let turns: Vec<usize> = prompts(messages, summaries);
         let ends = turns.iter().skip(1).copied().chain([messages.len()]);
         let prompts = turns.iter().copied().zip(ends).map(|(from, to)| Prompt {
             message: from,
@@ -115,10 +119,12 @@ impl Story {
     }
 }
 
-/// The messages in which a person asks for something: those that begin a turn, without the words of the agent's program.
-fn prompts(messages: &[Message<'_>]) -> Vec<usize> {
+/// The messages in which a person asks for something: those that begin a turn, without the words of the agent's program, and
+/// without what a compaction repeats.
+fn prompts(messages: &[Message<'_>], summaries: &[bool]) -> Vec<usize> {
     let begins: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
-    let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_asked(&messages[at])).collect();
+    let is_new = |at: usize| !summaries[at] && !messages[at].replacing;
+    let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }
 
@@ -160,6 +166,7 @@ impl Prompt {
         let files = ledger.changed.iter().filter(|change| !change.is_script());
         Self {
             calls: ledger.calls,
+            tools: tools(messages[from..to].iter()),
             files: files.map(|change| change.path.clone()).collect(),
             commits: ledger.commits.len(),
             ended: Ended::of_turn(&messages[from..to]),
@@ -275,13 +282,40 @@ fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
             span class="did" {
                 @if let Some(moment) = moment { span { (moment.draw(is_new_day)) } }
                 @if let Some(seconds) = prompt.seconds.filter(|seconds| *seconds >= 1.0) { span { (duration(seconds)) } }
-                @if prompt.calls > 0 { span { (counted(prompt.calls, "call")) } }
+                @if prompt.calls > 0 { span { (calls(prompt)) } }
                 span { (counted(prompt.tokens, "token")) }
                 @if !prompt.files.is_empty() { span { (files(&prompt.files)) } }
                 @if prompt.commits > 0 { span { (counted(prompt.commits, "commit")) } }
             }
             (prompt.ended.draw())
         }
+    }
+}
+
+/// The tools that messages call, the most frequent first.
+fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, usize)> {
+    let mut tools: Vec<(String, usize)> = Vec::new();
+    for (_, call) in messages.flat_map(Message::calls) {
+        let name = call.name.decode();
+        match tools.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => tools.push((name.into_owned(), 1)),
+        }
+    }
+    tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    tools
+}
+
+/// The number of calls, and of which tools.
+fn calls(prompt: &Prompt) -> Markup {
+    let named = prompt.tools.len().min(if prompt.tools.len() > TOOLS { TOOLS - 1 } else { TOOLS });
+    let others: usize = prompt.tools[named..].iter().map(|(_, count)| count).sum();
+    html! {
+        (counted(prompt.calls, "call")) ": "
+        @for (nth, (name, count)) in prompt.tools[..named].iter().enumerate() {
+            @if nth > 0 { ", " } (figure(*count)) " " code { (Shown(&line(name, 30))) }
+        }
+        @if others > 0 { ", " (counted(others, "other")) }
     }
 }
 

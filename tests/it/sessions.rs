@@ -113,6 +113,7 @@ fn a_session_is_named_wherever_a_path_is_taken() {
         ("@codex:2", "there is only 1 session of Codex"),
         ("@pi", "no session of pi was found"),
         ("@codex:0", "a number from 1 on"),
+        ("@opencode", "`opencode export ID > FILE`"),
     ] {
         let output = run(&place, &["count", name]);
         assert_eq!(output.status.code(), Some(2));

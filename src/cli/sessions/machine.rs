@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use curtail_core::dialects::{AGENTS, Agent, agent_named};
+use curtail_core::dialects::{AGENTS, Agent, agent_named, export_of};
 
 /// Folders inside one another that are searched.
 const DEPTH: usize = 8;
@@ -66,6 +66,9 @@ impl Machine {
         };
         let number = number.ok_or("a number from 1 on follows the colon, such as @claude:2 for the second newest")?;
         let agent = agent_named(word);
+        if let Some(export) = export_of(word) {
+            return Err(export.to_owned());
+        }
         if agent.is_none() && word != "last" {
             let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
             return Err(format!(

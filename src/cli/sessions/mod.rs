@@ -17,7 +17,7 @@ use super::input::Global;
 use super::options::CountingOptions;
 use super::report;
 use crate::console;
-use curtail_core::dialects::{AGENTS, Agent, agent_named, iso_8601};
+use curtail_core::dialects::{AGENTS, Agent, agent_named, export_of, iso_8601};
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
@@ -27,7 +27,8 @@ use curtail_core::visible::one_line;
 /// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, and nothing is written.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor
+    /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor,
+    /// goose
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
 
@@ -187,7 +188,8 @@ impl Args {
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
         let agent = |name: &String| {
-            agent_named(name).ok_or_else(|| anyhow::anyhow!(unknown("there is no agent", name, &known)))
+            let missing = || export_of(name).map_or_else(|| unknown("there is no agent", name, &known), str::to_owned);
+            agent_named(name).ok_or_else(|| anyhow::anyhow!(missing()))
         };
         self.agent.iter().map(agent).collect()
     }

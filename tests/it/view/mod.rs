@@ -75,7 +75,7 @@ fn a_page_opens_with_the_story() {
         "9 min 5 s",
         "input about $0.30",
         "1 prompt",
-        "2 calls",
+        "2 calls: 1 edit, 1 bash",
         "changed cups.rs",
         "→ All ten are glazed.",
         "the provider's count: 2 requests, at most 90,000 tokens",
@@ -93,6 +93,22 @@ fn a_page_opens_with_the_story() {
         assert!(chat.contains(html), "{html}: {chat}");
     }
     assert!(!chat.contains("U+000D"), "CRLF is a line break");
+}
+
+/// The summary of a compaction has the role of a user, but no person asked for anything in it.
+#[test]
+fn the_summary_of_a_compaction_is_no_prompt() {
+    let line = |uuid: &str, parent: &str, more: &str, text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"parentUuid\":{parent},\"sessionId\":\"s\"{more},\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let log = line("a", "null", "", "Glaze the cups.")
+        + &line("b", "\"a\"", ",\"isCompactSummary\":true", "The cups were glazed until now.")
+        + &line("c", "\"b\"", "", "Fire them.");
+    let page = page(&log, &[]);
+    assert!(page.contains("2 prompts"), "{page}");
+    assert!(page.contains("class=\"program kept\"") && page.matches("class=\"person").count() >= 2, "{page}");
 }
 
 #[test]

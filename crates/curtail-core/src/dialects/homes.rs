@@ -74,7 +74,16 @@ pub const AGENTS: &[Agent] = &[
         ..agent("Grok", &["grok"], "grok", ".grok")
     },
     Agent { folders: &["projects"], within: "agent-transcripts", ..agent("Cursor", &["cursor"], "cursor", ".cursor") },
+    Agent { variable: Some(("XDG_DATA_HOME", "goose")), ..agent("Goose", &["goose"], "goose", ".local/share/goose") },
 ];
+
+/// How a session of an agent that keeps its sessions in a database becomes a file.
+#[must_use]
+pub fn export_of(word: &str) -> Option<&'static str> {
+    let exports =
+        [("opencode", "OpenCode keeps its sessions in a database; `opencode export ID > FILE` writes one to a file")];
+    exports.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, export)| *export)
+}
 
 /// The agent that users call `word`.
 #[must_use]
@@ -97,6 +106,7 @@ pub fn project(item: Value<'_>) -> Option<Text<'_>> {
     let inner = |key: &str| item.some(key)?.get_text("cwd");
     let context = || item.some("data")?.some("context")?.get_text("cwd");
     item.get_text("cwd")
+        .or_else(|| item.get_text("working_dir"))
         .or_else(|| inner("payload"))
         .or_else(|| inner("data"))
         .or_else(context)
@@ -126,6 +136,7 @@ mod tests {
             (r#"{"cwd": "/home/ada/mill"}"#, Some("/home/ada/mill")),
             (r#"{"type": "session_meta", "payload": {"cwd": "/work"}}"#, Some("/work")),
             (r#"{"data": {"context": {"cwd": "/tmp/repo"}}}"#, Some("/tmp/repo")),
+            (r#"{"working_dir": "/lighthouse", "description": "The lamp"}"#, Some("/lighthouse")),
             (r#"{"cwd": ""}"#, None),
             (r#"{"role": "user"}"#, None),
         ] {
