@@ -71,6 +71,16 @@ fn settings_stay_and_mirrors_go_with_what_they_mirror() {
 }
 
 #[test]
+fn older_settings_go_with_their_turn() {
+    let left = cut(last(2), "settings.jsonl");
+    let kept = |what: &str| left.contains(what);
+    assert!(!kept(r#""cwd":"/one""#) && kept(r#""cwd":"/two""#) && kept(r#""cwd":"/three""#), "{left}");
+    // Changes mean nothing without the state that they change.
+    assert!(kept(r#""full":true"#) && kept(r#""full":false"#), "{left}");
+    assert_eq!(cut(last(1), "settings.jsonl").matches("turn_context").count(), 1);
+}
+
+#[test]
 fn thoughts_mirrored_ahead_go_with_the_call_they_led_to() {
     let tools = ToolFilter { tools: ToolGlobs::All, persist_results: false };
     let left = cut(Chain::default().then(tools), "reasoning.jsonl");

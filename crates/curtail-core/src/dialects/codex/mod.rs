@@ -5,6 +5,7 @@
 //! message.
 
 mod history;
+mod settings;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +19,7 @@ use crate::transcript::{
 /// The dialect `codex`.
 pub(super) struct Codex;
 
-/// Types of lines that set up the session or a turn: always kept.
+/// Types of lines that set up the session or a turn.
 const SETTINGS: &[&str] = &["session_meta", "turn_context", "world_state"];
 
 impl Dialect for Codex {
@@ -71,6 +72,7 @@ impl Dialect for Codex {
                 }
             }
         }
+        settings::bind(items, &mut read);
         history::mark(items, &mut read);
         responses::bind_reasoning(read)
     }
