@@ -8,9 +8,10 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{
-    ClearResults, HistoryWindow, Keep, Live, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
-    WindowUnit,
+    ClearResults, HistoryWindow, Keep, Live, Repair, RepairMode, SlidingWindow, StaleResults, Strip, ToolFilter,
+    ToolGlobs, WindowUnit,
 };
+use curtail_core::transcript::Role;
 use proptest::prelude::*;
 
 fn window(size: usize) -> Chain {
@@ -270,6 +271,21 @@ fn a_cut_begins_no_second_tree() {
     assert_eq!(once.matches("text").count(), 4, "{once}");
     assert!(once.contains("{\"parentUuid\":\"u0\",\"isSidechain\":false,\"type\":\"assistant\""), "{once}");
     assert_eq!(cut(Chain::default().then(Live), &once), once, "what was read is read");
+}
+
+/// Without the newest message, a turn of another tree would be the newest, and its tree the conversation.
+#[test]
+fn an_older_tree_does_not_become_the_newest() {
+    let log = [
+        record("a1", "", "user", &said("old")),
+        record("b1", "", "user", &said("new")),
+        record("b2", "b1", "assistant", &said("newer")),
+        record("a2", "a1", "assistant", &said("older")),
+        record("b3", "b2", "user", &said("newest")),
+    ];
+    let replies = Strip { kinds: Vec::new(), roles: vec![Role::Assistant] };
+    let left = cut(Chain::default().then(replies), &log.concat());
+    assert!(left.contains("newer") && !left.contains("older"), "{left}");
 }
 
 fn faults(log: &str) -> Vec<String> {

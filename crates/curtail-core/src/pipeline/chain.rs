@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::Splitting;
 use crate::processors::{
-    KnownFaults, OnSummary, Plan, Processor, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View,
-    apply_plan, drop_standing,
+    DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels, ThoughtPrefixes,
+    View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Standing};
+use crate::transcript::{Layout, Message, Pairs, Standing};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -134,6 +134,7 @@ impl Chain {
             loop {
                 let done = stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch);
                 done.map_err(|error| (stage.processor.name(), error))?;
+                stage.drop_strayed(layout, read_from, &mut run, &mut watch);
                 let Some(thoughts) = thoughts.filter(|_| run.changed) else { break };
                 let plan = thoughts.plan(self.thinking, layout, &mut run);
                 if plan.is_identity() {
@@ -310,6 +311,35 @@ impl Stage {
         Ok(())
     }
 
+    /// Drops the turns that were rolled back and are newer than every message that is left of the others: they would be read
+    /// as what the conversation goes on from.
+    fn drop_strayed<'a>(
+        &self,
+        layout: &Layout<'a>,
+        read_from: ReadFrom,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) {
+        if !read_from.is_newest_lost_in(&run.messages) {
+            return;
+        }
+        let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::RolledBack;
+        let Some(newest) = run.messages.iter().rposition(in_force) else { return };
+        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(&view, &pairs);
+        for (at, message) in view.messages.iter().enumerate().skip(newest + 1) {
+            if message.standing == Standing::RolledBack {
+                drops.drop_message(at, Reason::Borrowed("rolled back, and the conversation would go on from it"));
+            }
+        }
+        let plan = drops.into_plan();
+        if !plan.is_identity() {
+            watch(self, &run.messages, &plan);
+            run.apply(layout, &plan);
+        }
+    }
+
     /// The name that notes use: `filter at history`, or `filter` for a single command.
     #[must_use]
     pub fn label(&self) -> String {
@@ -343,8 +373,12 @@ impl ReadFrom {
     }
 
     fn is_lost_in(self, messages: &[Message<'_>]) -> bool {
-        let now = Self::messages(messages);
-        now.boundaries < self.boundaries || now.newest.is_some() && now.newest != self.newest
+        Self::messages(messages).boundaries < self.boundaries || self.is_newest_lost_in(messages)
+    }
+
+    fn is_newest_lost_in(self, messages: &[Message<'_>]) -> bool {
+        let now = Self::messages(messages).newest;
+        now.is_some() && now != self.newest
     }
 }
 
