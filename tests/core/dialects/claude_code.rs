@@ -288,6 +288,21 @@ fn an_older_tree_does_not_become_the_newest() {
     assert!(left.contains("newer") && !left.contains("older"), "{left}");
 }
 
+/// A boundary is in the tree of the record that it names, also behind a record of another tree.
+#[test]
+fn a_boundary_stays_in_its_tree() {
+    let boundary = r#"{"parentUuid":null,"logicalParentUuid":"a1","sessionId":"s","type":"system","subtype":"compact_boundary","uuid":"c1"}"#;
+    let log = [
+        record("a1", "", "user", &said("one")),
+        record("b1", "", "user", &said("another")),
+        format!("{boundary}\n"),
+        record("c2", "c1", "user", &said("Summary.")),
+        record("a2", "a1", "assistant", &said("two")),
+    ];
+    let left = cut(Chain::default().then(Live), &log.concat());
+    assert!(left.contains("Summary.") && !left.contains("another"), "{left}");
+}
+
 fn faults(log: &str) -> Vec<String> {
     let seen = crate::laws::check::read_seen(Some("claude-code"), Framing::Lines, log);
     seen.faults.iter().map(|fault| format!("{fault:?}")).collect()

@@ -69,8 +69,10 @@ impl<'a> Trees<'a> {
         let Some(id) = item.get_text("uuid").map(Text::into_decoded) else { return self.current };
         let parent = item.get("parentUuid");
         let begins = parent.is_some_and(|parent| parent.kind() == ValueKind::Null) && !is_boundary(item);
-        let known = parent.and_then(Value::text).and_then(|parent| self.by_record.get(&parent.decode()).copied());
-        // A boundary, and a record whose parent a cut dropped, continue the last tree.
+        // A boundary names what it stands after by another key.
+        let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
+        let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
+        // A boundary of nothing, and a record whose parent a cut dropped, continue the last tree.
         let tree = if begins { at } else { known.or(self.current).unwrap_or(at) };
         self.by_record.entry(id).or_insert(tree);
         Some(tree)
