@@ -134,3 +134,12 @@ fn files_that_prose_names_exist() {
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
+
+#[test]
+fn the_number_of_dialects_is_true() {
+    let said = format!("{} dialects", curtail_core::dialects::ALL.len());
+    for page in ["README.md", "CHANGELOG.md"] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        assert!(text.replace("[dialects]", "dialects").contains(&said), "{page} does not say {said}");
+    }
+}
