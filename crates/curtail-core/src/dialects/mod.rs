@@ -265,7 +265,7 @@ pub trait LogHabits {
         Vec::new()
     }
 
-    /// The provider that `item` says it was sent to: one that [`provider_rules`](Self::provider_rules) can name.
+    /// The provider that `item` says it was sent to: one that [`provider_rules`](Dialect::provider_rules) can name.
     fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
         None
     }
