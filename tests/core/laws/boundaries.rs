@@ -123,7 +123,7 @@ fn check_standing((chain, name): (Chain, &str), dialect: &str, text: &str) -> Re
 fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
     let before = standings(dialect, text);
     for (mark, standing) in standings(dialect, out) {
-        let taken = |standing: Standing| standing == Standing::RolledBack;
+        let taken = Standing::is_taken_back;
         let was = before.get(&mark).copied().unwrap_or_default();
         // What a compaction superseded is not read in either case.
         if was == Standing::Superseded || standing == Standing::Superseded {

@@ -323,13 +323,13 @@ impl Stage {
         if !read_from.is_newest_lost_in(&run.messages) {
             return;
         }
-        let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::RolledBack;
+        let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::Abandoned;
         let Some(newest) = run.messages.iter().rposition(in_force) else { return };
         let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(&view, &pairs);
         for (at, message) in view.messages.iter().enumerate().skip(newest + 1) {
-            if message.standing == Standing::RolledBack {
+            if message.standing == Standing::Abandoned {
                 drops.drop_message(at, Reason::Borrowed("rolled back, and the conversation would go on from it"));
             }
         }
@@ -367,7 +367,7 @@ struct ReadFrom {
 impl ReadFrom {
     fn messages(messages: &[Message<'_>]) -> Self {
         let boundaries = messages.iter().filter(|message| message.boundary).count();
-        let has_rolled_back = messages.iter().any(|message| message.standing == Standing::RolledBack);
+        let has_rolled_back = messages.iter().any(|message| message.standing.is_taken_back());
         let mut newest = messages.iter().rev().filter(|message| has_rolled_back && message.thread == 0);
         Self { boundaries, newest: newest.find_map(Message::source_index) }
     }

@@ -48,7 +48,7 @@ impl Processor for HistoryWindow {
     }
 
     fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack]
+        &[Standing::RolledBack, Standing::Abandoned]
     }
 
     fn is_local(&self) -> bool {

@@ -31,7 +31,7 @@ impl Processor for Live {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(drop_standing(view, &[Standing::Superseded, Standing::RolledBack]))
+        Ok(drop_standing(view, &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned]))
     }
 }
 
@@ -53,7 +53,7 @@ pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
 
 const fn reason(standing: Standing) -> Reason {
     Reason::Borrowed(match standing {
-        Standing::RolledBack => "the turn was rolled back",
+        Standing::RolledBack | Standing::Abandoned => "the turn was rolled back",
         _ => "before the last boundary",
     })
 }

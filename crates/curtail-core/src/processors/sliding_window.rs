@@ -42,7 +42,7 @@ impl Processor for SlidingWindow {
     }
 
     fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack]
+        &[Standing::RolledBack, Standing::Abandoned]
     }
 
     fn is_local(&self) -> bool {

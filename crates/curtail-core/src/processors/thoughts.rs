@@ -118,7 +118,7 @@ impl ThoughtPrefixes {
                     thread.messages = source.rank + u32::from(source.ranked);
                 }
                 _ if at < start.index => continue,
-                (Origin::Source { .. }, Some(source)) if source.standing == Standing::RolledBack => continue,
+                (Origin::Source { .. }, Some(source)) if source.standing.is_taken_back() => continue,
                 (Origin::Source { .. }, Some(source)) => {
                     thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
                     thread.superseded = source.rank + u32::from(source.ranked);
@@ -203,7 +203,7 @@ impl Counts {
             ranked,
             thoughts: *thoughts,
         };
-        let read = message.standing != Standing::RolledBack;
+        let read = !message.standing.is_taken_back();
         *messages += u32::from(read && ranked);
         *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
         source

@@ -94,7 +94,7 @@ impl Processor for TokenLimit {
     }
 
     fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::Superseded, Standing::RolledBack]
+        &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned]
     }
 
     fn is_local(&self) -> bool {

@@ -27,7 +27,7 @@ pub fn supersede(messages: &mut [Message<'_>]) {
             Standing::Preserved => {
                 over.remove(&message.thread);
             }
-            Standing::RolledBack => {}
+            Standing::RolledBack | Standing::Abandoned => {}
         }
     }
 }

@@ -99,6 +99,8 @@ pub enum Standing {
     Superseded,
     /// A later event of the log rolled the turn back.
     RolledBack,
+    /// The newest message of the log does not lead back to it.
+    Abandoned,
 }
 
 impl Standing {
@@ -106,6 +108,12 @@ impl Standing {
     #[must_use]
     pub const fn is_read(self) -> bool {
         matches!(self, Self::Live | Self::Preserved)
+    }
+
+    /// Whether the log took the turn back.
+    #[must_use]
+    pub const fn is_taken_back(self) -> bool {
+        matches!(self, Self::RolledBack | Self::Abandoned)
     }
 }
 

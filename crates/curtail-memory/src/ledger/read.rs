@@ -8,7 +8,7 @@ use super::quotes::{self, Writer, bounded, corrects, one_line};
 use super::work::Called;
 use super::{ASKED, Ledger, calls};
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, ToolCall, own_blocks};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, own_blocks};
 
 impl Ledger {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. A result outside the
@@ -18,7 +18,7 @@ impl Ledger {
             let number = self.messages;
             self.messages += 1;
             let Some(message) = messages.get(at) else { continue };
-            if message.standing == Standing::RolledBack {
+            if message.standing.is_taken_back() {
                 continue;
             }
             let id = message.id.as_ref().map(|id| id.decode().into_owned());

@@ -25,7 +25,7 @@ impl Thread {
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
-        let Some(first) = messages.iter().position(|message| message.standing == Standing::RolledBack) else {
+        let Some(first) = messages.iter().position(|message| message.standing.is_taken_back()) else {
             return Ok(());
         };
         let has_begun = self.dropped > 0 || !self.memory.summaries.is_empty();
@@ -38,7 +38,7 @@ impl Thread {
         }
         note_ahead(&mut self.items, &kinds);
         let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
-        let plan = drop_standing(&view, &[Standing::RolledBack]);
+        let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
         let mut kept = vec![false; messages.len()];
         let remaining = apply_plan(messages, &plan);
         remaining.iter().filter_map(Message::source_index).for_each(|index| kept[index] = true);

@@ -104,7 +104,7 @@ impl Processor for RollingSummary {
     }
 
     fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack]
+        &[Standing::RolledBack, Standing::Abandoned]
     }
 
     fn remembering(&self) -> Option<Arc<dyn Processor>> {

@@ -18,7 +18,7 @@ pub(super) fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let Item::Message(message) = read
             && tree.is_some_and(|tree| Some(tree) != trees[newest])
         {
-            (message.standing, message.boundary) = (Standing::RolledBack, false);
+            (message.standing, message.boundary) = (Standing::Abandoned, false);
         }
     }
 }

@@ -5,8 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, Standing, ToolResult,
-    bind_split_replies,
+    Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_split_replies,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -42,9 +41,9 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
 /// A message that is inserted among messages of turns that were rolled back is one of them.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
-    let taken_back = |at: usize| messages.get(at).filter(|message| message.standing == Standing::RolledBack);
+    let taken_back = |at: usize| messages.get(at).filter(|message| message.standing.is_taken_back());
     if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(taken_back), taken_back(insert.before)) {
-        message.standing = Standing::RolledBack;
+        message.standing = before.standing;
         message.dropped_with = before.dropped_with.or_else(|| before.source_index());
     }
     message
