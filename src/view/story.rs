@@ -310,6 +310,9 @@ fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, us
 fn calls(prompt: &Prompt) -> Markup {
     let named = prompt.tools.len().min(if prompt.tools.len() > TOOLS { TOOLS - 1 } else { TOOLS });
     let others: usize = prompt.tools[named..].iter().map(|(_, count)| count).sum();
+    if let [(name, count)] = prompt.tools.as_slice() {
+        return html! { (counted(*count, "call")) " of " code { (Shown(&line(name, 30))) } };
+    }
     html! {
         (counted(prompt.calls, "call")) ": "
         @for (nth, (name, count)) in prompt.tools[..named].iter().enumerate() {
