@@ -21,6 +21,9 @@ pub(crate) fn replayed_session(session: &SessionReport) -> String {
                 (counted(session.requests, "request")) ", " (session.dialect)
                 @if let Some(model) = &session.model { ", " (Shown(model)) }
                 ", cache rules " (Shown(&session.cache))
+                @if let Some(truth) = session.truth.as_ref().filter(|_| session.inaccurate) {
+                    ", inaccurate: input tokens off by " (format_args!("{:.1} %", truth.median_error * 100.0))
+                }
             }
             section class="card" { h3 { "Tokens sent at each request" } (curves(session)) }
             (table(session.policies.iter().map(|policy| (policy.name.as_str(), None, &policy.total))))

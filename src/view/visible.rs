@@ -83,7 +83,7 @@ pub(super) fn figure(number: usize) -> String {
 }
 
 /// `1 message`, `2 messages`.
-pub(super) fn counted(number: usize, what: &str) -> String {
+pub(crate) fn counted(number: usize, what: &str) -> String {
     format!("{} {what}{}", figure(number), if number == 1 { "" } else { "s" })
 }
 

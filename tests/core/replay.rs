@@ -105,7 +105,7 @@ impl Processor for Whole {
 }
 
 fn policy(name: &str, chain: Chain) -> Policy {
-    Policy { name: name.to_owned(), chain: PolicyChain::Fixed(chain), swept: false }
+    Policy { name: name.to_owned(), command: String::new(), chain: PolicyChain::Fixed(chain), swept: false }
 }
 
 fn replayed(policies: Vec<Policy>, apply: Apply, live: bool, dialect: &str, text: &str) -> Vec<SessionReport> {

@@ -1,7 +1,9 @@
 //! `curtail replay`: the cost and losses of policies on recorded sessions.
 
+mod columns;
 mod policies;
 mod print;
+mod verdict;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,6 +49,22 @@ pub(super) struct Args {
     /// List the references that a reply used and that would not have been sent
     #[arg(long)]
     missing: bool,
+
+    /// Share of the references that a policy must keep to be recommended
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share)]
+    keep_references: f64,
+
+    /// Include the tokens and the cost of sessions whose error is above 10 %
+    #[arg(long)]
+    keep_inaccurate: bool,
+
+    /// Split the figures by the outcome at this JSON pointer of each record [default: known places, such as /reward]
+    #[arg(long, value_name = "POINTER")]
+    outcome: Option<String>,
+
+    /// Columns of the table
+    #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<columns::Column>,
 
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -110,6 +128,13 @@ enum Format {
     Html,
 }
 
+/// `95%`, or `95`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
+    let share = number.filter(|number| (0.0..=100.0).contains(number));
+    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("a share is a number from 0% to 100%"))
+}
+
 struct Replaying(Replay);
 
 impl Work for Replaying {
@@ -154,7 +179,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         progress: Arc::clone(&progress),
     };
     let work = Replaying(replay);
-    let mut printer = print::Printer::new(args.output_format, &work.0);
+    let mut printer = print::Printer::new(args.output_format, &work.0, (args.keep_references, &args.columns));
     let mut broken = printer.begin();
     batch.run(sources, &work, |event| {
         match event {
@@ -200,6 +225,8 @@ impl Args {
             model,
             cache: self.cache.clone(),
             missing: self.missing,
+            keep_inaccurate: self.keep_inaccurate,
+            outcome: self.outcome.clone(),
         })
     }
 

@@ -72,7 +72,8 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     } else {
         PolicyChain::Fixed(fixed)
     };
-    Ok(Policy { name, chain, swept })
+    let command = preset.map_or(&*name, |preset| preset.command).to_owned();
+    Ok(Policy { name, command, chain, swept })
 }
 
 /// `commands`, with numbers of tokens instead of shares of `largest`.
@@ -117,7 +118,17 @@ fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
     context.rules(&[]).check_steps(&config, &steps)?;
     let chain = remembering(config.chain(&steps, false)?, context.counting);
     let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
-    Ok(Policy { name: config.file.clone(), chain: PolicyChain::Fixed(chain), swept: false })
+    let command = format!("run -c {}", config.file);
+    Ok(Policy { name: config.file.clone(), command, chain: PolicyChain::Fixed(chain), swept: false })
+}
+
+/// The command line that applies `policy`, with shares of `largest` as numbers of tokens.
+pub(super) fn to_paste(policy: &Policy, largest: u64) -> String {
+    let words: Vec<String> = policy.command.split(' ').map(str::to_owned).collect();
+    let command = scaled(&words, largest).join(" ");
+    let mut stages = command.split('|').map(|stage| format!("curtail {}", stage.trim()));
+    let first = stages.next().map(|stage| stage + " FILE").unwrap_or_default();
+    std::iter::once(first).chain(stages).collect::<Vec<_>>().join(" | ")
 }
 
 /// The share that a word such as `50%` or `--max-tokens=50%` names.
@@ -162,7 +173,14 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{grid, scaled};
+    use super::{Policy, PolicyChain, grid, scaled, to_paste};
+
+    #[test]
+    fn a_policy_is_a_command_line() {
+        let command = "filter -x debug | limit -t 50%".to_owned();
+        let policy = Policy { name: String::new(), command, chain: PolicyChain::Recorded, swept: false };
+        assert_eq!(to_paste(&policy, 1001), "curtail filter -x debug FILE | curtail limit -t 500");
+    }
 
     #[test]
     fn a_sweep_is_every_combination() {

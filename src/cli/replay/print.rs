@@ -2,20 +2,31 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::Format;
+use super::columns::{Column, legend, percent, table, thousands};
+use super::verdict;
 use crate::cli::csv;
 use crate::console;
-use crate::view::{replayed_page, replayed_session};
+use crate::view::{counted, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
-use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport};
+use curtail_lab::replay::{Group, NamedTotal, Replay, RequestReport, SessionReport, TotalReport, percentile};
+
+/// The most outcomes by which a table is split.
+const MOST_OUTCOMES: usize = 8;
 
 /// Writes the report.
 pub(super) struct Printer<'r> {
     format: Format,
     replay: &'r Replay,
+    /// The share of references that a recommended policy keeps.
+    keep: f64,
+    columns: &'r [Column],
     total: TotalReport,
+    groups: Vec<Group>,
+    /// Factors and hidden parts of the fitted sessions.
+    fitted: (Vec<f64>, Vec<u64>),
+    /// A line for each session whose tokens mean nothing.
+    inaccurate: String,
     compacted: usize,
     dropped: usize,
     timeless: usize,
@@ -26,11 +37,16 @@ pub(super) struct Printer<'r> {
 }
 
 impl<'r> Printer<'r> {
-    pub(super) fn new(format: Format, replay: &'r Replay) -> Self {
+    pub(super) fn new(format: Format, replay: &'r Replay, (keep, columns): (f64, &'r [Column])) -> Self {
         Self {
             format,
             replay,
+            keep,
+            columns,
             total: TotalReport::default(),
+            groups: Vec::new(),
+            fitted: (Vec::new(), Vec::new()),
+            inaccurate: String::new(),
             compacted: 0,
             dropped: 0,
             timeless: 0,
@@ -56,7 +72,9 @@ impl<'r> Printer<'r> {
     /// One session.
     pub(super) fn session(&mut self, session: &SessionReport) -> anyhow::Result<()> {
         let first = self.total.sessions == 0;
-        self.total.add(session);
+        self.total.add(session, self.replay.keep_inaccurate);
+        Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
+        self.fit(session);
         self.compacted += usize::from(!session.compacted_before.is_empty());
         self.dropped += usize::from(!session.dropped_before.is_empty());
         self.timeless += usize::from(!session.times);
@@ -80,24 +98,96 @@ impl<'r> Printer<'r> {
         }
     }
 
+    /// Notes how the tokens of `session` were counted.
+    fn fit(&mut self, session: &SessionReport) {
+        if let Some(truth) = session.truth.as_ref().filter(|_| session.inaccurate) {
+            let left_out = match self.replay.keep_inaccurate {
+                true => "",
+                false => "; its tokens and cost are left out (--keep-inaccurate includes them)",
+            };
+            let error = percent(truth.median_error);
+            let _ = writeln!(
+                self.inaccurate,
+                "inaccurate: {}: input tokens off by {error} (median){left_out}",
+                session.name
+            );
+        } else if let Some(last) = session.calibration.last() {
+            self.fitted.0.push(last.factor);
+            self.fitted.1.push(last.hidden_tokens.unsigned_abs());
+        }
+    }
+
+    /// How the tokens of a policy's budget compare with those of the table.
+    fn budgets(&self) -> Option<String> {
+        let (mut factors, mut hidden) = self.fitted.clone();
+        let factor = percentile(&mut factors, 50)?;
+        hidden.sort_unstable();
+        let hidden = hidden[(hidden.len() - 1) / 2];
+        Some(format!(
+            "budgets: policies count with {}; here, 1,000 of its tokens are {:.0} of the provider's, and every request has \
+             {} more that the log does not contain (medians)\n",
+            self.replay.counting.tokenizer.name(),
+            factor * 1000.0,
+            thousands(hidden),
+        ))
+    }
+
+    /// The verdicts, and a table for each outcome.
+    fn verdicts(&mut self) -> Vec<String> {
+        self.groups.iter_mut().for_each(|group| group.decide(self.keep));
+        verdict::lines(&self.groups, self.replay, self.keep)
+    }
+
+    /// A table for each outcome, if the sessions have several.
+    fn by_outcome(&self) -> String {
+        let outcomes = self.groups.iter().filter(|group| group.outcome.is_some()).count();
+        if outcomes < 2 {
+            return String::new();
+        }
+        if outcomes > MOST_OUTCOMES {
+            return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
+        }
+        let part = |group: &Group| {
+            format!("\n{}\n{}\n", verdict::heading(group), table(&group.total, self.columns).join("\n"))
+        };
+        self.groups.iter().map(part).collect()
+    }
+
     /// What follows the sessions.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let swept: Vec<bool> = self.replay.policies.iter().map(|policy| policy.swept).collect();
         if swept.contains(&true) {
             self.total.mark_pareto(|nth| swept.get(nth).copied().unwrap_or(false));
         }
+        let verdicts = self.verdicts();
         match self.format {
             Format::Csv => Ok(()),
             Format::Html => {
                 let notes = self.notes();
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
-                let lines: Vec<&str> = sweep_note(&self.total).into_iter().chain(notes).collect();
+                let verdicts = verdicts.iter().map(|line| line.trim());
+                let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
                 page(&replayed_page(&self.total, &lines, &self.sections))
             }
-            Format::Json => json(&format!("\n],\"total\":{}}}\n", serde_json::to_string(&self.total)?)),
+            Format::Json => {
+                let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
+                json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))
+            }
             Format::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
-            Format::Text => text(&format!("{}{}{}", table(&self.total), self.notes(), self.missing)),
+            Format::Text => text(&self.page(&verdicts)),
         }
+    }
+
+    /// The report as text.
+    fn page(&self, verdicts: &[String]) -> String {
+        let mut lines = table(&self.total, self.columns);
+        lines.extend(sweep_note(&self.total).map(str::to_owned));
+        lines.extend(legend(self.columns));
+        if !verdicts.is_empty() {
+            lines.push(String::new());
+            lines.extend_from_slice(verdicts);
+        }
+        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.missing)
     }
 
     /// How much the figures differ from those of the logs.
@@ -133,6 +223,8 @@ impl<'r> Printer<'r> {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
         text.push_str(&self.truth());
+        text.push_str(&self.inaccurate);
+        text.extend(self.budgets());
         text.push_str(&self.money());
         if self.compacted > 0 && !replay.live {
             let _ = writeln!(
@@ -194,57 +286,6 @@ fn losers(policies: &[NamedTotal]) -> String {
     text
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// A column: its title, its cells, and whether it is shown only if a value is not 0.
-type Column = (&'static str, fn(&PolicyTotal, &PolicyTotal) -> String, bool);
-
-const COLUMNS: &[Column] = &[
-    ("tokens sent", |own, _| own.tokens_sent.to_string(), false),
-    ("of recorded", of_recorded, false),
-    ("from cache", |own, _| percent(own.read_share()), false),
-    ("cost", |own, _| own.cost.map_or_else(|| String::from("?"), |cost| format!("${cost:.2}")), false),
-    ("breaks", |own, _| own.prefix_breaks.to_string(), false),
-    ("paid back", |own, _| own.breaks_paid_back.to_string(), false),
-    ("kept references", |own, _| percent(own.kept_share()), false),
-    ("repeated calls", |own, _| own.repeated_calls.to_string(), true),
-    ("files read again", |own, _| own.files_read_again.to_string(), true),
-    ("thoughts", |own, _| own.thoughts_invalidated.to_string(), true),
-    ("largest", |own, _| own.largest_request.to_string(), false),
-];
-
-#[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
-fn of_recorded(own: &PolicyTotal, recorded: &PolicyTotal) -> String {
-    percent(own.tokens_sent as f64 / recorded.tokens_sent.max(1) as f64)
-}
-
-fn table(total: &TotalReport) -> String {
-    let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return String::new() };
-    let is_shown =
-        |column: &&Column| !column.2 || total.policies.iter().any(|policy| column.1(&policy.total, recorded) != "0");
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_shown).collect();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.0)));
-    for policy in &total.policies {
-        let mark = if policy.pareto == Some(true) { " *" } else { "" };
-        let cells = columns.iter().map(|column| column.1(&policy.total, recorded));
-        table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-    lines.extend(sweep_note(total).map(str::to_owned));
-    lines.join("\n") + "\n"
-}
-
 /// What the mark of a policy means, if any is marked.
 fn sweep_note(total: &TotalReport) -> Option<&'static str> {
     let marked = total.policies.iter().any(|policy| policy.pareto == Some(true));
@@ -269,7 +310,7 @@ fn missing(session: &SessionReport) -> String {
 /// A column of the comma-separated values, of a session, a policy and a request.
 type CsvColumn = (&'static str, fn(&SessionReport, &str, &RequestReport) -> String);
 
-const CSV: [CsvColumn; 19] = [
+const CSV: [CsvColumn; 21] = [
     ("session", |session, _, _| session.name.clone()),
     ("policy", |_, policy, _| policy.to_owned()),
     ("request", |_, _, own| own.number.to_string()),
@@ -289,6 +330,8 @@ const CSV: [CsvColumn; 19] = [
     ("repeated_calls", |_, _, own| own.repeated_calls.to_string()),
     ("files_read_again", |_, _, own| own.files_read_again.to_string()),
     ("recorded_tokens", |_, _, own| own.recorded.map(|own| own.tokens_sent.to_string()).unwrap_or_default()),
+    ("inaccurate", |session, _, _| u8::from(session.inaccurate).to_string()),
+    ("outcome", |session, _, _| session.outcome.clone().unwrap_or_default()),
 ];
 
 fn csv(session: &SessionReport) -> String {

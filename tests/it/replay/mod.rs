@@ -401,6 +401,86 @@ fn a_sweep_marks_what_nothing_beats() {
     assert!(policies[0].get("pareto").is_none() && policies[1..].iter().all(|policy| policy["pareto"] == true));
 }
 
+/// A chat whose record says how it ended, and whose calls have long results that nobody needs again.
+fn rewarded(reward: f64, rounds: usize) -> String {
+    let lines = calling(rounds);
+    let messages: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    json!({"reward": reward, "messages": messages}).to_string() + "\n"
+}
+
+#[test]
+fn a_verdict_names_the_cheapest_policy_that_keeps_enough() {
+    let place = Place::new();
+    let chats = rewarded(0.0, 8) + &rewarded(1.0, 8);
+    place.write("chats.jsonl", chats.as_bytes());
+    place.write("prices.toml", PRICES.as_bytes());
+    let fixed = ["replay", "chats.jsonl", "--price", "prices.toml"];
+    let run = |arguments: &[&str]| {
+        let done = place.curtail(&[&fixed, arguments].concat()).output().unwrap();
+        text(&done.stdout).to_owned()
+    };
+    let window = ["-p", "window --strategy sliding -n 1", "-p", "filter --keep-last-results 1"];
+    let report = run(&window);
+    for outcome in [0, 1] {
+        let heading = format!("openai, outcome {outcome} (1 session): window --strategy sliding -n 1 saves ");
+        assert!(report.contains(&heading), "{report}");
+    }
+    assert!(report.contains("\n    curtail window --strategy sliding -n 1 FILE\n"), "{report}");
+    let dear = run(&["-p", "filter --keep-last-results 1"]);
+    assert!(
+        dear.contains("none of these is worth it: the cheapest of them, filter --keep-last-results 1, costs "),
+        "{dear}"
+    );
+    let json: Value = serde_json::from_str(&run(&[&window[..], &["--output-format", "json"]].concat())).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    let outcomes: Vec<&Value> = groups.iter().map(|group| &group["outcome"]).collect();
+    assert_eq!(outcomes, ["0", "1"]);
+    assert_eq!(groups[0]["verdict"]["number"], 1);
+    let other = run(&[&window[..], &["--outcome", "/messages/0/role"]].concat());
+    assert!(other.contains("openai, outcome user (2 sessions)"), "{other}");
+}
+
+#[test]
+fn a_session_that_no_fit_explains_is_left_out() {
+    let line = |nth: u64| {
+        // The provider's count has nothing to do with the log.
+        let input = 1_000 + nth * 37 % 11 * 40_000;
+        let usage = json!({"prompt_tokens": input, "completion_tokens": 10});
+        let extra = json!({"response": {"object": "chat.completion", "model": "m", "usage": usage}});
+        let user = json!({"role": "user", "content": tokens('a', 100)}).to_string();
+        user + "\n" + &json!({"role": "assistant", "content": tokens('b', 10), "extra": extra}).to_string() + "\n"
+    };
+    let log: String = (0..40).map(line).collect();
+    let (left_out, kept) = (replay(&log, &["-p", "window"]), replay(&log, &["-p", "window", "--keep-inaccurate"]));
+    assert_eq!(left_out["sessions"][0]["inaccurate"], true, "{}", left_out["sessions"][0]["truth"]);
+    assert_eq!(
+        (&left_out["total"]["policies"][0]["tokens_sent"], &left_out["total"]["inaccurate_sessions"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(kept["total"]["policies"][0]["tokens_sent"], kept["sessions"][0]["policies"][0]["tokens_sent"]);
+    let place = Place::new();
+    place.write("chat.jsonl", log.as_bytes());
+    for format in ["text", "csv", "html"] {
+        let done =
+            place.curtail(&["replay", "chat.jsonl", "-p", "window", "--output-format", format]).output().unwrap();
+        assert!(text(&done.stdout).contains("inaccurate"), "{format}");
+    }
+}
+
+#[test]
+fn columns_are_chosen() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    let heading = |arguments: &[&str]| {
+        let done = place.curtail(&[&["replay", "chat.jsonl", "-p", "window"], arguments].concat()).output().unwrap();
+        let lines = text(&done.stdout).to_owned();
+        lines.lines().next().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).count()
+    };
+    assert_eq!(heading(&[]), 7);
+    assert_eq!(heading(&["--columns", "cost,largest"]), 3);
+    assert_eq!(heading(&["--columns", "all"]), 12);
+}
+
 /// Every session of the fixtures under policies that write nothing of their own, and one that never fires.
 fn all_fixtures(arguments: &[&str]) -> Vec<u8> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/dialects");

@@ -4,7 +4,8 @@
 /// How the provider's count follows from ours: a hidden part, a factor for the tokenizer, and the framing of messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// Tokens of every request that the log does not contain, such as instructions and tool definitions.
+    /// Tokens of every request that the log does not contain, such as instructions and tool definitions. Below zero only
+    /// for recorded requests from which the program dropped more than that, although the log does not say so.
     pub hidden: f64,
     /// Tokens of the provider for each of ours.
     pub factor: f64,
@@ -34,7 +35,10 @@ struct Point {
 }
 
 /// The factors that a fit may have: a public tokenizer is rarely further from a provider's own.
-const FACTORS: std::ops::RangeInclusive<f64> = 0.25..=4.0;
+const FACTORS: std::ops::RangeInclusive<f64> = 0.6..=2.0;
+
+/// The fewest counted requests from which a factor follows.
+const FEWEST: usize = 3;
 
 impl Calibration {
     /// The provider's count for `messages` with `tokens` of ours.
@@ -59,27 +63,30 @@ impl Calibration {
     /// Of the framings, the smallest is taken that explains what each request adds to the one before nearly as well as the
     /// best. The factor is the median of the slopes between all pairs of requests (Theil and Sen): a request in which the
     /// program added something that the log does not contain has little effect on it. The hidden part is the rest, in the
-    /// median of the last three requests. It is negative if the program sends less than the log contains.
+    /// median of the last three requests.
+    ///
+    /// A hidden part below zero and a factor outside 0.6 to 2 are impossible. Where every framing leads to one, a simpler
+    /// fit is taken: nothing is hidden, or the tokenizers count the same.
     #[must_use]
     pub fn fit(requests: &[Observed]) -> Option<Self> {
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-        let point = |request: &Observed| {
-            let (tokens, messages) = (request.tokens as f64, request.messages as f64);
-            Some(Point { tokens, messages, input: request.input? as f64 })
-        };
-        let points: Vec<Point> = requests.iter().filter_map(point).collect();
-        let framed = FRAMINGS.map(|framing| {
-            let fitted = Self::with_framing(&points, framing);
-            let errors = points.windows(2).map(|pair| {
-                let added = fitted.factor * (pair[1].tokens - pair[0].tokens);
-                let framed = framing * (pair[1].messages - pair[0].messages);
-                (pair[1].input - pair[0].input - added - framed).abs()
-            });
-            (errors.sum::<f64>(), fitted)
-        });
-        let least = framed.iter().map(|(error, _)| *error).fold(f64::INFINITY, f64::min);
-        let nearly = framed.iter().find(|(error, _)| *error <= least * NEARLY + 1.0)?;
-        (!points.is_empty()).then_some(nearly.1)
+        Self::fit_from(requests, 0.0)
+    }
+
+    /// [`Self::fit`], with a hidden part of `least` or more: it is below zero if the program dropped something.
+    fn fit_from(requests: &[Observed], least: f64) -> Option<Self> {
+        let points: Vec<Point> = requests.iter().filter_map(Point::new).collect();
+        let enough = points.len() >= FEWEST;
+        let framed = FRAMINGS.iter().filter(|_| enough).map(|&framing| Self::with_framing(&points, framing));
+        let possible = framed.filter(|own| own.hidden >= least && FACTORS.contains(&own.factor));
+        let possible: Vec<(f64, Self)> = possible.map(|own| (own.growth_error(&points), own)).collect();
+        if !possible.is_empty() {
+            return nearly_best(&possible);
+        }
+        let proportional = FRAMINGS.map(|framing| Self::proportional(&points, framing));
+        let simple = proportional.into_iter().chain([Self::offset(&points, Self::default())]);
+        let simple = simple.filter(|own| own.hidden >= least);
+        let simple: Vec<(f64, Self)> = simple.map(|own| (own.error(&points), own)).collect();
+        nearly_best(&simple).filter(|_| !points.is_empty())
     }
 
     fn with_framing(points: &[Point], framing: f64) -> Self {
@@ -92,10 +99,55 @@ impl Calibration {
             let slopes_to = texts[..nth].iter().step_by(step).filter(|earlier| (later.0 - earlier.0).abs() >= 1.0);
             slopes.extend(slopes_to.map(|earlier| (later.1 - earlier.1) / (later.0 - earlier.0)));
         }
-        let factor = percentile(&mut slopes, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
-        let mut rest: Vec<f64> = texts.iter().rev().take(3).map(|(ours, theirs)| theirs - factor * ours).collect();
-        Self { hidden: percentile(&mut rest, 50).unwrap_or(0.0), factor, framing }
+        let factor = percentile(&mut slopes, 50).unwrap_or(1.0);
+        Self::offset(points, Self { hidden: 0.0, factor, framing })
     }
+
+    /// `self` with the hidden part that the last three of `points` have.
+    fn offset(points: &[Point], own: Self) -> Self {
+        let rest = |point: &Point| point.input - own.factor * point.tokens - own.framing * point.messages;
+        let mut rest: Vec<f64> = points.iter().rev().take(3).map(rest).collect();
+        Self { hidden: percentile(&mut rest, 50).unwrap_or(0.0), ..own }
+    }
+
+    /// Nothing is hidden: each of our tokens is so many of the provider's.
+    fn proportional(points: &[Point], framing: f64) -> Self {
+        let share = |point: &Point| (point.input - framing * point.messages) / point.tokens.max(1.0);
+        let mut shares: Vec<f64> = points.iter().map(share).collect();
+        let factor = percentile(&mut shares, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
+        Self { hidden: 0.0, factor, framing }
+    }
+
+    fn predicted(&self, point: &Point) -> f64 {
+        self.hidden + self.factor * point.tokens + self.framing * point.messages
+    }
+
+    /// The sum of the errors of what each point adds to the one before.
+    fn growth_error(&self, points: &[Point]) -> f64 {
+        let growth = |pair: &[Point]| self.predicted(&pair[1]) - self.predicted(&pair[0]);
+        points.windows(2).map(|pair| (pair[1].input - pair[0].input - growth(pair)).abs()).sum()
+    }
+
+    /// The sum of the errors of all points.
+    fn error(&self, points: &[Point]) -> f64 {
+        points.iter().map(|point| (point.input - self.predicted(point)).abs()).sum()
+    }
+}
+
+impl Point {
+    fn new(request: &Observed) -> Option<Self> {
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let (tokens, messages) = (request.tokens as f64, request.messages as f64);
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let input = request.input? as f64;
+        Some(Self { tokens, messages, input })
+    }
+}
+
+/// The first fit whose error is nearly as small as the smallest.
+fn nearly_best(fits: &[(f64, Calibration)]) -> Option<Calibration> {
+    let least = fits.iter().map(|(error, _)| *error).fold(f64::INFINITY, f64::min);
+    fits.iter().find(|(error, _)| *error <= least * NEARLY + 1.0).map(|(_, fit)| *fit)
 }
 
 /// The value that `percent` of the values do not exceed (nearest rank); `None` without values.
@@ -138,53 +190,83 @@ pub struct Calibrated {
 /// The smallest decrease of the input, as a share of the input before, that is a drop and not noise.
 const DROP: f64 = 0.93;
 
-/// Calibrates each request with the first third of its stretch; the rest of the stretch tests the fit.
+/// Calibrates each request with requests before it: those of the first third of a stretch with that third, which is not
+/// tested, and each later sixth with everything before it.
 ///
-/// A stretch ends at a compaction and at a drop that the log does not record. A stretch with fewer than seven counted
-/// requests takes the calibration of the stretch before it, or of all requests.
+/// A stretch ends at a compaction and at a drop that the log does not record. In a stretch with fewer than seven counted
+/// requests, only the hidden part is fitted, on the first of them, and the rest is that of the stretch before; without
+/// one, all requests are fitted and none is tested.
 #[must_use]
 pub fn calibrate(requests: &[Observed]) -> Vec<Calibrated> {
-    calibrate_with(requests, |counted| counted.div_ceil(3))
+    calibrate_with(requests, |counted| (2..6).map(|nth| (nth * counted).div_ceil(6)).collect())
 }
 
 /// The calibration of what would be sent after the last request: fitted on all requests of the last stretch, without drops
-/// that the log does not record. The hidden part is not negative. `None` if no request has figures.
+/// that the log does not record. `None` if no request has figures.
 #[must_use]
 pub fn calibrate_next(requests: &[Observed]) -> Option<Calibration> {
-    let counted = counted(requests);
-    let last = calibrate_with(requests, |counted| counted).last()?.policy;
-    if counted.is_empty() || last.hidden >= 0.0 {
-        return Some(last).filter(|_| !counted.is_empty());
-    }
-    // The program sends less than the log contains, so every counted token stands for fewer.
-    #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-    let share = |request: &Observed| Some(request.input? as f64 / request.tokens.max(1) as f64);
-    let mut shares: Vec<f64> = counted.iter().filter_map(share).collect();
-    let factor = percentile(&mut shares, 50)?.clamp(*FACTORS.start(), *FACTORS.end());
-    Some(Calibration { hidden: 0.0, factor, framing: 0.0 })
+    let last = calibrate_with(requests, |counted| vec![counted]).last()?.policy;
+    requests.iter().any(|request| request.input.is_some()).then_some(last)
 }
 
-/// Calibrates each request; of the counted requests of a stretch, `fitted` gives the number that are fitted.
-fn calibrate_with(requests: &[Observed], fitted: fn(usize) -> usize) -> Vec<Calibrated> {
+/// Calibrates each request; of the counted requests of a stretch, `parts` gives the numbers after which they are fitted.
+fn calibrate_with(requests: &[Observed], parts: fn(usize) -> Vec<usize>) -> Vec<Calibrated> {
     let mut calibrated = Vec::with_capacity(requests.len());
     let mut before: Option<Calibrated> = None;
     for (stretch, drops) in stretches(requests) {
-        let counted = counted(stretch);
-        let fitted = fitted(counted.len());
-        let own = if fitted >= 3 { Calibration::fit(&counted[..fitted]) } else { None };
-        let last = before.map(|before| before.recorded);
-        let recorded = own.or(last).or_else(|| Calibration::fit(requests)).unwrap_or_default();
-        let hidden = before.filter(|_| drops).map_or(recorded.hidden, |before| before.policy.hidden);
-        let calibration = Calibrated { recorded, policy: Calibration { hidden, ..recorded }, ..Calibrated::default() };
-        before = Some(calibration);
+        let fits = fits(stretch, parts, drops, before, requests);
+        let hidden = before.filter(|_| drops).map(|before| before.policy.hidden);
         let mut seen = 0;
         for (nth, request) in stretch.iter().enumerate() {
             seen += usize::from(request.input.is_some());
-            let held = own.is_some() && seen > fitted && request.input.is_some();
-            calibrated.push(Calibrated { held, drops: drops && nth == 0, ..calibration });
+            let fit = fits.iter().rfind(|fit| fit.fitted < seen).or(fits.first());
+            let recorded = fit.map_or_else(Calibration::default, |fit| fit.calibration);
+            let policy = Calibration { hidden: hidden.unwrap_or(recorded.hidden), ..recorded };
+            let held = fit.is_some_and(|fit| fit.tested && seen > fit.fitted) && request.input.is_some();
+            calibrated.push(Calibrated { recorded, policy, held, drops: drops && nth == 0 });
         }
+        before = calibrated.last().copied();
     }
     calibrated
+}
+
+/// A fit of the first counted requests of a stretch.
+struct Fit {
+    calibration: Calibration,
+    /// How many requests it saw.
+    fitted: usize,
+    /// Whether it says something about later ones.
+    tested: bool,
+}
+
+/// The fits of a stretch, `before` being the last of the one before, and `all` the requests of every stretch.
+fn fits(
+    stretch: &[Observed],
+    parts: fn(usize) -> Vec<usize>,
+    drops: bool,
+    before: Option<Calibrated>,
+    all: &[Observed],
+) -> Vec<Fit> {
+    let counted = counted(stretch);
+    let least = if drops { f64::NEG_INFINITY } else { 0.0 };
+    let parts = parts(counted.len()).into_iter().filter(|&fitted| fitted >= FEWEST);
+    let own = |fitted: usize| {
+        let calibration = Calibration::fit_from(&counted[..fitted], least)?;
+        Some(Fit { calibration, fitted, tested: true })
+    };
+    let fits: Vec<Fit> = parts.filter_map(own).collect();
+    if !fits.is_empty() {
+        return fits;
+    }
+    let first = counted.first().and_then(Point::new).zip(before);
+    let offset = first.map(|(first, before)| Calibration::offset(&[first], before.recorded));
+    match offset.filter(|own| own.hidden >= least) {
+        Some(calibration) => vec![Fit { calibration, fitted: 1, tested: true }],
+        None => {
+            let other = before.map(|before| before.recorded).or_else(|| Calibration::fit(all));
+            vec![Fit { calibration: other.unwrap_or_default(), fitted: 0, tested: false }]
+        }
+    }
 }
 
 fn counted(requests: &[Observed]) -> Vec<Observed> {
@@ -254,14 +336,43 @@ mod tests {
     }
 
     #[test]
-    fn the_first_third_of_a_stretch_is_fitted_and_the_rest_held_apart() {
+    fn what_is_fitted_is_not_tested() {
         let request = |nth: u64, stretch| observed(stretch, nth * 10, 1, nth * 10 + 500);
         let requests: Vec<Observed> =
             (0..9).map(|nth| request(nth, 0)).chain((9..11).map(|nth| request(nth, 1))).collect();
         let calibrated = calibrate(&requests);
         let held: Vec<bool> = calibrated.iter().map(|one| one.held).collect();
-        assert_eq!(held, [[false; 3].to_vec(), [true; 6].to_vec(), vec![false; 2]].concat());
+        assert_eq!(held, [[false; 3].to_vec(), [true; 6].to_vec(), vec![false, true]].concat());
         assert!(calibrated.iter().all(|one| (one.recorded.hidden - 500.0).abs() < 1e-6 && !one.drops));
+    }
+
+    #[test]
+    fn a_later_part_is_predicted_from_everything_before_it() {
+        // From the tenth request on, each of our tokens is two of the provider's.
+        let request = |nth: u64| observed(0, nth * 100, 1, nth * 100 + 500 + nth.saturating_sub(10) * 100);
+        let calibrated = calibrate(&(1..61).map(request).collect::<Vec<_>>());
+        let errors: Vec<u64> = (1..61)
+            .zip(&calibrated)
+            .map(|(nth, own)| {
+                let request = request(nth);
+                own.recorded.apply(request.tokens, 1).abs_diff(request.input.unwrap_or(0)) * 1000
+                    / request.input.unwrap_or(1)
+            })
+            .collect();
+        assert!(errors[50..].iter().all(|error| *error < 50), "{errors:?}");
+    }
+
+    #[test]
+    fn a_fit_is_never_impossible() {
+        // The provider counts ten times what is logged at first, and less than before later on.
+        let steep = (1..20).map(|nth| observed(0, nth * 100, 1, nth * 1_000));
+        let flat = (1..20).map(|nth| observed(0, 50_000 + nth * 100, 1, 20_000 + nth * 10));
+        let below = (1..20).map(|nth| observed(0, 5_000 + nth * 100, 2, nth * 150 + 2_000));
+        for requests in [steep.collect::<Vec<_>>(), flat.collect(), below.collect()] {
+            for own in calibrate(&requests) {
+                assert!(own.recorded.hidden >= 0.0 && (0.6..=2.0).contains(&own.recorded.factor), "{own:?}");
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod error;
 mod growing;
 mod history;
 mod needs;
+mod outcomes;
 mod policies;
 mod prefixes;
 mod prices;
@@ -19,10 +20,12 @@ mod scores;
 mod thoughts;
 mod totals;
 mod truth;
+mod verdict;
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session, calibrate, percentile, sessions};
 pub use cache::{CacheRules, CacheUse};
 pub use error::ReplayError;
+pub use outcomes::outcome;
 pub use policies::{AS_RECORDED, Apply, PRESETS, Policy, PolicyChain, Preset, ScaledChain};
 pub use prices::{ModelPrice, PriceError, Prices};
 pub use references::references;
@@ -32,3 +35,4 @@ pub use report::{
     TotalReport, Truth,
 };
 pub use run::Replay;
+pub use verdict::{Group, Verdict};

@@ -49,6 +49,8 @@ pub enum Apply {
 pub struct Policy {
     /// Its name.
     pub name: String,
+    /// The command that applies it, without `curtail`; a share of tokens in it is one of the largest request.
+    pub command: String,
     /// What it does.
     pub chain: PolicyChain,
     /// Whether a sweep made it.
@@ -82,7 +84,7 @@ impl Policy {
     /// The requests as the log records them.
     #[must_use]
     pub fn recorded() -> Self {
-        Self { name: AS_RECORDED.to_owned(), chain: PolicyChain::Recorded, swept: false }
+        Self { name: AS_RECORDED.to_owned(), command: String::new(), chain: PolicyChain::Recorded, swept: false }
     }
 }
 

@@ -28,6 +28,13 @@ pub struct SessionReport {
     pub policies: Vec<PolicyReport>,
     /// How well `as recorded` predicts what the provider counted; `None` without enough figures in the log.
     pub truth: Option<Truth>,
+    /// How the session ended, if its record says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// Our count of the largest recorded request.
+    pub largest_counted: u64,
+    /// Whether the median error is above 10 %: the tokens and the cost of such a session mean nothing.
+    pub inaccurate: bool,
 }
 
 /// The calibration from a request on.
@@ -35,12 +42,20 @@ pub struct SessionReport {
 pub struct CalibrationReport {
     /// The first request, from 1.
     pub from_request: usize,
-    /// Tokens of every request that the log does not hold; negative if the program sent less than the log holds.
+    /// Tokens of every request that the log does not contain.
     pub hidden_tokens: i64,
+    /// Tokens of the log that the program dropped from every request, although the log does not say so.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropped_tokens: i64,
     /// Tokens of the provider for each of ours.
     pub factor: f64,
     /// Tokens of the provider around each message.
     pub framing: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// The effect of one policy on a session.
@@ -199,6 +214,8 @@ pub struct TotalReport {
     pub policies: Vec<NamedTotal>,
     /// The truth of all sessions that have figures.
     pub truth: Option<Truth>,
+    /// Sessions whose tokens and cost are left out, because their error is too large.
+    pub inaccurate_sessions: usize,
 }
 
 /// The sums of a policy over all sessions.

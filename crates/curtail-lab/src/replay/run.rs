@@ -6,6 +6,7 @@ use super::cache::CacheRules;
 use super::error::ReplayError;
 use super::history::History;
 use super::needs::{Needs, needs};
+use super::outcomes::outcome;
 use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Runs;
 use super::prices::{ModelPrice, Prices};
@@ -35,6 +36,8 @@ use curtail_core::transcript::Transcript;
 ///     model: None,
 ///     cache: None,
 ///     missing: false,
+///     keep_inaccurate: false,
+///     outcome: None,
 /// };
 /// let log = concat!(
 ///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
@@ -65,6 +68,10 @@ pub struct Replay {
     pub cache: Option<String>,
     /// Whether missing references are listed.
     pub missing: bool,
+    /// Whether the sums have the tokens of sessions whose error is too large.
+    pub keep_inaccurate: bool,
+    /// The JSON pointer of the outcome in a record; by default the places that programs are known to use.
+    pub outcome: Option<String>,
 }
 
 impl fmt::Debug for Replay {
@@ -137,7 +144,9 @@ impl Replay {
             held.extend(scored.held);
             policies.push(scored.report);
         }
-        Ok(report(Named { name, dialect, rules_name }, &scene, policies, &held))
+        let outcome = outcome(transcript, self.outcome.as_deref());
+        let named = Named { name, dialect, rules_name, outcome, largest };
+        Ok(report(named, &scene, policies, &held))
     }
 
     fn policy(
@@ -220,17 +229,24 @@ fn main_model(session: &Session) -> Option<&str> {
     distinct.into_iter().rev().max_by_key(|name| count(name))
 }
 
+/// The largest median error with which the tokens of a session are worth reporting.
+const MOST_ERROR: f64 = 0.1;
+
 /// The name of a session in its report.
 struct Named<'n> {
     name: &'n str,
     dialect: &'static dyn Dialect,
     rules_name: String,
+    outcome: Option<String>,
+    /// Our count of its largest recorded request.
+    largest: u64,
 }
 
 fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
     let session = scene.session;
     let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
     let requests = &session.requests;
+    let truth = judge(held);
     let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
     SessionReport {
         name: format!("{}{side}", named.name),
@@ -243,7 +259,10 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
         dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
         calibration: calibrations(scene),
         policies,
-        truth: judge(held),
+        outcome: named.outcome,
+        largest_counted: named.largest,
+        inaccurate: truth.as_ref().is_some_and(|truth| truth.median_error > MOST_ERROR),
+        truth,
     }
 }
 
@@ -252,11 +271,16 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
     if scene.session.requests.iter().all(|request| request.usage.is_none()) {
         return reports;
     }
-    for (nth, calibration) in scene.calibrated.iter().map(|own| own.recorded).enumerate() {
-        let factor = (calibration.factor * 1e4).round() / 1e4;
-        #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
-        let hidden_tokens = calibration.hidden.round() as i64;
-        let own = CalibrationReport { from_request: nth + 1, hidden_tokens, factor, framing: calibration.framing };
+    #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
+    let whole = |tokens: f64| tokens.round() as i64;
+    for (nth, calibration) in scene.calibrated.iter().enumerate() {
+        let own = CalibrationReport {
+            from_request: nth + 1,
+            hidden_tokens: whole(calibration.policy.hidden),
+            dropped_tokens: whole(calibration.policy.hidden - calibration.recorded.hidden).max(0),
+            factor: (calibration.policy.factor * 1e4).round() / 1e4,
+            framing: calibration.policy.framing,
+        };
         let same =
             |last: &CalibrationReport| CalibrationReport { from_request: own.from_request, ..last.clone() } == own;
         if !reports.last().is_some_and(same) {

@@ -33,15 +33,20 @@ impl PolicyTotal {
         self.uncached += other.uncached;
         self.cost = self.cost.zip(other.cost).map(|(sum, own)| sum + own);
         self.prefix_breaks += other.prefix_breaks;
+        self.largest_request = self.largest_request.max(other.largest_request);
+        self.add_losses(other);
+        self.breaks_paid_back += other.breaks_paid_back;
+        self.pay_backs.extend_from_slice(&other.pay_backs);
+        self.set_median();
+    }
+
+    /// Adds what another session lost, without its tokens.
+    fn add_losses(&mut self, other: &Self) {
         self.kept_references += other.kept_references;
         self.needed_references += other.needed_references;
         self.thoughts_invalidated += other.thoughts_invalidated;
         self.repeated_calls += other.repeated_calls;
         self.files_read_again += other.files_read_again;
-        self.largest_request = self.largest_request.max(other.largest_request);
-        self.breaks_paid_back += other.breaks_paid_back;
-        self.pay_backs.extend_from_slice(&other.pay_backs);
-        self.set_median();
     }
 
     /// Computes the median of the breaks.
@@ -66,8 +71,10 @@ impl PolicyTotal {
 }
 
 impl TotalReport {
-    /// Adds a session.
-    pub fn add(&mut self, session: &SessionReport) {
+    /// Adds a session: of an inaccurate one, only what its policies lose, unless `keep_inaccurate`.
+    pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
+        let is_counted = keep_inaccurate || !session.inaccurate;
+        self.inaccurate_sessions += usize::from(!is_counted);
         self.sessions += 1;
         self.requests += session.requests;
         if self.policies.is_empty() {
@@ -79,9 +86,12 @@ impl TotalReport {
             self.policies = session.policies.iter().map(|policy| named(&policy.name)).collect();
         }
         for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
-            total.total.add(&policy.total);
+            match is_counted {
+                true => total.total.add(&policy.total),
+                false => total.total.add_losses(&policy.total),
+            }
         }
-        if let Some(truth) = &session.truth {
+        if let Some(truth) = session.truth.as_ref().filter(|_| is_counted) {
             match &mut self.truth {
                 Some(total) => total.add(truth),
                 none => *none = Some(truth.clone()),

@@ -1,0 +1,177 @@
+//! The columns of the table, and what they mean.
+
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, Table, presets};
+
+use curtail_lab::replay::{PolicyTotal, TotalReport};
+
+/// `--columns`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Column {
+    /// Every column
+    All,
+    /// Input of all requests
+    Tokens,
+    /// The same as a share of what was recorded
+    Share,
+    /// Share of the input that is read from the cache
+    Cache,
+    /// Price of the input
+    Cost,
+    /// Requests that change something sent before
+    Breaks,
+    /// Breaks whose cost later requests save
+    PaidBack,
+    /// References that the model used and that were sent
+    References,
+    /// Recorded calls that repeat a call whose result was not sent
+    Calls,
+    /// Recorded reads of a file whose earlier content was not sent
+    Files,
+    /// Signed thoughts that the policy makes invalid
+    Thoughts,
+    /// Tokens of the largest request
+    Largest,
+}
+
+/// The title, the cell of a policy and of what was recorded, and the meaning, if the title does not say it.
+struct Described {
+    column: Column,
+    title: &'static str,
+    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    meaning: &'static str,
+}
+
+const fn described(
+    column: Column,
+    title: &'static str,
+    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    meaning: &'static str,
+) -> Described {
+    Described { column, title, cell, meaning }
+}
+
+/// The columns without `--columns`.
+const USUAL: &[Column] =
+    &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
+
+const COLUMNS: &[Described] = &[
+    described(Column::Tokens, "tokens sent", |own, _| thousands(own.tokens_sent), ""),
+    described(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
+    described(
+        Column::Cache,
+        "from cache",
+        |own, _| percent(own.read_share()),
+        "share that the provider reads from its cache",
+    ),
+    described(Column::Cost, "cost", |own, _| own.cost.map_or_else(|| String::from("?"), dollars), ""),
+    described(
+        Column::Breaks,
+        "breaks",
+        |own, _| count(own.prefix_breaks),
+        "requests that change what was sent before, so that all after the change is written to the cache again",
+    ),
+    described(
+        Column::PaidBack,
+        "paid back",
+        |own, _| count(own.breaks_paid_back),
+        "breaks whose cost later requests save",
+    ),
+    described(
+        Column::References,
+        "kept references",
+        |own, _| percent(own.kept_share()),
+        "share of the names, paths and numbers that the model used again and that were still sent",
+    ),
+    described(
+        Column::Calls,
+        "repeated calls",
+        |own, _| count(own.repeated_calls),
+        "recorded calls that repeat a call whose result was not sent",
+    ),
+    described(
+        Column::Files,
+        "files read again",
+        |own, _| count(own.files_read_again),
+        "recorded reads of a file whose earlier content was not sent",
+    ),
+    described(
+        Column::Thoughts,
+        "thoughts",
+        |own, _| count(own.thoughts_invalidated),
+        "signed thoughts that were sent after a prefix that differs from the original one",
+    ),
+    described(Column::Largest, "largest", |own, _| thousands(own.largest_request), "tokens of the largest request"),
+];
+
+/// The policies of `total`, with the columns that `asked` names or the usual ones.
+pub(super) fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
+    let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
+    let columns = shown(asked);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.title)));
+    for policy in &total.policies {
+        let mark = if policy.pareto == Some(true) { " *" } else { "" };
+        let cells = columns.iter().map(|column| (column.cell)(&policy.total, recorded));
+        table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+/// A line for each column whose title does not say all.
+pub(super) fn legend(asked: &[Column]) -> Vec<String> {
+    let described =
+        |column: &&Described| (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning));
+    shown(asked).iter().filter_map(described).collect()
+}
+
+fn shown(asked: &[Column]) -> Vec<&'static Described> {
+    let asked = if asked.is_empty() { USUAL } else { asked };
+    COLUMNS.iter().filter(|own| asked.contains(&own.column) || asked.contains(&Column::All)).collect()
+}
+
+/// `12,345`
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+fn count(number: usize) -> String {
+    thousands(number as u64)
+}
+
+/// `$1,234.56`
+pub(super) fn dollars(cost: f64) -> String {
+    let text = format!("{cost:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("${}.{cents}", whole.parse().map_or_else(|_| whole.to_owned(), thousands))
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
+fn of_recorded(own: &PolicyTotal, recorded: &PolicyTotal) -> String {
+    match recorded.tokens_sent {
+        0 => String::from("?"),
+        all => percent(own.tokens_sent as f64 / all as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{dollars, thousands};
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!([0, 999, 1_000, 71_265_801].map(thousands), ["0", "999", "1,000", "71,265,801"]);
+        assert_eq!([0.194, 1234.5].map(dollars), ["$0.19", "$1,234.50"]);
+    }
+}
