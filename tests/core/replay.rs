@@ -112,8 +112,18 @@ fn replayed(policies: Vec<Policy>, apply: Apply, live: bool, dialect: &str, text
     let counting = curtail_core::processors::Counting::new(tokenizer());
     let prices = Prices::parse(PRICES).unwrap();
     let policies = std::iter::once(Policy::recorded()).chain(policies).collect();
-    let replay =
-        Replay { policies, apply, live, counting, prices, model: None, cache: Some("marked".into()), missing: true };
+    let replay = Replay {
+        policies,
+        apply,
+        live,
+        counting,
+        prices,
+        model: None,
+        cache: Some("marked".into()),
+        missing: true,
+        keep_inaccurate: false,
+        outcome: None,
+    };
     let dialect = dialect_named(dialect);
     let reading = Reading { framing: Framing::Lines, dialect, named: true, messages_key: None };
     let document = Document::parse_log(text).unwrap();

@@ -417,7 +417,7 @@ fn a_verdict_names_the_cheapest_policy_that_keeps_enough() {
     let fixed = ["replay", "chats.jsonl", "--price", "prices.toml"];
     let run = |arguments: &[&str]| {
         let done = place.curtail(&[&fixed, arguments].concat()).output().unwrap();
-        text(&done.stdout).to_owned()
+        text(&done.stdout)
     };
     let window = ["-p", "window --strategy sliding -n 1", "-p", "filter --keep-last-results 1"];
     let report = run(&window);
@@ -473,7 +473,7 @@ fn columns_are_chosen() {
     place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
     let heading = |arguments: &[&str]| {
         let done = place.curtail(&[&["replay", "chat.jsonl", "-p", "window"], arguments].concat()).output().unwrap();
-        let lines = text(&done.stdout).to_owned();
+        let lines = text(&done.stdout);
         lines.lines().next().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).count()
     };
     assert_eq!(heading(&[]), 7);
