@@ -6,7 +6,8 @@ use crate::cli::options::FilterOptions;
 /// Drop tool calls with their results, strip parts, clear old results
 ///
 /// Without --exclude-tool and --include-tool, the calls of all tools are dropped, unless another flag says what to drop or
-/// clear: --role, --strip, --keep-last-results, --supersede-reads, --dedupe-results or --range.
+/// clear: --role, --strip, --keep-last-results, --supersede-reads, --dedupe-results, --range,
+/// --drop or --drop-turn.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

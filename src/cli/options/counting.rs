@@ -163,12 +163,51 @@ impl fmt::Display for Tokens {
     }
 }
 
+/// A number of tokens, or a share of those of each transcript: `50%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Amount {
+    /// A number.
+    Tokens(Tokens),
+    /// A share; 1 is all of them.
+    Share(f64),
+}
+
+impl Amount {
+    /// The number; `most` instead of a share.
+    pub(crate) const fn or(self, most: usize) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.0,
+            Self::Share(_) => most,
+        }
+    }
+
+    /// The share, if it is one.
+    pub(crate) const fn share(self) -> Option<f64> {
+        match self {
+            Self::Tokens(_) => None,
+            Self::Share(share) => Some(share),
+        }
+    }
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(percent) = text.strip_suffix('%') else { return text.parse().map(Self::Tokens) };
+        let share = percent.parse().ok().filter(|percent: &f64| (0.0..=1000.0).contains(percent));
+        let wrong = || String::from("expected a share of the tokens of each transcript, such as 50%");
+        share.map(|percent| Self::Share(percent / 100.0)).ok_or_else(wrong)
+    }
+}
+
 impl FromStr for Tokens {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            let share = if text.ends_with('%') { "; only the policies of `replay` take a share" } else { "" };
+            let share =
+                if text.ends_with('%') { "; only `limit` and the policies of `replay` take a share" } else { "" };
             format!("expected a whole number of tokens, such as 8000, 8k or 1.5m{share}")
         };
         let (digits, unit) = match text.char_indices().last() {

@@ -1,12 +1,14 @@
 //! The options that drop tools, roles and parts.
 
+use std::ops::Range;
+
 use anyhow::ensure;
 use clap::Args;
 
 use super::{Choice, Options, Processors, Tokens, at_least_one, one_of};
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, MessageRange, NameGlobs, Processor, StaleResults, Strip, StripKind, ToolFilter,
-    ToolGlobs,
+    CapKeep, CapResults, ClearResults, DropMessages, MessageRange, NameGlobs, Processor, StaleResults, Strip,
+    StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -119,6 +121,14 @@ pub(crate) struct FilterOptions {
     /// Keep only system messages and messages A to B-1 of `curtail show`
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<RangeFlag>,
+
+    /// Drop messages by their numbers in `curtail show`: 12..40,77
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    drop: Vec<Numbers>,
+
+    /// Drop turns by their numbers in `curtail show`: 3..5
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    drop_turn: Vec<Numbers>,
 }
 
 /// Tools of coding agents that return a file, or a part of one, whose path is an argument.
@@ -159,6 +169,25 @@ impl std::str::FromStr for RangeFlag {
     }
 }
 
+/// Numbers of messages or turns: `A..B`, without B, or one number.
+#[derive(Debug, Clone)]
+struct Numbers(Range<usize>);
+
+impl std::str::FromStr for Numbers {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
+        let number = |text: &str| text.parse::<usize>().map_err(|_| wrong);
+        let Some((from, to)) = text.split_once("..") else {
+            let only = number(text)?;
+            return Ok(Self(only..only.saturating_add(1)));
+        };
+        let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
+        if range.is_empty() { Err("the range is empty: the start must be below the end") } else { Ok(Self(range)) }
+    }
+}
+
 /// The cap of some tools: `GLOB=N`.
 #[derive(Debug, Clone)]
 struct ToolCap {
@@ -181,6 +210,10 @@ impl Options for FilterOptions {
         // It is first, so that its numbers are those of the input.
         if let Some(RangeFlag { from, to }) = self.range {
             processors.push(Box::new(MessageRange { from, to }));
+        }
+        if !self.drop.is_empty() || !self.drop_turn.is_empty() {
+            let ranges = |numbers: &[Numbers]| numbers.iter().map(|numbers| numbers.0.clone()).collect();
+            processors.push(Box::new(DropMessages { messages: ranges(&self.drop), turns: ranges(&self.drop_turn) }));
         }
         if let Some(tools) = self.tools()? {
             processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
@@ -267,6 +300,8 @@ impl FilterOptions {
             || self.cap_result.is_some()
             || !self.cap_tool.is_empty()
             || self.range.is_some()
+            || !self.drop.is_empty()
+            || !self.drop_turn.is_empty()
     }
 
     /// The results to clear, one step after another.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
-use super::Tokens;
+use super::{Amount, Tokens};
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,7 @@ fn shape(flag: &Arg) -> Shape {
         ArgAction::SetTrue | ArgAction::SetFalse => Shape::Switch,
         _ if !choices.is_empty() => Shape::Choice(choices),
         _ if is::<usize>(flag) || is::<NonZeroUsize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
-        _ if is::<Tokens>(flag) => Shape::Tokens,
+        _ if is::<Tokens>(flag) || is::<Amount>(flag) => Shape::Tokens,
         _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
         _ => Shape::Any,
     }

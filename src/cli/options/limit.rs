@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::ensure;
 use clap::Args;
 
-use super::{Choice, CountingOptions, Options, PINS, Pin, Processors, TemplateOptions, Tokens, one_of, pins};
-use curtail_core::processors::{Counting, Overflow, TokenLimit};
+use super::{Amount, Choice, CountingOptions, Options, PINS, Pin, Processors, TemplateOptions, Tokens, one_of, pins};
+use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 
 /// The values of `--on-overflow`.
 const OVERFLOWS: &[Choice<Overflow>] = &[
@@ -19,17 +19,17 @@ const OVERFLOWS: &[Choice<Overflow>] = &[
 /// Keep the newest complete segments that fit a token budget
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LimitOptions {
-    /// Token budget; `k` and `m` mean thousands and millions
+    /// Token budget; `k` and `m` mean thousands and millions, `50%` half of each transcript
     #[arg(short = 't', long, value_name = "N")]
-    max_tokens: Tokens,
+    max_tokens: Amount,
 
     /// Cut only transcripts above N tokens [default: --max-tokens]
     #[arg(long, value_name = "N")]
-    trigger: Option<Tokens>,
+    trigger: Option<Amount>,
 
     /// Drop N tokens at a time, so that prompts stay cached
     #[arg(long, value_name = "N")]
-    step: Option<Tokens>,
+    step: Option<Amount>,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -57,18 +57,25 @@ pub(crate) struct LimitOptions {
 impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
-        self.counting.check_reserve(self.max_tokens)?;
-        let (most, step) = (self.max_tokens.0, self.step.map_or(1, |step| step.0.max(1)));
-        ensure!(step <= most, "--step {step} exceeds --max-tokens {most}: everything would be dropped");
-        Ok(vec![Box::new(TokenLimit {
-            max_tokens: self.max_tokens.0,
-            trigger: self.trigger.map(|trigger| trigger.0),
+        let most = self.max_tokens.or(usize::MAX);
+        self.counting.check_reserve(Tokens(most))?;
+        let step = self.step.map_or(1, |step| step.or(1).max(1));
+        ensure!(step <= most.max(1), "--step {step} exceeds --max-tokens {most}: everything would be dropped");
+        let limit = TokenLimit {
+            max_tokens: most,
+            trigger: self.trigger.map(|trigger| trigger.or(most)),
             counting: self.template.counting(&self.counting)?,
             on_overflow: self.on_overflow,
             preserve_system: pins.system && !self.no_preserve_system,
             first_user: pins.first_user,
             step,
-        })])
+        };
+        let share = |amount: Option<Amount>| amount.and_then(Amount::share);
+        let (max_tokens, trigger, step) = (share(Some(self.max_tokens)), share(self.trigger), share(self.step));
+        if [max_tokens, trigger, step].iter().all(Option::is_none) {
+            return Ok(vec![Box::new(limit)]);
+        }
+        Ok(vec![Box::new(ScaledLimit { limit, max_tokens, trigger, step })])
     }
 
     fn counting(&self) -> anyhow::Result<Option<Counting>> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, Counting, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow, SlidingWindow,
-    StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow,
+    SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -358,6 +358,14 @@ pub const CASES: &[LawCase] = &[
             Chain::default().then(TokenLimit { step: 40, trigger: Some(100), ..limit })
         },
         change: Change::Writes,
+    },
+    LawCase {
+        name: "drop by number",
+        chain: || {
+            let messages = vec![7..9, 9..usize::MAX];
+            Chain::default().then(DropMessages { messages, turns: vec![3..4, 4..usize::MAX] })
+        },
+        change: Change::Cuts,
     },
     LawCase { name: "role user", chain: || roles(&[Role::User]), change: Change::Cuts },
     LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), change: Change::Cuts },

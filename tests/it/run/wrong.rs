@@ -10,7 +10,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "3:1: a `filter` has no key `exlude`; did you mean `exclude`? known: type, exclude-tool, exclude, \
          include-tool, include, persist-results, role, strip, keep-last-results, \
          step, protect-tokens, supersede-reads, read-tool, dedupe-results, placeholder, exempt-tool, clear-tool, trigger, \
-         clear-at-least, cap-result, cap-tool, cap-keep, range",
+         clear-at-least, cap-result, cap-tool, cap-keep, range, drop, drop-turn",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",
@@ -32,7 +32,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "[[history.processors]]\ntype = \"window\"\nmax-tokens = 16000\n",
         "",
         "3:1: `max-tokens` is a key of a `limit`; a `window` takes type, size, strategy, unit, \
-         max-expansion, cap-in-flight, preserve-system, no-preserve-system, pin, start-on, keep-first",
+         step, max-expansion, cap-in-flight, preserve-system, no-preserve-system, pin, start-on, keep-first",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\nsize = \"40\"\n",

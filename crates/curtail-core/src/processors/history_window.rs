@@ -63,8 +63,11 @@ impl Processor for HistoryWindow {
         let messages = view.messages;
         let pairs = Pairs::from_messages(messages);
         let (flight, drops) = if self.step > 1 { self.stepped(view, &pairs) } else { self.flight(view, &pairs) };
+        let reached = self.reached(view, flight, &drops);
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
+        plan.notes.extend(reached);
+        plan.notes.extend(self.keep.without_task(view, &plan));
         Ok(plan)
     }
 }
@@ -242,6 +245,24 @@ impl HistoryWindow {
         }
         // A window that would start inside a unit starts at the unit's first message.
         runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)
+    }
+
+    /// The note that the window reached back far for an exchange.
+    fn reached(&self, view: &View<'_, '_>, flight: usize, drops: &DropSet<'_, '_>) -> Option<String> {
+        let runs = self.unit.runs(&view.messages[..flight]);
+        if self.max_expansion.is_some() || runs.len() <= self.size.saturating_mul(2) {
+            return None;
+        }
+        let (head, task) = (self.keep.head(view.messages, &runs), self.keep.task(view.messages));
+        let preserves = |run: &Range<usize>| self.keep.preserves_all(view.messages, run, task);
+        let kept = runs
+            .iter()
+            .filter(|run| run.start >= head && !preserves(run) && (run.start..run.end).any(|at| !drops.is_gone(at)));
+        let (count, unit) = (kept.count(), self.unit.plural());
+        (count > self.size.saturating_mul(2)).then(|| {
+            let size = self.size;
+            format!("the window reached back for an exchange and keeps {count} {unit}, more than twice {size}; --max-expansion bounds it")
+        })
     }
 
     fn note(&self, view: &View<'_, '_>, flight: usize) -> Option<String> {

@@ -5,6 +5,7 @@
 
 mod cap_results;
 mod clear_results;
+mod drop_messages;
 mod error;
 mod history_window;
 mod live;
@@ -12,6 +13,7 @@ mod message_range;
 mod name_globs;
 mod planning;
 mod repair;
+mod scaled_limit;
 mod sliding_window;
 mod split;
 mod stale_results;
@@ -24,6 +26,7 @@ mod tool_filter;
 pub use crate::globs::InvalidGlob;
 pub use cap_results::CapResults;
 pub use clear_results::{ClearResults, StaleResults};
+pub use drop_messages::DropMessages;
 pub use error::ProcessorError;
 pub use history_window::HistoryWindow;
 pub use live::{Live, drop_standing};
@@ -35,6 +38,7 @@ pub use planning::{
     Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
+pub use scaled_limit::ScaledLimit;
 pub use sliding_window::SlidingWindow;
 pub use split::{Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};

@@ -64,7 +64,9 @@ impl Processor for SlidingWindow {
             self.keep.drop_outside(&mut drops, outside, &reason, task);
         }
         drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
-        Ok(drops.into_plan())
+        let mut plan = drops.into_plan();
+        plan.notes.extend(self.keep.without_task(view, &plan));
+        Ok(plan)
     }
 }
 

@@ -134,10 +134,16 @@ impl Processor for TokenLimit {
         }
         let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(view.messages, at));
         let newest = segments.iter().rfind(|segment| (*segment).clone().any(|at| !self.preserves(view.messages, at)));
-        match newest {
-            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room),
-            _ => Ok(self.plan(view, &pairs, start)),
-        }
+        let mut plan = match newest {
+            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room)?,
+            _ => self.plan(view, &pairs, start),
+        };
+        plan.notes.extend(self.keep().without_task(view, &plan));
+        plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
+            let budget = self.max_tokens;
+            format!("a trigger of {trigger} tokens does nothing: it does not exceed the budget of {budget}")
+        }));
+        Ok(plan)
     }
 }
 

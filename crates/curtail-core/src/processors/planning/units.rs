@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{DropSet, Reason, View};
+use super::{Decision, DropSet, Plan, Reason, View};
 use crate::transcript::{Message, Pairs, Role, segments, turns};
 
 /// What one unit of a window is.
@@ -118,6 +118,21 @@ impl Keep {
         } else {
             drops.drop_message(at, reason.clone());
         }
+    }
+
+    /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
+    pub(in crate::processors) fn without_task(self, view: &View<'_, '_>, plan: &Plan) -> Option<String> {
+        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
+        let has = |test: &dyn Fn(usize, &Message<'_>) -> bool| {
+            view.messages.iter().enumerate().any(|(at, message)| test(at, message))
+        };
+        let is_lost = !self.first_user
+            && has(&|_, message| message.begins_turn())
+            && has(&|at, message| is_kept(at) && !message.role.instructs())
+            && !has(&|at, message| is_kept(at) && message.begins_turn());
+        is_lost.then(|| {
+            String::from("no message of a person is kept; pass --pin first-user to keep the first one, the task")
+        })
     }
 
     /// Why [`Keep::preserves`] keeps the message.
