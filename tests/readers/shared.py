@@ -92,9 +92,20 @@ def cuts(path, outline):
             yield ["window", "-n", size, "--strategy", strategy]
     for share in (4, 2, 1.3):
         yield ["limit", "-t", max(1, int(tokens / share)), "--on-overflow", "keep-newest"]
-    yield ["filter", "-x", names[0] if names else "*"]
+    for strategy in ("history", "sliding"):
+        yield ["window", "-n", 2, "--strategy", strategy, "--pin", "first-user"]
+    yield ["window", "-n", 2, "--pin", "none"]
+    yield ["window", "-n", 3, "--step", 2]
+    yield ["limit", "-t", max(1, tokens // 2), "--on-overflow", "keep-newest", "--pin", "first-user"]
+    yield ["limit", "-t", max(1, tokens // 2), "--on-overflow", "keep-newest", "--step", max(1, tokens // 8)]
+    tool = names[0] if names else "*"
+    yield ["filter", "-x", tool]
     yield ["filter", "--strip", "reasoning"]
     yield ["filter", "--keep-last-results", 1]
+    yield ["filter", "--keep-last-results", 2, "--step", 2]
+    yield ["filter", "--keep-last-results", 0, "--clear-tool", tool]
+    yield ["filter", "--cap-result", 32]
+    yield ["filter", "--dedupe-results"]
     yield ["summarize", "-n", 2]
     for mode in ("drop", "stub", "move"):
         yield ["repair", "--mode", mode]
@@ -225,7 +236,7 @@ def open_ends(held):
 
 def reason(error):
     """Why software refused, without the places and ids that a cut moves."""
-    text = re.sub(r"[\d.,\[\]']+|input_value=.*|For further.*", "", str(error))
+    text = re.sub(r"[\d.,\[\]']+|input_value=.*|(?<=error)s(?= for )|For further.*", "", str(error))
     return {type(error).__name__ + ": " + line.strip() for line in text.splitlines() if line.strip()}
 
 
