@@ -21,6 +21,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("openai/parallel.jsonl", Framing::Records),
     ("openai/swe-agent.json", Framing::Document),
     ("openai/tau2.jsonl", Framing::Records),
+    ("openai/verifiers.jsonl", Framing::Records),
     ("atif/embedded.json", Framing::Document),
     ("atif/in-flight.jsonl", Framing::Records),
     ("atif/loose.jsonl", Framing::Records),

@@ -109,7 +109,7 @@ fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> 
         Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
         Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
         Some(list) if list.is_array() => Framing::Document,
-        Some(record) if find_list(record, messages_key).is_some() || is_encoded(record) => Framing::Records,
+        Some(record) if has_messages(record, messages_key) || is_encoded(record) => Framing::Records,
         Some(root) if !more && held_records(root, messages_key).is_some() => Framing::Document,
         _ => Framing::Lines,
     }
@@ -152,12 +152,26 @@ fn end_of(document: &Document<'_>) -> u32 {
 }
 
 fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, NoMessages> {
-    let (list, record) = if record.is_array() {
-        (record, None)
-    } else {
-        (find_list(record, messages_key).ok_or_else(|| NoMessages::in_record(record, messages_key))?, Some(record))
-    };
-    Ok(Row { source: document.text(), span: list.span(), items: list.items().collect(), style: Style::List, record })
+    let (source, style) = (document.text(), Style::List);
+    let list = if record.is_array() { Some(record) } else { find_list(record, messages_key) };
+    if let Some(list) = list {
+        let record = Some(record).filter(|record| !record.is_array());
+        return Ok(Row { source, span: list.span(), items: list.items().collect(), style, record });
+    }
+    let lists = two_lists(record).filter(|_| messages_key.is_none());
+    let [prompt, completion] = lists.ok_or_else(|| NoMessages::in_record(record, messages_key))?;
+    let span = Span::new(prompt.span().start, completion.span().end);
+    Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record) })
+}
+
+/// The lists of a row whose transcript is divided: what was asked, and what a model made of it. Other members may stand
+/// between them.
+fn two_lists(record: Value<'_>) -> Option<[Value<'_>; 2]> {
+    let [prompt, completion] = record.get_each(["prompt", "completion"]);
+    let lists = [prompt?, completion?];
+    let holds = |list: &Value<'_>| list.is_array() && list.items().all(Value::is_object);
+    let in_order = lists[0].span().end <= lists[1].span().start;
+    (in_order && lists.iter().all(holds)).then_some(lists)
 }
 
 /// A record without a list of messages.
@@ -202,8 +216,12 @@ fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value
     let lists = std::iter::once(root).chain(RECORD_KEYS.iter().filter_map(|key| root.get(key)));
     lists.into_iter().find(|list| {
         let first = list.items().next();
-        first.is_some_and(|first| first.is_array() || first.is_object() && find_list(first, messages_key).is_some())
+        first.is_some_and(|first| first.is_array() || first.is_object() && has_messages(first, messages_key))
     })
+}
+
+fn has_messages(record: Value<'_>, messages_key: Option<&str>) -> bool {
+    find_list(record, messages_key).is_some() || messages_key.is_none() && two_lists(record).is_some()
 }
 
 /// The list of messages of a record.

@@ -2,7 +2,7 @@
 //! `function_call` answered by role `function`, without ids.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, times, usage};
-use crate::json::{Text, Value, quote};
+use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     ToolCall, ToolResult, Unknown, Usage,
@@ -43,7 +43,8 @@ impl Dialect for OpenAi {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if item.is_array() {
-            // The Berkeley Function Calling Leaderboard stores a list of messages per turn.
+            // The Berkeley Function Calling Leaderboard stores a list of messages per turn, and rows of verifiers one of the
+            // prompt and one of the completion.
             return Item::Nested(item.items().collect());
         }
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
@@ -59,6 +60,14 @@ impl Dialect for OpenAi {
         message.is_chat = true;
         Item::Message(message)
     }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        if are_paired_by_place(items) {
+            read.iter_mut().for_each(forget_ids);
+        }
+        read
+    }
 }
 
 impl DialectWriter for OpenAi {
@@ -67,6 +76,9 @@ impl DialectWriter for OpenAi {
         let named = results.filter_map(|item| {
             ["tool_call_id", TOOL_CALL_IDS, TAU2_ID].into_iter().find(|key| item.some(key).is_some())
         });
+        if are_paired_by_place(items) {
+            return Some(BY_PLACE);
+        }
         // Without a result, the calls tell that it is a transcript of tau2-bench.
         let calls = || items.iter().filter_map(|item| item.some("tool_calls")).flat_map(Value::items);
         let of_tau2 = || calls().any(|call| call.some("requestor").is_some()).then_some(TAU2_ID);
@@ -75,6 +87,7 @@ impl DialectWriter for OpenAi {
 
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         match draft.parts.as_slice() {
+            [DraftPart::ToolResult { text, key: Some(BY_PLACE), .. }] => blocks::role_and_content("tool", text),
             [DraftPart::ToolResult { id: Some(id), text, key, .. }] => {
                 let (id, text) = (quote(id), quote(text));
                 let named = match *key {
@@ -113,6 +126,9 @@ impl LogHabits for OpenAi {
 
 /// The key under which tau2-bench writes the id of a result's call.
 const TAU2_ID: &str = "id";
+
+/// What stands where results name no call.
+const BY_PLACE: &str = "content";
 
 /// The key under which SWE-agent lists the ids of the calls that a message answers.
 const TOOL_CALL_IDS: &str = "tool_call_ids";
@@ -189,9 +205,47 @@ fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
     parts
 }
 
+/// Whether calls are JSON inside strings, as verifiers writes them, and results name no call: the results after a message
+/// answer its calls in order.
+fn are_paired_by_place(items: &[Value<'_>]) -> bool {
+    let mut results = items.iter().filter(|item| item.get("role").is_some_and(|role| role.is("tool")));
+    let mut lists = items.iter().filter_map(|item| item.some("tool_calls"));
+    lists.any(|list| list.items().any(|call| call.text().is_some()))
+        && results.all(|result| result.some("tool_call_id").is_none())
+}
+
+fn forget_ids(item: &mut Item<'_>) {
+    let Item::Message(message) = item else { return };
+    for part in &mut message.parts {
+        match &mut part.content {
+            Content::ToolCall(call) => (call.id, call.family) = (None, Family::Positional),
+            Content::ToolResult(result) => (result.id, result.family) = (None, Family::Positional),
+            _ => {}
+        }
+    }
+}
+
+/// A call that is JSON inside a string. `None` if it is none.
+fn read_written_call<'a>(written: &str, family: Family) -> Option<Content<'a>> {
+    let document = Document::parse(written).ok()?;
+    let call = document.roots().next().filter(|call| call.is_object())?;
+    let inner = call.some("function").unwrap_or(call);
+    let owned = |text: Text<'_>| Text::Owned(text.into_decoded().into_owned());
+    Some(Content::ToolCall(ToolCall {
+        id: call.get_text("id").map(owned),
+        name: inner.get_text("name").map_or(Text::Escaped(""), owned),
+        arguments: owned(blocks::arguments(inner.get("arguments"))),
+        family,
+        hosted: false,
+    }))
+}
+
 /// A call in the format of the API (under `function` or `custom`), or with its name and arguments beside the id, as
 /// tau2-bench writes it.
 fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
+    if let Some(read) = call.text().and_then(|written| read_written_call(&written.decode(), family)) {
+        return read;
+    }
     let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
     let arguments = inner.get("arguments").or_else(|| inner.get("input"));
     Content::ToolCall(ToolCall {
