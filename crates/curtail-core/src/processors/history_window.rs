@@ -47,6 +47,11 @@ impl Processor for HistoryWindow {
         "window"
     }
 
+    fn passes(&self) -> usize {
+        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+        if self.step > 1 { usize::MAX } else { 1 }
+    }
+
     fn drops_first(&self) -> &'static [Standing] {
         &[Standing::RolledBack, Standing::Abandoned]
     }

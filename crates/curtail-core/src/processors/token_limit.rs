@@ -85,6 +85,11 @@ impl Processor for TokenLimit {
         "limit"
     }
 
+    fn passes(&self) -> usize {
+        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+        if self.step > 1 { usize::MAX } else { 1 }
+    }
+
     fn counting(&self) -> Option<&Counting> {
         Some(&self.counting)
     }
