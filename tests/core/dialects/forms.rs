@@ -193,6 +193,6 @@ fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
     let (out, notes) = said(last(1));
     let embedded = |text: &str| text[text.find("\"subagent_trajectories\"").expect("they stay")..].to_owned();
     assert!(out.len() < text.len() && embedded(&out) == embedded(&text), "{out}");
-    assert!(notes.len() == 1 && notes[0].contains("1 sub-agent"), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("1 sub-agent")), "{notes:?}");
     assert_eq!(said(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
 }
