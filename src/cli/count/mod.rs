@@ -33,6 +33,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
+    /// Compare with what the provider counted, where the log says it
+    ///
+    /// The provider's figures are fitted to the messages, which takes about as long as counting. `--tokenizer usage` shows them
+    /// as well.
+    #[arg(long)]
+    usage: bool,
+
     /// Format of the counts
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     output_format: Format,
@@ -81,6 +88,8 @@ struct Counter {
     by: By,
     /// Whether only what the model still reads is counted.
     live: bool,
+    /// Whether the provider's figures are shown.
+    usage: bool,
 }
 
 impl Work for Counter {
@@ -131,7 +140,7 @@ impl Counter {
     fn counted(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Counted, ReadError> {
         let each: Vec<usize> = transcript.messages.iter().map(|message| self.counting.message(message)).collect();
         // A template counts exactly what the model reads, so there is nothing to calibrate.
-        let compared = self.counting.template.is_none();
+        let compared = self.counting.template.is_none() && (self.usage || self.counting.by_usage.is_some());
         let own = || Figures::from_transcript(dialect, transcript, &self.counting, |index| each[index] as u64);
         let figures = compared.then(own).flatten();
         let counting = match (self.counting.by_usage.is_some(), figures) {
@@ -170,7 +179,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         on_error: OnError::Skip,
         ..Batch::default()
     };
-    batch.run(sources, &Counter { counting, by: args.by, live: args.input.live }, |event| {
+    let counter = Counter { counting, by: args.by, live: args.input.live, usage: args.usage };
+    batch.run(sources, &counter, |event| {
         match event {
             Event::Opened(opened) => counts.open(&opened.source.name),
             Event::Done { opened, out, .. } => {

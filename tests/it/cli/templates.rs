@@ -73,6 +73,22 @@ fn budgets_hold_for_what_the_template_renders() {
     }
 }
 
+/// Templates ask for the length of the tools if there are any, and `transformers` passes `None` where there are none.
+#[test]
+fn no_tools_are_not_iterable() {
+    let place = Place::new();
+    place.write("chat.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
+    let asks = "{% if tools is iterable and tools | length > 0 %}many tools{% endif %}{% if messages[0].content is iterable %}x{% endif %}";
+    place.write("asks.jinja", asks.as_bytes());
+    let output = place
+        .curtail(&["count", "--template", "asks.jinja", "--output-format", "json", "chat.jsonl"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts["tokens"], 1, "only the x is rendered");
+}
+
 #[test]
 fn what_the_template_refuses_is_an_error_with_a_place() {
     let place = Place::new();

@@ -54,17 +54,19 @@ fn count_is_that_of_the_provider() {
 fn count_shows_the_figures_beside_its_own() {
     let place = Place::new();
     place.write("chat.jsonl", chat(6).as_bytes());
-    let own = report(&place, &["chat.jsonl"]);
+    let own = report(&place, &["--usage", "chat.jsonl"]);
     assert_eq!(own["tokens"], json!(660));
+    // Nobody pays for figures that were not asked for.
+    assert_eq!(report(&place, &["chat.jsonl"])["usage"], Value::Null);
     // The last request: 650 of ours.
     let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650});
     assert_eq!(own["usage"], expected);
-    let (_, table, _) = run(&place, &["count", "chat.jsonl"]);
+    let (_, table, _) = run(&place, &["count", "--usage", "chat.jsonl"]);
     let line = "the provider counted 6300 tokens in the last request; --tokenizer usage counts 6300: 5000 that the log does not \
                 contain, and 1300 for 650 by o200k_base";
     assert!(table.contains(line), "{table}");
     place.write("plain.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
-    assert_eq!(report(&place, &["plain.jsonl"])["usage"], Value::Null);
+    assert_eq!(report(&place, &["--usage", "plain.jsonl"])["usage"], Value::Null);
 }
 
 #[test]

@@ -258,6 +258,9 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     });
     environment.add_filter("tojson", |value: &Value, options: Kwargs| python::to_json(value, &options));
     environment.add_filter("string", |value: &Value| python::text(value));
+    // In Python, `None` has no length and cannot be iterated over, and a text can.
+    environment
+        .add_test("iterable", |value: &Value| value.as_str().is_some() || !value.is_none() && value.try_iter().is_ok());
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });
