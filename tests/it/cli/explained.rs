@@ -258,3 +258,29 @@ fn a_code_quality_report_has_what_gitlab_reads() {
     place.write("a.jsonl", format!("{user}\n{reply}\n").as_bytes());
     assert_eq!(report(&place), (0, Vec::new()));
 }
+
+/// Notes that save an hour: the task is gone, the window is far larger than asked for, the trigger does nothing.
+#[test]
+fn a_cut_says_what_it_lost_and_which_flag_does_nothing() {
+    let place = Place::new();
+    let mut log = vec![r#"{"role":"user","content":"Mend the pier."}"#.to_owned()];
+    for nth in 0..12 {
+        log.push(format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c{nth}","type":"function","function":{{"name":"look","arguments":"{{}}"}}}}]}}"#
+        ));
+        log.push(format!(r#"{{"role":"tool","tool_call_id":"c{nth}","content":"plank {nth}"}}"#));
+    }
+    log.push(r#"{"role":"assistant","content":"It stands."}"#.to_owned());
+    place.write("a.jsonl", log.join("\n").as_bytes());
+    let notes = |arguments: &[&str]| run(&place, &[arguments, &["a.jsonl"]].concat()).2;
+    let task = "no message of a person is kept; pass --pin first-user";
+    assert!(notes(&["limit", "-t", "40"]).contains(task), "{}", notes(&["limit", "-t", "40"]));
+    assert!(!notes(&["limit", "-t", "40", "--pin", "system,first-user"]).contains(task));
+    assert!(!notes(&["limit", "-t", "4000"]).contains(task), "nothing is cut");
+    let far = notes(&["window", "-n", "4"]);
+    assert!(far.contains("keeps 26 items, more than twice 4; --max-expansion bounds it"), "{far}");
+    assert!(!notes(&["window", "-n", "4", "--max-expansion", "0"]).contains("more than twice"));
+    let idle = notes(&["limit", "-t", "40", "--trigger", "30"]);
+    assert!(idle.contains("a trigger of 30 tokens does nothing: it does not exceed the budget of 40"), "{idle}");
+    assert!(!notes(&["limit", "-t", "40", "--trigger", "60"]).contains("does nothing"));
+}
