@@ -27,6 +27,7 @@ SKIP = {
     "alpaca.jsonl": "pairs of questions and answers, which a trainer joins to messages",
     "zh-history.jsonl": "pairs of questions and answers, which a trainer joins to messages",
     "bfcl.jsonl": "lists of turns, which a trainer joins to messages",
+    "verifiers.jsonl": "prompts and completions, which a trainer joins to messages",
     "blocks.json": "contents that are blocks",
     "reasoning.jsonl": "contains a refusal, which these templates do not render",
 }
