@@ -162,9 +162,7 @@ fn refused(offset: usize, error: &TemplateError) -> ReadError {
 /// Counts the input and writes the counts.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let counting = args.template.counting(&args.counting)?;
-    if let Some(note) = args.counting.note() {
-        report::note(&note);
-    }
+    args.counting.note().iter().for_each(report::note);
     let top = args.top.or((args.by == By::Message).then_some(LARGEST));
     let mut counts = Counts::new(args.by, top, &counting);
     // A reserve is room of a budget and no token of a transcript.
