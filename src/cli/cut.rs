@@ -71,7 +71,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);
-    cutting.cutter.chain.on_summary = Some(OnSummary::new(move || counted.summary()));
+    cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| counted.summary()));
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut reporter =

@@ -16,7 +16,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "check", "count", "dialects", "explain", "rejects", "sessions", "show", "split-map", "stats", "tokenizers",
+    "check", "count", "dialects", "explain", "rejects", "replay", "sessions", "show", "split-map", "stats", "tokenizers",
 }
 
 /// Print the JSON Schema of an output, or list the outputs

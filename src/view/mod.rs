@@ -29,6 +29,6 @@ pub(crate) use comparison::comparison;
 pub(crate) use conversation::{Conversation, Place, Policy, Sources};
 pub(crate) use messages::Limits;
 pub(crate) use page::{LIST_END, Listed, Rendered, page, render};
-pub(crate) use replay::{replayed_page, replayed_session};
+pub(crate) use replay::{ReplayColumn, replayed_page, replayed_session};
 pub(crate) use terminal::{Terminal, chat};
 pub(crate) use visible::counted;

@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::page::still;
-use super::visible::{Shown, counted, figure, percent};
-use curtail_lab::replay::{NamedTotal, PolicyTotal, SessionReport, TotalReport};
+use super::visible::{Shown, counted, figure};
+use curtail_core::visible::one_line;
+use curtail_lab::replay::{NamedTotal, PolicyReport, PolicyTotal, SessionReport, TotalReport};
 
 /// Policies with a color of their own; later ones share the last.
 const COLORS: usize = 6;
 
 /// One session as a section of a page.
 #[must_use]
-pub(crate) fn replayed_session(session: &SessionReport) -> String {
+pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
+    let rows: Vec<Row<'_>> = session.policies.iter().map(Row::of_session).collect();
     let section = html! {
         section class="session" {
             h2 { (Shown(&session.name)) }
@@ -21,12 +23,12 @@ pub(crate) fn replayed_session(session: &SessionReport) -> String {
                 (counted(session.requests, "request")) ", " (session.dialect)
                 @if let Some(model) = &session.model { ", " (Shown(model)) }
                 ", cache rules " (Shown(&session.cache))
-                @if let Some(truth) = session.truth.as_ref().filter(|_| session.inaccurate) {
-                    ", inaccurate: input tokens off by " (format_args!("{:.1} %", truth.median_error * 100.0))
+                @if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
+                    ", inaccurate: input tokens off by " (format_args!("{:.1} %", accuracy.median_error * 100.0))
                 }
             }
             section class="card" { h3 { "Tokens sent at each request" } (curves(session)) }
-            (table(session.policies.iter().map(|policy| (policy.name.as_str(), None, &policy.total))))
+            (table(&rows, columns))
         }
     };
     section.0
@@ -34,18 +36,24 @@ pub(crate) fn replayed_session(session: &SessionReport) -> String {
 
 /// A page of `sections`, each from [`replayed_session`], after the sums over all sessions and `notes` about them.
 #[must_use]
-pub(crate) fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String]) -> String {
+pub(crate) fn replayed_page(
+    total: &TotalReport,
+    notes: &[&str],
+    sections: &[String],
+    columns: &[&ReplayColumn],
+) -> String {
+    let rows: Vec<Row<'_>> = total.policies.iter().map(Row::of_all).collect();
     let title = format!("Replay of {}", counted(total.sessions, "session"));
     let (mut page, closing) = still(&title);
     let head = html! {
         header class="facts" { h1 { (title) } p class="hint" { (counted(total.requests, "request")) } }
         (trade(total))
-        (table(total.policies.iter().map(|policy| (policy.name.as_str(), policy.pareto, &policy.total))))
+        (table(&rows, columns))
         ul class="notes" { @for note in notes { li { (Shown(note)) } } }
         details class="numbers" {
             summary { "What the columns mean" }
             dl class="meanings" {
-                @for column in COLUMNS { div { dt { (column.name) } dd { (column.meaning) } } }
+                @for column in columns { @if !column.meaning.is_empty() { div { dt { (column.title) } dd { (column.meaning) } } } }
             }
         }
     };
@@ -55,55 +63,106 @@ pub(crate) fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[Str
     page
 }
 
-/// What each policy costs against what it keeps: a point for each.
+/// What each policy costs against what it keeps: a point for each whose sums are comparable.
 fn trade(total: &TotalReport) -> Markup {
-    let policies = &total.policies;
-    let is_priced = policies.iter().all(|policy| policy.total.cost.is_some());
-    #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^52")]
-    let price = |total: &PolicyTotal| match total.cost {
-        Some(cost) if is_priced => cost,
-        _ => total.tokens_sent as f64,
-    };
-    let amount = |total: &PolicyTotal| match is_priced {
-        true => format!("${:.2}", price(total)),
-        false => counted(whole(total.tokens_sent), "token"),
-    };
-    let most = policies.iter().map(|policy| price(&policy.total)).fold(0.0, f64::max);
-    let least = policies.iter().map(|policy| policy.total.kept_share()).fold(1.0, f64::min);
-    // The lowest tenth that all points are above.
-    let floor = ((least * 10.0 - 0.5).floor() / 10.0).clamp(0.0, 0.9);
+    let policies: Vec<(usize, &NamedTotal)> =
+        total.policies.iter().enumerate().filter(|(_, policy)| policy.failed_sessions == 0).collect();
+    let is_priced = policies.iter().all(|(_, policy)| policy.total.cost.is_some());
+    let scale = Scale::of(&policies, is_priced);
+    let most = if is_priced { format!("${:.2}", scale.most) } else { format!("{:.0} tokens", scale.most) };
     html! {
         section class="card trade" {
             h2 { (if is_priced { "Cost" } else { "Tokens sent" }) " and references kept" }
             p class="hint" { "Higher keeps more of what the model went on to use; further left costs less." }
-            (points(policies, price, amount, (floor, most)))
-            p class="ends" { span { (if is_priced { "$0" } else { "0 tokens" }) } span { (if is_priced { format!("${most:.2}") } else { counted(policies.iter().map(|policy| whole(policy.total.tokens_sent)).max().unwrap_or(0), "token") }) } }
+            (points(&policies, &scale))
+            p class="ends" { span { (if is_priced { "$0" } else { "0 tokens" }) } span { (most) } }
             ol class="legend" start="0" {
-                @for (nth, policy) in policies.iter().enumerate() {
-                    li { span class={ "dot c" (nth.min(COLORS - 1)) } { (nth) } " " (Shown(&policy.name)) ": " (amount(&policy.total)) ", " (share(&policy.total)) }
+                @for (nth, policy) in &policies {
+                    li { span class={ "dot c" (nth.min(&(COLORS - 1))) } { (nth) } " " (Shown(&policy.name)) ": " (scale.amount(&policy.total)) ", " (share(&policy.total)) }
                 }
             }
         }
     }
 }
 
-/// The points of the policies between `floor` and all references, and nothing and the price `most`.
-fn points(
-    policies: &[NamedTotal],
-    price: impl Fn(&PolicyTotal) -> f64,
-    amount: impl Fn(&PolicyTotal) -> String,
-    (floor, most): (f64, f64),
-) -> Markup {
-    let left = |total: &PolicyTotal| if most > 0.0 { price(total) / most * 94.0 } else { 0.0 };
-    let bottom = |total: &PolicyTotal| (total.kept_share() - floor) / (1.0 - floor) * 94.0;
+/// The axes of the picture.
+struct Scale {
+    is_priced: bool,
+    /// The price at the right end.
+    most: f64,
+    /// The share of references at the bottom: the lowest tenth that all points are above.
+    floor: f64,
+}
+
+impl Scale {
+    fn of(policies: &[(usize, &NamedTotal)], is_priced: bool) -> Self {
+        let scale = Self { is_priced, most: 0.0, floor: 0.0 };
+        let most = policies.iter().map(|(_, policy)| scale.price(&policy.total)).fold(0.0, f64::max);
+        let least = policies.iter().map(|(_, policy)| policy.total.kept_share()).fold(1.0, f64::min);
+        Self { most, floor: ((least * 10.0 - 0.5).floor() / 10.0).clamp(0.0, 0.9), ..scale }
+    }
+
+    /// The cost, or the tokens if a price is not known.
+    #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^52")]
+    fn price(&self, total: &PolicyTotal) -> f64 {
+        total.cost.filter(|_| self.is_priced).unwrap_or(total.tokens_sent as f64)
+    }
+
+    fn amount(&self, total: &PolicyTotal) -> String {
+        match self.is_priced {
+            true => format!("${:.2}", self.price(total)),
+            false => counted(whole(total.tokens_sent), "token"),
+        }
+    }
+
+    /// The place of a policy, in percent from the left and from the bottom.
+    fn place(&self, total: &PolicyTotal) -> (f64, f64) {
+        let left = if self.most > 0.0 { self.price(total) / self.most * 94.0 } else { 0.0 };
+        (left, (total.kept_share() - self.floor) / (1.0 - self.floor) * 94.0)
+    }
+}
+
+/// Policies whose points would hide one another, and where they are.
+struct Dot<'t> {
+    left: f64,
+    bottom: f64,
+    policies: Vec<(usize, &'t NamedTotal)>,
+}
+
+/// A point for each policy; those that are at nearly the same place share one.
+fn dots<'t>(policies: &[(usize, &'t NamedTotal)], scale: &Scale) -> Vec<Dot<'t>> {
+    let mut dots: Vec<Dot<'t>> = Vec::new();
+    for &(nth, policy) in policies {
+        let (left, bottom) = scale.place(&policy.total);
+        let near = dots.iter_mut().find(|dot| (dot.left - left).abs() < 3.0 && (dot.bottom - bottom).abs() < 6.0);
+        match near {
+            Some(dot) => dot.policies.push((nth, policy)),
+            None => dots.push(Dot { left, bottom, policies: vec![(nth, policy)] }),
+        }
+    }
+    dots
+}
+
+fn points(policies: &[(usize, &NamedTotal)], scale: &Scale) -> Markup {
+    let title = |(_, policy): &(usize, &NamedTotal)| {
+        format!("{}: {}, {} kept", one_line(&policy.name), scale.amount(&policy.total), share(&policy.total))
+    };
+    let number = |(nth, _): &(usize, &NamedTotal)| nth.to_string();
+    let joined = |dot: &Dot<'_>, word: &dyn Fn(&(usize, &NamedTotal)) -> String, between: &str| {
+        dot.policies.iter().map(word).collect::<Vec<_>>().join(between)
+    };
+    let policies_shown = match policies.len() {
+        1 => String::from("1 policy"),
+        many => format!("{many} policies"),
+    };
     html! {
-        div class="points" role="img" aria-label={ "References kept against cost, for " (counted(policies.len(), "policy").replace("policys", "policies")) ". The table below has the figures." } {
+        div class="points" role="img" aria-label={ "References kept against cost, for " (policies_shown) ". The table below has the figures." } {
             span class="axis top" { "100 % of references kept" }
-            span class="axis bottom" { (format_args!("{:.0} %", floor * 100.0)) }
-            @for (nth, policy) in policies.iter().enumerate() {
-                span class={ "dot c" (nth.min(COLORS - 1)) }
-                    style=(format_args!("left:{:.1}%;bottom:{:.1}%", left(&policy.total), bottom(&policy.total)))
-                    title={ (Shown(&policy.name)) ": " (amount(&policy.total)) ", " (share(&policy.total)) " kept" } { (nth) }
+            span class="axis bottom" { (format_args!("{:.0} %", scale.floor * 100.0)) }
+            @for dot in dots(policies, scale) {
+                span class={ "dot c" (dot.policies[0].0.min(COLORS - 1)) }
+                    style=(format_args!("left:{:.1}%;bottom:{:.1}%", dot.left, dot.bottom))
+                    title=(joined(&dot, &title, "\n")) { (joined(&dot, &number, " ")) }
             }
         }
     }
@@ -173,85 +232,48 @@ fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> St
 }
 
 /// A column of the table of policies.
-struct Column {
-    name: &'static str,
-    meaning: &'static str,
-    /// The cell of a policy, beside the tokens that were sent as recorded.
-    cell: fn(&PolicyTotal, usize) -> String,
+pub(crate) struct ReplayColumn {
+    /// Its title.
+    pub(crate) title: &'static str,
+    /// The cell of a policy, given also the sums of what was recorded.
+    pub(crate) cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    /// What it means, if the title does not say it.
+    pub(crate) meaning: &'static str,
 }
 
-const COLUMNS: &[Column] = &[
-    Column {
-        name: "Tokens sent",
-        meaning: "input of all requests, in the provider's count where the log has figures to fit it",
-        cell: |total, _| figure(whole(total.tokens_sent)),
-    },
-    Column {
-        name: "Of recorded",
-        meaning: "the same as a share of what was recorded",
-        cell: |total, recorded| percent(whole(total.tokens_sent), recorded),
-    },
-    Column {
-        name: "From cache",
-        meaning: "share of the input that the provider would have read from its prompt cache",
-        cell: |total, _| percent(whole(total.cache_read), whole(total.tokens_sent)),
-    },
-    Column {
-        name: "Cost",
-        meaning: "price of the input in US dollars",
-        cell: |total, _| total.cost.map_or_else(|| String::from("unknown"), |cost| format!("${cost:.2}")),
-    },
-    Column {
-        name: "Breaks",
-        meaning: "requests that do not begin with the whole request before, so that the rest is not read from the cache",
-        cell: |total, _| figure(total.prefix_breaks),
-    },
-    Column {
-        name: "Paid back",
-        meaning: "breaks whose cost later requests save, before the next break or the end",
-        cell: |total, _| figure(total.breaks_paid_back),
-    },
-    Column {
-        name: "References kept",
-        meaning: "of the paths, names, quoted strings, numbers and URLs that a reply used and that stood earlier in the session, those \
-                  that were sent",
-        cell: |total, _| format!("{} of {}", figure(total.kept_references), figure(total.needed_references)),
-    },
-    Column {
-        name: "Repeated calls",
-        meaning: "recorded calls that repeat a call whose result was not sent",
-        cell: |total, _| figure(total.repeated_calls),
-    },
-    Column {
-        name: "Files read again",
-        meaning: "recorded reads of a file whose earlier content was not sent",
-        cell: |total, _| figure(total.files_read_again),
-    },
-    Column {
-        name: "Thoughts",
-        meaning: "signed thoughts that were sent after a prefix that differs from the original one",
-        cell: |total, _| figure(total.thoughts_invalidated),
-    },
-    Column {
-        name: "Largest",
-        meaning: "tokens of the largest request",
-        cell: |total, _| figure(whole(total.largest_request)),
-    },
-];
+/// A policy in a table: its name, the mark of a sweep, and its sums; no sums if they are not comparable.
+struct Row<'t> {
+    name: &'t str,
+    pareto: Option<bool>,
+    total: Option<&'t PolicyTotal>,
+}
 
-fn table<'t>(policies: impl Iterator<Item = (&'t str, Option<bool>, &'t PolicyTotal)>) -> Markup {
-    let policies: Vec<_> = policies.collect();
-    let recorded = policies.first().map_or(0, |(_, _, total)| whole(total.tokens_sent));
+impl<'t> Row<'t> {
+    fn of_session(policy: &'t PolicyReport) -> Self {
+        Self { name: &policy.name, pareto: None, total: policy.error.is_none().then_some(&policy.total) }
+    }
+
+    fn of_all(policy: &'t NamedTotal) -> Self {
+        let total = (policy.failed_sessions == 0).then_some(&policy.total);
+        Self { name: &policy.name, pareto: policy.pareto, total }
+    }
+}
+
+fn table(rows: &[Row<'_>], columns: &[&ReplayColumn]) -> Markup {
+    let recorded = rows.first().and_then(|row| row.total);
+    let cell = |column: &ReplayColumn, row: &Row<'_>| {
+        row.total.zip(recorded).map_or_else(|| String::from("-"), |(total, recorded)| (column.cell)(total, recorded))
+    };
     html! {
         div class="scroll" tabindex="0" role="region" aria-label="Policies" {
             table class="policies" {
                 thead { tr {
                     th scope="col" { "Policy" }
-                    @for column in COLUMNS { th scope="col" title=(column.meaning) { (column.name) } }
+                    @for column in columns { th scope="col" title=[Some(column.meaning).filter(|meaning| !meaning.is_empty())] { (column.title) } }
                 } }
-                tbody { @for (name, pareto, total) in policies { tr {
-                    th scope="row" { (Shown(name)) @if pareto == Some(true) { " *" } }
-                    @for column in COLUMNS { td data-name=(column.name) { ((column.cell)(total, recorded)) } }
+                tbody { @for row in rows { tr {
+                    th scope="row" { (Shown(row.name)) @if row.pareto == Some(true) { " *" } }
+                    @for column in columns { td data-name=(column.title) { (cell(column, row)) } }
                 } } }
             }
         }

@@ -55,7 +55,7 @@ fn isolate(command: &mut std::process::Command, folder: &Path) {
         name.starts_with("CURTAIL_")
             || name.ends_with("_API_KEY")
             || name.to_lowercase().ends_with("_proxy")
-            || ["NO_COLOR", "SOURCE_DATE_EPOCH", "XDG_CONFIG_HOME"].contains(&name)
+            || ["NO_COLOR", "SOURCE_DATE_EPOCH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].contains(&name)
     };
     for (name, _) in std::env::vars_os().filter(|(name, _)| read(&name.to_string_lossy())) {
         command.env_remove(name);

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::view::ReplayColumn;
 use curtail_lab::replay::{PolicyTotal, TotalReport};
 
 /// `--columns`
@@ -24,6 +25,12 @@ pub(super) enum Column {
     PaidBack,
     /// References that the model used and that were sent
     References,
+    /// The same of those that the arguments of calls used
+    InCalls,
+    /// References that were not sent, and that a result soon showed again
+    ShownAgain,
+    /// Last instruction, edited file, failing test and to-do list that were sent
+    Probes,
     /// Recorded calls that repeat a call whose result was not sent
     Calls,
     /// Recorded reads of a file whose earlier content was not sent
@@ -32,14 +39,13 @@ pub(super) enum Column {
     Thoughts,
     /// Tokens of the largest request
     Largest,
+    /// Requests for summaries that a model or a command wrote
+    Summaries,
 }
 
-/// The title, the cell of a policy and of what was recorded, and the meaning, if the title does not say it.
 struct Described {
     column: Column,
-    title: &'static str,
-    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
-    meaning: &'static str,
+    shown: ReplayColumn,
 }
 
 const fn described(
@@ -48,7 +54,7 @@ const fn described(
     cell: fn(&PolicyTotal, &PolicyTotal) -> String,
     meaning: &'static str,
 ) -> Described {
-    Described { column, title, cell, meaning }
+    Described { column, shown: ReplayColumn { title, cell, meaning } }
 }
 
 /// The columns without `--columns`.
@@ -84,6 +90,24 @@ const COLUMNS: &[Described] = &[
         "share of the names, paths and numbers that the model used again and that were still sent",
     ),
     described(
+        Column::InCalls,
+        "kept in calls",
+        |own, _| percent(own.kept_in_calls_share()),
+        "the same share of those that the model used in the arguments of calls",
+    ),
+    described(
+        Column::ShownAgain,
+        "shown again",
+        |own, _| count(own.shown_again),
+        "references that were not sent, and that a result of the next five requests showed again",
+    ),
+    described(
+        Column::Probes,
+        "probes",
+        |own, _| percent(own.probes.sent_share()),
+        "share of what the model had to know and was sent: last instruction, edited file, failing test, open to-do list",
+    ),
+    described(
         Column::Calls,
         "repeated calls",
         |own, _| count(own.repeated_calls),
@@ -102,6 +126,12 @@ const COLUMNS: &[Described] = &[
         "signed thoughts that were sent after a prefix that differs from the original one",
     ),
     described(Column::Largest, "largest", |own, _| thousands(own.largest_request), "tokens of the largest request"),
+    described(
+        Column::Summaries,
+        "summaries",
+        |own, _| count(own.summary_requests),
+        "requests for summaries, each once; the cost includes their input",
+    ),
 ];
 
 /// The policies of `total`, with the columns that `asked` names or the usual ones.
@@ -113,7 +143,10 @@ pub(super) fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
     table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.title)));
     for policy in &total.policies {
         let mark = if policy.pareto == Some(true) { " *" } else { "" };
-        let cells = columns.iter().map(|column| (column.cell)(&policy.total, recorded));
+        let cells = columns.iter().map(|column| match policy.failed_sessions {
+            0 => (column.cell)(&policy.total, recorded),
+            _ => String::from("-"),
+        });
         table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
     }
     for column in table.column_iter_mut().skip(1) {
@@ -124,14 +157,22 @@ pub(super) fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
 
 /// A line for each column whose title does not say all.
 pub(super) fn legend(asked: &[Column]) -> Vec<String> {
-    let described =
-        |column: &&Described| (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning));
+    let described = |column: &&ReplayColumn| {
+        (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning))
+    };
     shown(asked).iter().filter_map(described).collect()
 }
 
-fn shown(asked: &[Column]) -> Vec<&'static Described> {
+/// The columns that `asked` names, or the usual ones.
+fn shown(asked: &[Column]) -> Vec<&'static ReplayColumn> {
     let asked = if asked.is_empty() { USUAL } else { asked };
-    COLUMNS.iter().filter(|own| asked.contains(&own.column) || asked.contains(&Column::All)).collect()
+    let is_shown = |own: &&Described| asked.contains(&own.column) || asked.contains(&Column::All);
+    COLUMNS.iter().filter(is_shown).map(|own| &own.shown).collect()
+}
+
+/// Every column.
+pub(super) fn all() -> Vec<&'static ReplayColumn> {
+    shown(&[Column::All])
 }
 
 /// `12,345`

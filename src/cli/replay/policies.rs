@@ -1,12 +1,13 @@
 //! The policies of the command line: presets, commands with their flags, grids of them, and configuration files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 
 use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Choice, Config, Variables};
+use crate::cli::options::Tokens;
 use crate::cli::policy::{self, Command, Rules, Summarizers};
 use crate::cli::replay::PolicyFlags;
 use curtail_core::counting::Tokenizer;
@@ -61,6 +62,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     let rules = context.rules(&names);
     let commands = policy::parse(preset.map_or(&name, |preset| preset.command), &rules)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
+    let commands: Vec<Command> = commands.into_iter().map(keeping_summaries).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
@@ -74,6 +76,26 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     };
     let command = preset.map_or(&*name, |preset| preset.command).to_owned();
     Ok(Policy { name, command, chain, swept })
+}
+
+/// The command with a folder that keeps what its summarizer is asked, so that a second replay asks for nothing.
+fn keeping_summaries(command: Command) -> Command {
+    let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.sends()));
+    let is_kept = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
+    match summaries_folder().filter(|_| sends && !is_kept) {
+        Some(folder) => {
+            let kept = [String::from("--cache"), folder.display().to_string()];
+            command.with_flags(command.flags.iter().cloned().chain(kept).collect())
+        }
+        None => command,
+    }
+}
+
+/// `curtail/summaries` in the user's folder for data that can be made again (XDG Base Directory Specification 0.8).
+fn summaries_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
+    Some(folder.join("curtail/summaries"))
 }
 
 /// `commands`, with numbers of tokens instead of shares of `largest`.
@@ -149,6 +171,16 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
         None => word.clone(),
     };
     words.iter().map(scale).collect()
+}
+
+/// The budgets of `policy` in tokens, each as it is spelled there; not those that are shares of a session.
+pub(super) fn budgets(policy: &Policy) -> Vec<(String, u64)> {
+    let words: Vec<&str> = policy.command.split_whitespace().collect();
+    let named = words.windows(2).filter(|pair| matches!(pair[0], "-t" | "--max-tokens"));
+    let joined = words.iter().filter_map(|word| Some((*word, word.strip_prefix("--max-tokens=")?)));
+    let spelled =
+        named.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, value)| (word.to_owned(), value)));
+    spelled.filter_map(|(word, value)| Some((word, value.parse::<Tokens>().ok()?.0 as u64))).collect()
 }
 
 /// Every combination of the values in braces.

@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 
 use super::Format;
-use super::columns::{Column, legend, percent, table, thousands};
+use super::columns::{self, Column, legend, percent, table, thousands};
+use super::policies::budgets;
 use super::verdict;
 use crate::cli::csv;
 use crate::console;
 use crate::view::{counted, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
-use curtail_lab::replay::{Group, NamedTotal, Replay, RequestReport, SessionReport, TotalReport, percentile};
+use curtail_lab::replay::{
+    Calibration, Group, NamedTotal, Replay, RequestReport, SessionReport, TotalReport, percentile,
+};
 
 /// The most outcomes by which a table is split.
 const MOST_OUTCOMES: usize = 8;
@@ -30,8 +33,12 @@ pub(super) struct Printer<'r> {
     compacted: usize,
     dropped: usize,
     timeless: usize,
-    unpriced: Vec<String>,
+    models_changed: usize,
+    /// The models without a price; `None` for sessions that name no model.
+    unpriced: Vec<Option<String>>,
     missing: String,
+    /// The first failure of each policy, if it has one.
+    failures: Vec<Option<String>>,
     /// The sessions of a page.
     sections: Vec<String>,
 }
@@ -50,8 +57,10 @@ impl<'r> Printer<'r> {
             compacted: 0,
             dropped: 0,
             timeless: 0,
+            models_changed: 0,
             unpriced: Vec::new(),
             missing: String::new(),
+            failures: vec![None; replay.policies.len()],
             sections: Vec::new(),
         }
     }
@@ -75,13 +84,18 @@ impl<'r> Printer<'r> {
         self.total.add(session, self.replay.keep_inaccurate);
         Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
         self.fit(session);
+        for (failure, policy) in self.failures.iter_mut().zip(&session.policies) {
+            let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
+            *failure = failure.take().or(first);
+        }
         self.compacted += usize::from(!session.compacted_before.is_empty());
         self.dropped += usize::from(!session.dropped_before.is_empty());
         self.timeless += usize::from(!session.times);
+        self.models_changed += usize::from(!session.model_changed_before.is_empty());
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
-            let name = session.model.clone().unwrap_or_else(|| String::from("no model"));
+            let name = session.model.as_ref().map(|name| one_line(name).into_owned());
             if !self.unpriced.contains(&name) {
-                self.unpriced.push(one_line(&name).into_owned());
+                self.unpriced.push(name);
             }
         }
         match self.format {
@@ -92,7 +106,7 @@ impl<'r> Printer<'r> {
             Format::Json => json(&format!("{}{}", if first { "\n" } else { ",\n" }, serde_json::to_string(session)?)),
             Format::Csv => text(&csv(session)),
             Format::Html => {
-                self.sections.push(replayed_session(session));
+                self.sections.push(replayed_session(session, &columns::all()));
                 Ok(())
             }
         }
@@ -100,12 +114,12 @@ impl<'r> Printer<'r> {
 
     /// Notes how the tokens of `session` were counted.
     fn fit(&mut self, session: &SessionReport) {
-        if let Some(truth) = session.truth.as_ref().filter(|_| session.inaccurate) {
+        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
             let left_out = match self.replay.keep_inaccurate {
                 true => "",
                 false => "; its tokens and cost are left out (--keep-inaccurate includes them)",
             };
-            let error = percent(truth.median_error);
+            let error = percent(accuracy.median_error);
             let _ = writeln!(
                 self.inaccurate,
                 "inaccurate: {}: input tokens off by {error} (median){left_out}",
@@ -123,13 +137,37 @@ impl<'r> Printer<'r> {
         let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
-        Some(format!(
-            "budgets: policies count with {}; here, 1,000 of its tokens are {:.0} of the provider's, and every request has \
-             {} more that the log does not contain (medians)\n",
-            self.replay.counting.tokenizer.name(),
-            factor * 1000.0,
-            thousands(hidden),
-        ))
+        let calibration = Calibration { factor, ..Calibration::default() };
+        let as_counted =
+            |(word, tokens): (String, u64)| format!("{word} is {}", thousands(hidden + calibration.apply(tokens, 0)));
+        let mut budgets: Vec<String> = self.replay.policies.iter().flat_map(budgets).map(as_counted).collect();
+        budgets.dedup();
+        let (examples, hidden) = (budgets.join(", "), thousands(hidden));
+        let counted = match budgets.is_empty() {
+            true => format!(
+                "1,000 of its tokens are {} of the provider's, and every request has {hidden} more that the log does not contain",
+                thousands(calibration.apply(1000, 0))
+            ),
+            false => format!(
+                "as the provider counts, {examples}, with the {hidden} of every request that the log does not contain"
+            ),
+        };
+        Some(format!("budgets: policies count with {}; {counted} (medians)\n", self.replay.counting.tokenizer.name()))
+    }
+
+    /// The policies that could not be applied to every session.
+    fn failures(&self) -> String {
+        let failed = self.total.policies.iter().zip(&self.failures);
+        let line = |(policy, failure): (&NamedTotal, &Option<String>)| {
+            let failure = failure.as_ref()?;
+            let (name, sessions) = (one_line(&policy.name), counted(self.total.sessions, "session"));
+            Some(format!(
+                "not compared: {name} fails in {} of {sessions}: {}\n",
+                policy.failed_sessions,
+                one_line(failure)
+            ))
+        };
+        failed.filter_map(line).collect()
     }
 
     /// The verdicts, and a table for each outcome.
@@ -167,7 +205,7 @@ impl<'r> Printer<'r> {
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
                 let verdicts = verdicts.iter().map(|line| line.trim());
                 let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
-                page(&replayed_page(&self.total, &lines, &self.sections))
+                page(&replayed_page(&self.total, &lines, &self.sections, &columns::all()))
             }
             Format::Json => {
                 let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
@@ -191,27 +229,27 @@ impl<'r> Printer<'r> {
     }
 
     /// How much the figures differ from those of the logs.
-    fn truth(&self) -> String {
+    fn accuracy(&self) -> String {
         let mut text = String::new();
-        match &self.total.truth {
-            Some(truth) => {
+        match &self.total.accuracy {
+            Some(accuracy) => {
                 let _ = writeln!(
                     text,
-                    "truth: input tokens within {} (median) and {} (90th percentile) of the log's figures, {} from cache \
+                    "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's figures, {} from cache \
                      where the log says {}, in {} that the fit did not see",
-                    percent(truth.median_error),
-                    percent(truth.p90_error),
-                    percent(truth.cache_read_predicted),
-                    percent(truth.cache_read_recorded),
-                    counted(truth.requests, "request"),
+                    percent(accuracy.median_error),
+                    percent(accuracy.p90_error),
+                    percent(accuracy.cache_read_predicted),
+                    percent(accuracy.cache_read_recorded),
+                    counted(accuracy.requests, "request"),
                 );
             }
             None => {
                 let name = self.replay.counting.tokenizer.name();
                 let _ = writeln!(
                     text,
-                    "truth: too few figures of the provider in the logs; tokens are counted with {name}, without what the \
-                     logs do not hold"
+                    "accuracy: unknown, because the logs have too few counts of the provider; tokens are counted with {name}, \
+                     excluding instructions and tools, which the log does not contain"
                 );
             }
         }
@@ -222,8 +260,9 @@ impl<'r> Printer<'r> {
     fn notes(&self) -> String {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
-        text.push_str(&self.truth());
+        text.push_str(&self.accuracy());
         text.push_str(&self.inaccurate);
+        text.push_str(&self.failures());
         text.extend(self.budgets());
         text.push_str(&self.money());
         if self.compacted > 0 && !replay.live {
@@ -240,6 +279,13 @@ impl<'r> Printer<'r> {
                 counted(self.dropped, "session")
             );
         }
+        if self.models_changed > 0 {
+            let _ = writeln!(
+                text,
+                "answered by several models: {}; a change begins a new cache",
+                counted(self.models_changed, "session")
+            );
+        }
         if self.timeless > 0 {
             let _ = writeln!(
                 text,
@@ -252,13 +298,16 @@ impl<'r> Printer<'r> {
 
     fn money(&self) -> String {
         let date = &self.replay.prices.date;
+        let unpriced: Vec<&str> = self.unpriced.iter().flatten().map(String::as_str).collect();
         if self.unpriced.is_empty() {
             return format!(
-                "cost: an estimate with prices of {date}, for input only; replies, tools, discounts and a summarizer's own \
-                 requests are not included\n"
+                "cost: an estimate with prices of {date}, for input only; replies, tools and discounts are not included\n"
             );
         }
-        let names = self.unpriced.join(", ");
+        if unpriced.is_empty() {
+            return String::from("cost: unknown, because the logs name no model; pass --price MODEL\n");
+        }
+        let names = unpriced.join(", ");
         format!("cost: the table of {date} has no price for {names}; pass --price FILE or --price MODEL\n")
     }
 }
@@ -269,7 +318,10 @@ fn losers(policies: &[NamedTotal]) -> String {
     let mut text = String::new();
     for policy in others {
         let (own, base) = (&policy.total, &recorded.total);
-        if own.tokens_sent < base.tokens_sent && own.cost.zip(base.cost).is_some_and(|(own, base)| own > base) {
+        if policy.failed_sessions == 0
+            && own.tokens_sent < base.tokens_sent
+            && own.cost.zip(base.cost).is_some_and(|(own, base)| own > base)
+        {
             let _ = writeln!(
                 text,
                 "{} sends less and costs more: {} of {} paid back by later requests",

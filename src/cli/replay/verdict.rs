@@ -12,7 +12,7 @@ pub(super) fn lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String>
         return Vec::new();
     }
     let mut lines = vec![format!(
-        "verdict: the cheapest policy that keeps at least {} % of the references",
+        "verdict: the cheapest policy that keeps at least {} % of the references, and of those that calls used",
         (keep * 1e4).round() / 100.0
     )];
     for group in groups {
@@ -62,7 +62,13 @@ fn losses(total: &PolicyTotal) -> String {
     let references = match lost {
         0 if total.needed_references == 0 => String::from("; no reference was needed"),
         0 => format!(", and keeps all {needed}"),
-        _ => format!(", and loses {lost} of {needed} ({})", percent(1.0 - total.kept_share())),
+        _ => {
+            let again = match total.shown_again {
+                0 => String::new(),
+                again => format!(", of which results soon showed {again} again"),
+            };
+            format!(", and loses {lost} of {needed} ({}){again}", percent(1.0 - total.kept_share()))
+        }
     };
     let repeated = match total.repeated_calls {
         0 => String::new(),

@@ -43,7 +43,7 @@ impl Pages<'_> {
         said.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
         let count = |text: &str| self.summary.tokenizer.count(text);
         let notes = self.summary.summarizer.summarize(&said, &Budget { tokens: self.summary.tokens, count: &count })?;
-        self.on_summary.call();
+        self.on_summary.call(None);
         Ok(ledger.handoff(&notes))
     }
 }

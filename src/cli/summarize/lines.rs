@@ -28,7 +28,7 @@ pub(super) fn write<W: Work<Out = String>>(
     let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error);
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
     let counted = Arc::clone(&progress);
-    let work = make(OnSummary::new(move || counted.summary()));
+    let work = make(OnSummary::new(move |_| counted.summary()));
     let mut stdout = console::transcripts();
     let batch = Batch {
         jobs: global.jobs,

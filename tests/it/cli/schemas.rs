@@ -58,6 +58,10 @@ fn reports_are_what_their_schemas_say() {
         hold("count", &outputs(&format!("count --by {by} --output-format json")).0);
     }
     hold("show", &outputs("show --output-format json").0);
+    let replayed = "replay fixtures/replay --missing --sweep limit:-t:{200,4k} -p summarize --output-format json";
+    let words: Vec<String> = replayed.split(' ').map(|word| word.replace(':', " ")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    hold("replay", &values(&text(&run(&words, "").stdout)));
     hold("dialects", &values(&text(&run(&["dialects", "--output-format", "json"], "").stdout)));
     hold("tokenizers", &values(&text(&run(&["tokenizers", "--output-format", "json"], "").stdout)));
 }

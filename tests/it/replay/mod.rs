@@ -341,9 +341,9 @@ fn figures_of_the_provider_calibrate_and_test() {
         session["calibration"],
         json!([{"from_request": 1, "hidden_tokens": 39_900, "factor": 2.0, "framing": 0.0}])
     );
-    let truth = &session["truth"];
+    let accuracy = &session["accuracy"];
     assert_eq!(
-        (&truth["requests"], &truth["median_error"], &truth["p90_error"]),
+        (&accuracy["requests"], &accuracy["median_error"], &accuracy["p90_error"]),
         (&json!(8), &json!(0.0), &json!(0.0))
     );
     assert_eq!(figures(&report, 0, "tokens_sent"), figures(&report, 1, "tokens_sent"));
@@ -375,7 +375,7 @@ fn figures_beside_a_message_calibrate_and_choose_the_cache() {
         session["calibration"],
         json!([{"from_request": 1, "hidden_tokens": 400, "factor": 1.0, "framing": 0.0}])
     );
-    assert_eq!((&session["truth"]["requests"], &session["truth"]["p90_error"]), (&json!(8), &json!(0.0)));
+    assert_eq!((&session["accuracy"]["requests"], &session["accuracy"]["p90_error"]), (&json!(8), &json!(0.0)));
     assert_eq!(session["cache"], "deepseek");
     assert_eq!(built_in(&with_replies("llama", 64))["cache"], "openai");
     // A dialect that any provider may be behind: what the log says of its cache tells.
@@ -452,7 +452,7 @@ fn a_session_that_no_fit_explains_is_left_out() {
     };
     let log: String = (0..40).map(line).collect();
     let (left_out, kept) = (replay(&log, &["-p", "window"]), replay(&log, &["-p", "window", "--keep-inaccurate"]));
-    assert_eq!(left_out["sessions"][0]["inaccurate"], true, "{}", left_out["sessions"][0]["truth"]);
+    assert_eq!(left_out["sessions"][0]["inaccurate"], true, "{}", left_out["sessions"][0]["accuracy"]);
     assert_eq!(
         (&left_out["total"]["policies"][0]["tokens_sent"], &left_out["total"]["inaccurate_sessions"]),
         (&json!(0), &json!(1))
@@ -478,7 +478,7 @@ fn columns_are_chosen() {
     };
     assert_eq!(heading(&[]), 7);
     assert_eq!(heading(&["--columns", "cost,largest"]), 3);
-    assert_eq!(heading(&["--columns", "all"]), 12);
+    assert_eq!(heading(&["--columns", "all"]), 16);
 }
 
 /// Every session of the fixtures under policies that write nothing of their own, and one that never fires.
@@ -565,4 +565,90 @@ fn a_summarizer_that_is_allowed_is_replayed() {
     let done = place.curtail(&["replay", "--allow-summarizer", "-p", policy, "chat.jsonl"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     assert!(place.list().contains(&String::from("ran")));
+}
+
+/// The same request is counted once, is paid for, and is not made again by a second replay.
+#[test]
+fn summaries_are_paid_for_once() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    place.write("prices.toml", PRICES.as_bytes());
+    let policy = "summarize -n 1 --summarizer-cmd 'sh -c \"echo x >> asked; cat > /dev/null; echo short\"'";
+    let run = || {
+        let fixed = ["replay", "chat.jsonl", "--allow-summarizer", "--price", "prices.toml", "--output-format", "json"];
+        let done = place.curtail(&[&fixed[..], &["-p", policy, "-p", "summarize -n 1"]].concat()).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        serde_json::from_slice::<Value>(&done.stdout).unwrap()
+    };
+    let report = run();
+    let asked = text(&place.read("asked"));
+    let figure = |policy: usize, name: &str| report["sessions"][0]["policies"][policy][name].as_f64().unwrap();
+    #[expect(clippy::cast_precision_loss, reason = "a few lines")]
+    let times = asked.lines().count() as f64;
+    assert!(times > 0.0);
+    assert_eq!((figure(1, "summary_requests"), figure(2, "summary_requests")), (times, 0.0));
+    assert!(figure(1, "summary_tokens") > 100.0, "{}", figure(1, "summary_tokens"));
+    // A token costs a dollar for a million.
+    let requests = report["sessions"][0]["policies"][1]["requests"].as_array().unwrap();
+    let of_requests: f64 = requests.iter().map(|request| request["cost"].as_f64().unwrap()).sum();
+    assert!((figure(1, "cost") - of_requests - figure(1, "summary_tokens") * 1e-6).abs() < 1e-12);
+    assert_eq!(run(), report);
+    assert_eq!(text(&place.read("asked")), asked, "the second replay asked again");
+}
+
+#[test]
+fn a_policy_that_fails_leaves_the_others() {
+    let system = said("system", &tokens('s', 50), 0);
+    let report = replay(&(system + &chat([0, 1, 2])), &["-p", "limit -t 20", "-p", "window -n 1000"]);
+    let policy = |nth: usize| &report["sessions"][0]["policies"][nth];
+    assert!(policy(1)["error"].as_str().unwrap().contains("20"), "{}", policy(1)["error"]);
+    assert_eq!(policy(2)["tokens_sent"], policy(0)["tokens_sent"]);
+    assert_eq!(report["total"]["policies"][1]["failed_sessions"], 1);
+    let place = Place::new();
+    place.write("chat.jsonl", (said("system", &tokens('s', 50), 0) + &chat([0, 1, 2])).as_bytes());
+    let done = place.curtail(&["replay", "chat.jsonl", "-p", "limit -t 20", "--price", "gpt-4o"]).output().unwrap();
+    let table = text(&done.stdout);
+    assert!(table.contains("not compared: limit -t 20 fails in 1 of 1 session: chat.jsonl: "), "{table}");
+    assert!(table.contains("limit -t 20            -"), "{table}");
+}
+
+/// A file is read, forgotten, and used: in a call, whose result shows its name again.
+#[test]
+fn what_is_lost_is_told_apart() {
+    let log = said("user", "Fix the parser, please.", 0)
+        + &call("c1", r#"{"path":"src/parser.rs"}"#)
+        + &result("c1", "fn parse_record() {}")
+        + &said("assistant", "I have seen it.", 0)
+        + &said("user", "Go on.", 0)
+        + &call("c2", r#"{"path":"src/parser.rs"}"#)
+        + &result("c2", "src/parser.rs: fn other() {}")
+        + &said("assistant", "Now parse_record in src/parser.rs.", 0);
+    let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
+    let policy = |nth: usize, figure: &str| report["sessions"][0]["policies"][nth][figure].clone();
+    let of = |nth| {
+        ["kept_references", "needed_references", "kept_in_calls", "needed_in_calls", "shown_again"]
+            .map(|figure| policy(nth, figure).as_u64().unwrap())
+    };
+    // Needed: src/parser.rs by the call, then parse_record and src/parser.rs by the last reply.
+    assert_eq!(of(0), [3, 3, 1, 1, 0]);
+    let [kept, needed, kept_in_calls, needed_in_calls, shown_again] = of(1);
+    assert_eq!((needed, needed_in_calls, kept_in_calls), (3, 1, 0));
+    assert!(kept < needed && shown_again >= 1, "{kept} {shown_again}");
+    // The first request is a person's alone; afterwards a window of one loses it only when another begins.
+    assert_eq!(policy(0, "probes")["instruction"], json!({"sent": 4, "of": 4}));
+}
+
+#[test]
+fn another_model_has_a_cache_of_its_own() {
+    let log = chat([0, 10, 20]);
+    let mut lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines[3]["model"] = json!("other");
+    let log: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    for cache in ["marked", "automatic"] {
+        let report = replay(&log, &["-p", "window -n 1000", "--cache", cache]);
+        assert_eq!(report["sessions"][0]["model_changed_before"], json!([2, 3]), "{cache}");
+        assert_eq!(figures(&report, 0, "cache_read")[1], 0, "{cache}");
+    }
+    let report = replay(&log, &["-p", "window -n 1000", "--cache", "marked"]);
+    assert_eq!(figures(&report, 0, "cache_read"), [0, 0, 100], "what the first model was sent is still in its cache");
 }

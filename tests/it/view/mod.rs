@@ -333,11 +333,11 @@ fn a_replay_is_a_page_without_script() {
     assert_eq!(page.matches("<th scope=\"row\">").count(), 8);
     for words in [
         "class=\"dot c0\"",
-        "References kept",
-        "Files read again",
+        "kept references",
+        "files read again",
         "What the columns mean",
         "limit -t 10 *",
-        "truth: ",
+        "accuracy: ",
         "cost: an estimate",
         "of the sweep, none costs less",
     ] {

@@ -44,6 +44,20 @@ pub struct Chain {
     pub splitting: Option<Splitting>,
 }
 
+impl Chain {
+    /// The same chain, with an observer of its summaries.
+    #[must_use]
+    pub fn observed_by(&self, observer: OnSummary) -> Self {
+        let stage = |stage: &Stage| Stage { level: stage.level.clone(), processor: Arc::clone(&stage.processor) };
+        Self {
+            stages: self.stages.iter().map(stage).collect(),
+            on_summary: Some(observer),
+            thinking: self.thinking,
+            splitting: self.splitting.clone(),
+        }
+    }
+}
+
 /// The result of a chain.
 #[derive(Debug)]
 pub struct Run<'a> {

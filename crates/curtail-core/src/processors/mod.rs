@@ -34,8 +34,8 @@ pub use message_range::MessageRange;
 pub use name_globs::NameGlobs;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
-    CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend, Reason,
-    Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
+    Asked, CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend,
+    Reason, Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
 pub use scaled_limit::ScaledLimit;

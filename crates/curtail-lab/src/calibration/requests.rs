@@ -26,6 +26,19 @@ pub struct Session {
     pub taken_back: HashMap<usize, usize>,
     /// The requests, in order.
     pub requests: Vec<Request>,
+    /// Replies that the agent's program wrote itself, because the provider answered with an error. They are no requests.
+    pub rejected: usize,
+}
+
+impl Session {
+    /// Whether another model answered the request with this index than the one before.
+    #[must_use]
+    pub fn changes_model(&self, nth: usize) -> bool {
+        let models = nth
+            .checked_sub(1)
+            .and_then(|before| self.requests[before].model.as_ref().zip(self.requests[nth].model.as_ref()));
+        models.is_some_and(|(before, own)| before != own)
+    }
 }
 
 /// One request to the provider.
@@ -206,6 +219,7 @@ impl<'d> Reader<'d> {
         if usage.is_some_and(|usage| usage.input == 0) {
             // The program wrote the message itself, for example as an error: nothing was sent.
             building.open = None;
+            building.session.rejected += 1;
             return;
         }
         let id = self.dialect.reply_id(item).map(|id| id.decode().into_owned());

@@ -2,6 +2,7 @@
 //!
 //! It reads transcripts and applies chains. It writes no transcript and sends nothing.
 
+mod accuracy;
 mod cache;
 mod calls;
 mod error;
@@ -12,14 +13,15 @@ mod outcomes;
 mod policies;
 mod prefixes;
 mod prices;
+mod probes;
 mod references;
 mod remembered;
 mod report;
 mod run;
 mod scores;
+mod summaries;
 mod thoughts;
 mod totals;
-mod truth;
 mod verdict;
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session, calibrate, percentile, sessions};
@@ -31,8 +33,8 @@ pub use prices::{ModelPrice, PriceError, Prices};
 pub use references::references;
 pub use remembered::Remembered;
 pub use report::{
-    CalibrationReport, Missing, NamedTotal, PolicyReport, PolicyTotal, Recorded, RequestReport, SessionReport,
-    TotalReport, Truth,
+    Accuracy, CalibrationReport, Missing, NamedTotal, PolicyReport, PolicyTotal, Probe, Probes, Recorded,
+    RequestReport, SessionReport, TotalReport,
 };
 pub use run::Replay;
 pub use verdict::{Group, Verdict};

@@ -1,6 +1,6 @@
 //! Hindsight: the references that each reply went on to use, and the calls that it repeated.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::calls::{Repeat, repeats};
 use super::history::History;
@@ -25,16 +25,32 @@ pub(super) struct Needed {
     pub(super) digest: u64,
     /// Its text.
     pub(super) text: String,
+    /// Whether the arguments of a call used it.
+    pub(super) in_call: bool,
+    /// Whether a result of the next requests shows it again.
+    pub(super) shown_again: bool,
 }
+
+/// Requests within which a result that shows a reference again makes up for its loss.
+const SOON: usize = 5;
 
 /// What each request of `session` needed. References that instructions contain, and those of the request's own user message,
 /// are not needed from the history.
 pub(super) fn needs(history: &History<'_>, session: &Session, preamble: &[Text<'_>]) -> Vec<Needs> {
     let instructions = instructions(history, preamble);
     let repeats = repeats(&history.messages, session);
-    let requests = session.requests.iter().zip(repeats);
+    let requests = session.requests.iter().zip(repeats).enumerate();
     requests
-        .map(|(request, repeats)| Needs { references: needed(history, session, request, &instructions), repeats })
+        .map(|(nth, (request, repeats))| {
+            let soon = session.requests.get(nth + SOON).map_or(history.messages.len(), |later| later.at);
+            let mut references = needed(history, session, request, &instructions);
+            for needed in &mut references {
+                let later = history.index.before(needed.digest, soon).iter().rev();
+                let mut after = later.take_while(|&&at| at > request.at);
+                needed.shown_again = after.any(|&at| history.messages[at].results().next().is_some());
+            }
+            Needs { references, repeats }
+        })
         .collect()
 }
 
@@ -53,18 +69,22 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
     let own = before.map_or(0, |at| at + 1);
     let is_own = |at: usize| history.messages[at].speaks_as(Role::User);
-    let (mut seen, mut needed) = (HashSet::default(), Vec::new());
+    let mut seen: HashMap<u64, Option<usize>> = HashMap::default();
+    let mut needed: Vec<Needed> = Vec::new();
     for &at in &request.reply {
-        references::each_in(&history.messages[at], &mut |reference| {
+        references::each_use(&history.messages[at], &mut |reference, in_call| {
             let digest = references::digest(reference);
-            if !seen.insert(digest) || instructions.contains(&digest) {
+            if let Some(known) = seen.get(&digest) {
+                known.iter().for_each(|&nth| needed[nth].in_call |= in_call);
                 return;
             }
             let positions = history.index.before(digest, request.at);
             let was_said = positions.iter().any(|&at| !session.summaries[at]);
             let is_repeated = positions.iter().rev().take_while(|&&at| at >= own).any(|&at| is_own(at));
-            if was_said && !is_repeated {
-                needed.push(Needed { digest, text: reference.to_owned() });
+            let is_needed = was_said && !is_repeated && !instructions.contains(&digest);
+            seen.insert(digest, is_needed.then_some(needed.len()));
+            if is_needed {
+                needed.push(Needed { digest, text: reference.to_owned(), in_call, shown_again: false });
             }
         });
     }

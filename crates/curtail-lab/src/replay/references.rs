@@ -149,11 +149,18 @@ pub(super) fn digest(reference: &str) -> u64 {
 
 /// Calls `each` with every reference of a message. Reasoning is not searched, because it is not sent again.
 pub(super) fn each_in(message: &Message<'_>, each: &mut impl FnMut(&str)) {
+    each_use(message, &mut |reference, _| each(reference));
+}
+
+/// As [`each_in`], with whether the arguments of a call contain the reference.
+pub(super) fn each_use(message: &Message<'_>, each: &mut impl FnMut(&str, bool)) {
     for part in &message.parts {
         match &part.content {
-            Content::Text(text) => each_in_text(text, each),
-            Content::ToolCall(call) => each_in_arguments(&call.arguments, each),
-            Content::ToolResult(result) => result.content.iter().for_each(|text| each_in_text(text, each)),
+            Content::Text(text) => each_in_text(text, &mut |reference| each(reference, false)),
+            Content::ToolCall(call) => each_in_arguments(&call.arguments, &mut |reference| each(reference, true)),
+            Content::ToolResult(result) => {
+                result.content.iter().for_each(|text| each_in_text(text, &mut |reference| each(reference, false)));
+            }
             Content::Reasoning(_) | Content::Media(_) | Content::Unknown(_) | Content::Other => {}
         }
     }

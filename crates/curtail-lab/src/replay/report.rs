@@ -22,12 +22,16 @@ pub struct SessionReport {
     /// The requests, from 1, before which the program dropped a part of the history although the log does not say so: the
     /// provider counted less than before.
     pub dropped_before: Vec<usize>,
+    /// The requests, from 1, that another model answered than the one before: its cache has nothing of the session yet.
+    pub model_changed_before: Vec<usize>,
+    /// Replies that the agent's program wrote itself because the provider answered with an error. They are no requests.
+    pub rejected: usize,
     /// How the provider's count follows from ours, by stretch between compactions; empty without figures in the log.
     pub calibration: Vec<CalibrationReport>,
     /// The policies, `as recorded` first.
     pub policies: Vec<PolicyReport>,
     /// How well `as recorded` predicts what the provider counted; `None` without enough figures in the log.
-    pub truth: Option<Truth>,
+    pub accuracy: Option<Accuracy>,
     /// How the session ended, if its record says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
@@ -71,6 +75,9 @@ pub struct PolicyReport {
     /// References that the model used and would not have been sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
+    /// Why the policy could not be applied; its sums end before that request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Sums over requests.
@@ -92,6 +99,14 @@ pub struct PolicyTotal {
     pub kept_references: usize,
     /// References that the model used and that were made earlier in the session.
     pub needed_references: usize,
+    /// References that the model used in the arguments of calls and that were sent.
+    pub kept_in_calls: usize,
+    /// References that the model used in the arguments of calls and that were made earlier in the session.
+    pub needed_in_calls: usize,
+    /// References that were not sent, and that a result of the next five requests showed again.
+    pub shown_again: usize,
+    /// What the model has to know at each request, and whether it was sent.
+    pub probes: Probes,
     /// Signed reasoning that was sent after a prefix that differs from the original one.
     pub thoughts_invalidated: usize,
     /// Recorded calls that repeat a call whose result was not sent.
@@ -100,6 +115,10 @@ pub struct PolicyTotal {
     pub files_read_again: usize,
     /// Tokens of the largest request.
     pub largest_request: u64,
+    /// Requests for summaries, each once; the cost includes them.
+    pub summary_requests: usize,
+    /// Tokens of those requests.
+    pub summary_tokens: u64,
     /// Breaks whose costs later requests saved before the next break or the end.
     pub breaks_paid_back: usize,
     /// The median number of requests after which the costs of a break are saved; `None` if no break ever is.
@@ -107,6 +126,28 @@ pub struct PolicyTotal {
     /// The number for every such break, to merge sessions.
     #[serde(skip)]
     pub pay_backs: Vec<u64>,
+}
+
+/// What a model has to know to go on, each as the number of requests at which it was sent, of those at which there was one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Probes {
+    /// The last message that a person wrote.
+    pub instruction: Probe,
+    /// The name of the file that was edited last.
+    pub edited_file: Probe,
+    /// The test that failed last and has not passed since.
+    pub failing_test: Probe,
+    /// The to-do list, while an item of it is open.
+    pub todos: Probe,
+}
+
+/// How often something was sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Probe {
+    /// Requests that sent it.
+    pub sent: usize,
+    /// Requests at which there was one.
+    pub of: usize,
 }
 
 /// One request under one policy.
@@ -139,6 +180,14 @@ pub struct RequestReport {
     pub kept_references: usize,
     /// References that the reply used and that were made earlier in the session.
     pub needed_references: usize,
+    /// References that the reply used in the arguments of calls and that were sent.
+    pub kept_in_calls: usize,
+    /// References that the reply used in the arguments of calls and that were made earlier in the session.
+    pub needed_in_calls: usize,
+    /// References that were not sent, and that a result of the next five requests showed again.
+    pub shown_again: usize,
+    /// What the model has to know at this request, and whether it was sent.
+    pub probes: Probes,
     /// Thoughts that became invalid with this request.
     pub thoughts_invalidated: usize,
     /// Calls of the reply that repeat a call whose result was not sent.
@@ -182,7 +231,7 @@ pub struct Missing {
 
 /// How well `as recorded` predicts the provider's figures, on requests that no calibration saw.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Truth {
+pub struct Accuracy {
     /// Requests that were judged.
     pub requests: usize,
     /// Median of the relative error of the input tokens of a request.
@@ -212,8 +261,8 @@ pub struct TotalReport {
     pub requests: usize,
     /// The policies, `as recorded` first; without their requests.
     pub policies: Vec<NamedTotal>,
-    /// The truth of all sessions that have figures.
-    pub truth: Option<Truth>,
+    /// The accuracy of all sessions that have figures.
+    pub accuracy: Option<Accuracy>,
     /// Sessions whose tokens and cost are left out, because their error is too large.
     pub inaccurate_sessions: usize,
 }
@@ -226,6 +275,8 @@ pub struct NamedTotal {
     /// The sums.
     #[serde(flatten)]
     pub total: PolicyTotal,
+    /// Sessions to which the policy could not be applied; its sums are not comparable then.
+    pub failed_sessions: usize,
     /// Whether no other policy costs less and keeps at least as many references; only with a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pareto: Option<bool>,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::accuracy::{Judged, judge};
 use super::cache::CacheRules;
 use super::error::ReplayError;
 use super::history::History;
@@ -10,9 +11,10 @@ use super::outcomes::outcome;
 use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Runs;
 use super::prices::{ModelPrice, Prices};
+use super::probes::{Known, known};
 use super::report::{CalibrationReport, PolicyReport, SessionReport};
 use super::scores::{Scored, Scores};
-use super::truth::{Judged, judge};
+use super::summaries::{Summaries, observed};
 use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
@@ -85,6 +87,8 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) session: &'s Session,
     pub(super) history: &'s History<'a>,
     pub(super) needs: &'s [Needs],
+    /// What the model has to know at each request.
+    pub(super) known: &'s [Known],
     /// How each request is calibrated.
     pub(super) calibrated: &'s [Calibrated],
     pub(super) rules: &'s CacheRules,
@@ -99,7 +103,7 @@ impl Replay {
     /// Replays the conversations of `transcript` that have a request. `name` names it in the report.
     ///
     /// # Errors
-    /// The error of a policy that cannot decide.
+    /// [`ReplayError`] if the cache rules are not known.
     pub fn transcript(
         &self,
         name: &str,
@@ -120,6 +124,7 @@ impl Replay {
     ) -> Result<SessionReport, ReplayError> {
         let history = History::new(dialect, transcript, session, &self.counting, self.live);
         let needs = needs(&history, session, &transcript.layout.preamble);
+        let known = known(&history, session);
         let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
         let calibrated = calibrate(&observed);
         let rules_name = self.rules(dialect, session);
@@ -130,6 +135,7 @@ impl Replay {
             session,
             history: &history,
             needs: &needs,
+            known: &known,
             calibrated: &calibrated,
             rules,
             prices: self.prices_of(session),
@@ -140,7 +146,7 @@ impl Replay {
         let mut policies = Vec::with_capacity(self.policies.len());
         let mut held = Vec::new();
         for policy in &self.policies {
-            let scored = self.policy(policy, &scene, transcript, largest)?;
+            let scored = self.policy(policy, &scene, transcript, largest);
             held.extend(scored.held);
             policies.push(scored.report);
         }
@@ -149,13 +155,8 @@ impl Replay {
         Ok(report(named, &scene, policies, &held))
     }
 
-    fn policy(
-        &self,
-        policy: &Policy,
-        scene: &Scene<'_, '_>,
-        transcript: &Transcript<'_>,
-        largest: u64,
-    ) -> Result<Scored, ReplayError> {
+    /// Measures a policy. What it cannot decide is its own failure: the others are measured all the same.
+    fn policy(&self, policy: &Policy, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Scored {
         let mut scores = Scores::new(scene, policy);
         let scaled;
         let chain: &Chain = match &policy.chain {
@@ -165,23 +166,29 @@ impl Replay {
                     request.sent.iter().cloned().for_each(|run| runs.push(run));
                     scores.request(runs.into());
                 }
-                return Ok(scores.finish());
+                return scores.finish(Summaries::default());
             }
             PolicyChain::Fixed(chain) => chain,
-            PolicyChain::Scaled(make) => {
-                scaled = make(largest).map_err(|source| ReplayError::Chain { policy: policy.name.clone(), source })?;
-                &scaled
-            }
+            PolicyChain::Scaled(make) => match make(largest) {
+                Ok(chain) => {
+                    scaled = chain;
+                    &scaled
+                }
+                Err(error) => return scores.fail(error.to_string()),
+            },
         };
+        let (watched, summaries) = observed(chain);
+        let chain = watched.as_ref().unwrap_or(chain);
         let place = (scene.session, scene.history);
         let layout = &transcript.layout;
         let mut projection = Projection::new(chain, (self.apply, self.live), place, layout, &self.counting);
         for request in &scene.session.requests {
-            let difference = projection.difference(request, scores.sent());
-            let failed = |source| ReplayError::Policy { policy: policy.name.clone(), source };
-            scores.request(difference.map_err(failed)?);
+            match projection.difference(request, scores.sent()) {
+                Ok(difference) => scores.request(difference),
+                Err(error) => return scores.fail(error.to_string()),
+            }
         }
-        Ok(scores.finish())
+        scores.finish(summaries.sum())
     }
 
     /// The name of the cache rules of `session`.
@@ -246,7 +253,7 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
     let session = scene.session;
     let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
     let requests = &session.requests;
-    let truth = judge(held);
+    let accuracy = judge(held);
     let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
     SessionReport {
         name: format!("{}{side}", named.name),
@@ -256,13 +263,18 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
         times: requests.iter().all(|request| request.seconds.is_some()),
         requests: requests.len(),
         compacted_before: compacted.map(|nth| nth + 1).collect(),
+        model_changed_before: (0..requests.len())
+            .filter(|&nth| session.changes_model(nth))
+            .map(|nth| nth + 1)
+            .collect(),
+        rejected: session.rejected,
         dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
         calibration: calibrations(scene),
         policies,
         outcome: named.outcome,
         largest_counted: named.largest,
-        inaccurate: truth.as_ref().is_some_and(|truth| truth.median_error > MOST_ERROR),
-        truth,
+        inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MOST_ERROR),
+        accuracy,
     }
 }
 

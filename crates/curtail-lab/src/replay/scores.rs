@@ -1,12 +1,16 @@
 //! Measures what a policy sends, request by request.
 
-use super::cache::{CacheUse, Marked};
+use foldhash::HashMap;
+
+use super::accuracy::Judged;
+use super::cache::{CacheRules, CacheUse, Marked};
 use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
-use super::report::{Missing, PolicyReport, PolicyTotal, Recorded, RequestReport};
+use super::probes::Known;
+use super::report::{Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
 use super::run::Scene;
+use super::summaries::Summaries;
 use super::thoughts::Thoughts;
-use super::truth::Judged;
 use crate::calibration::Calibration;
 
 /// The result of a policy.
@@ -25,8 +29,8 @@ pub(super) struct Scores<'s, 'a> {
     /// What the request before sent, as the provider counts it.
     before: Option<u64>,
     sent: Sent,
-    /// The prefixes that the client marked for the cache.
-    marked: Marked,
+    /// The prefixes that the client marked for the cache, of each model.
+    marked: HashMap<Option<&'s str>, Marked>,
     thoughts: Thoughts,
     /// For each position that the request before did not send, the number of the last one that did; 0 for none.
     last_sent: Vec<usize>,
@@ -58,7 +62,7 @@ impl<'s, 'a> Scores<'s, 'a> {
             held: Vec::new(),
             before: None,
             sent: Sent::new(scene.history.outside),
-            marked: Marked::default(),
+            marked: HashMap::default(),
             thoughts: Thoughts::new(scene.history, scene.signatures),
             last_sent: vec![0; scene.history.messages.len()],
             breaks: Vec::new(),
@@ -165,7 +169,8 @@ impl<'s, 'a> Scores<'s, 'a> {
         let (scene, minimum) = (self.scene, self.minimum(nth));
         let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
         if !rules.breakpoints {
-            let found = if rules.lives(self.seconds(nth)) { shared.tokens } else { 0 };
+            let is_cached = rules.lives(self.seconds(nth)) && !scene.session.changes_model(nth);
+            let found = if is_cached { shared.tokens } else { 0 };
             return rules.bill(tokens, found, minimum);
         }
         let (sent, history) = (&self.sent, scene.history);
@@ -173,12 +178,13 @@ impl<'s, 'a> Scores<'s, 'a> {
         let instructing = sent.link(instructions, history);
         let count = if self.drops(nth) { instructions } else { sent.count() };
         let links = (0..=count).rev().map(|count| sent.link(count, history));
-        let found = self.marked.find_cached(rules, links, instructing, now);
+        let marked = self.marked.entry(scene.session.requests[nth].model.as_deref()).or_default();
+        let found = marked.find_cached(rules, links, instructing, now);
         let billed = rules.bill(tokens, found, minimum);
         let instructed = calibration.apply(instructing.tokens, instructions);
         for (link, tokens) in [(instructing, instructed), (sent.end(history), tokens)] {
             if tokens >= minimum {
-                self.marked.write(link, tokens, now);
+                marked.write(link, tokens, now);
             }
         }
         billed
@@ -193,14 +199,19 @@ impl<'s, 'a> Scores<'s, 'a> {
     fn hindsight(&mut self, nth: usize, report: &mut RequestReport) {
         let (scene, number) = (self.scene, nth + 1);
         let needs = &scene.needs[nth];
+        report.probes = self.probe(&scene.known[nth], scene.session.requests[nth].at);
         report.needed_references = needs.references.len();
         for needed in &needs.references {
             let positions = scene.history.index.before(needed.digest, scene.session.requests[nth].at);
-            if self.sent.sends_any(positions) || self.sent.writes(needed.digest) {
-                report.kept_references += 1;
-            } else if let Some(&at) =
-                positions.iter().rfind(|&&at| !scene.session.summaries[at]).filter(|_| scene.missing)
-            {
+            let is_kept = self.names(needed.digest, scene.session.requests[nth].at);
+            report.kept_references += usize::from(is_kept);
+            report.needed_in_calls += usize::from(needed.in_call);
+            report.kept_in_calls += usize::from(needed.in_call && is_kept);
+            report.shown_again += usize::from(!is_kept && needed.shown_again);
+            if is_kept {
+                continue;
+            }
+            if let Some(&at) = positions.iter().rfind(|&&at| !scene.session.summaries[at]).filter(|_| scene.missing) {
                 self.report.missing.push(Missing {
                     reference: needed.text.clone(),
                     request: number,
@@ -213,6 +224,29 @@ impl<'s, 'a> Scores<'s, 'a> {
         for repeat in needs.repeats.iter().filter(|repeat| !self.sent.sends(repeat.result)) {
             report.repeated_calls += usize::from(repeat.same_call);
             report.files_read_again += usize::from(repeat.is_read);
+        }
+    }
+
+    /// Whether what is sent contains the reference with this digest, from a message before `end` or in one that a policy wrote.
+    fn names(&self, reference: u64, end: usize) -> bool {
+        self.sent.sends_any(self.scene.history.index.before(reference, end)) || self.sent.writes(reference)
+    }
+
+    /// Which of the things that the model has to know before `end` are sent.
+    fn probe(&self, known: &Known, end: usize) -> Probes {
+        let said = |position: Option<usize>| Probe {
+            sent: usize::from(position.is_some_and(|at| self.sent.sends(at))),
+            of: usize::from(position.is_some()),
+        };
+        let named = |name: Option<u64>| Probe {
+            sent: usize::from(name.is_some_and(|name| self.names(name, end))),
+            of: usize::from(name.is_some()),
+        };
+        Probes {
+            instruction: said(known.instruction),
+            edited_file: named(known.edited_file),
+            failing_test: named(known.failing_test),
+            todos: said(known.todos),
         }
     }
 
@@ -250,6 +284,17 @@ impl<'s, 'a> Scores<'s, 'a> {
         after
     }
 
+    /// Adds what summaries cost: each request for one is new to the cache.
+    fn pay(&mut self, summaries: Summaries) {
+        let total = &mut self.report.total;
+        (total.summary_requests, total.summary_tokens) = (summaries.requests, summaries.tokens);
+        let price = self.scene.prices.iter().flatten().next();
+        let sent = CacheUse { uncached: summaries.tokens, ..CacheUse::default() };
+        if summaries.requests > 0 {
+            total.cost = total.cost.zip(price).map(|(cost, price)| cost + price.cost(&CacheRules::none(), sent));
+        }
+    }
+
     fn judge(&mut self, nth: usize, report: &RequestReport) {
         if let Some(recorded) = report.recorded.filter(|_| self.scene.calibrated[nth].held) {
             self.held.push(Judged {
@@ -261,9 +306,16 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
     }
 
-    /// The report, with its sums.
-    pub(super) fn finish(mut self) -> Scored {
+    /// The report of a policy that cannot be applied.
+    pub(super) fn fail(mut self, error: String) -> Scored {
+        self.report.error = Some(error);
+        self.finish(Summaries::default())
+    }
+
+    /// The report, with its sums and what was paid for `summaries`.
+    pub(super) fn finish(mut self, summaries: Summaries) -> Scored {
         self.report.total = PolicyTotal::sum_up(&self.report.requests);
+        self.pay(summaries);
         let ends = self.breaks.iter().skip(1).map(|next| next.number).chain([self.report.requests.len() + 1]);
         let paid = self
             .breaks

@@ -1,6 +1,8 @@
 //! Sums of figures over requests and sessions, and the best policies of a sweep.
 
-use super::report::{NamedTotal, PolicyTotal, RequestReport, SessionReport, TotalReport, Truth};
+use super::report::{
+    Accuracy, NamedTotal, PolicyReport, PolicyTotal, Probe, Probes, RequestReport, SessionReport, TotalReport,
+};
 use crate::calibration::percentile;
 
 impl PolicyTotal {
@@ -15,14 +17,26 @@ impl PolicyTotal {
             total.uncached += request.uncached;
             total.cost = total.cost.zip(request.cost).map(|(sum, own)| sum + own);
             total.prefix_breaks += usize::from(request.prefix_break);
-            total.kept_references += request.kept_references;
-            total.needed_references += request.needed_references;
-            total.thoughts_invalidated += request.thoughts_invalidated;
-            total.repeated_calls += request.repeated_calls;
-            total.files_read_again += request.files_read_again;
+            total.add_losses(&Self::lost_by(request));
             total.largest_request = total.largest_request.max(request.tokens_sent);
         }
         total
+    }
+
+    /// What one request lost.
+    fn lost_by(request: &RequestReport) -> Self {
+        Self {
+            kept_references: request.kept_references,
+            needed_references: request.needed_references,
+            kept_in_calls: request.kept_in_calls,
+            needed_in_calls: request.needed_in_calls,
+            shown_again: request.shown_again,
+            probes: request.probes,
+            thoughts_invalidated: request.thoughts_invalidated,
+            repeated_calls: request.repeated_calls,
+            files_read_again: request.files_read_again,
+            ..Self::default()
+        }
     }
 
     /// Adds the sums of another session.
@@ -34,16 +48,22 @@ impl PolicyTotal {
         self.cost = self.cost.zip(other.cost).map(|(sum, own)| sum + own);
         self.prefix_breaks += other.prefix_breaks;
         self.largest_request = self.largest_request.max(other.largest_request);
+        self.summary_requests += other.summary_requests;
+        self.summary_tokens += other.summary_tokens;
         self.add_losses(other);
         self.breaks_paid_back += other.breaks_paid_back;
         self.pay_backs.extend_from_slice(&other.pay_backs);
         self.set_median();
     }
 
-    /// Adds what another session lost, without its tokens.
+    /// Adds what another session or a request lost, without its tokens.
     fn add_losses(&mut self, other: &Self) {
         self.kept_references += other.kept_references;
         self.needed_references += other.needed_references;
+        self.kept_in_calls += other.kept_in_calls;
+        self.needed_in_calls += other.needed_in_calls;
+        self.shown_again += other.shown_again;
+        self.probes.add(&other.probes);
         self.thoughts_invalidated += other.thoughts_invalidated;
         self.repeated_calls += other.repeated_calls;
         self.files_read_again += other.files_read_again;
@@ -57,9 +77,14 @@ impl PolicyTotal {
 
     /// The share of the needed references that were sent; 1 if none was needed.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "references are far fewer than 2^52")]
     pub fn kept_share(&self) -> f64 {
-        if self.needed_references == 0 { 1.0 } else { self.kept_references as f64 / self.needed_references as f64 }
+        share(self.kept_references, self.needed_references)
+    }
+
+    /// The same of the references that the arguments of calls used.
+    #[must_use]
+    pub fn kept_in_calls_share(&self) -> f64 {
+        share(self.kept_in_calls, self.needed_in_calls)
     }
 
     /// The share of what was sent that was read from the cache; 0 if nothing was sent.
@@ -70,6 +95,31 @@ impl PolicyTotal {
     }
 }
 
+impl Probes {
+    /// Every kind of probe.
+    const fn each(&mut self) -> [&mut Probe; 4] {
+        [&mut self.instruction, &mut self.edited_file, &mut self.failing_test, &mut self.todos]
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (own, other) in self.each().into_iter().zip({ *other }.each()) {
+            (own.sent, own.of) = (own.sent + other.sent, own.of + other.of);
+        }
+    }
+
+    /// The share of all probes that was sent; 1 without any.
+    #[must_use]
+    pub fn sent_share(mut self) -> f64 {
+        let (sent, of) = self.each().iter().fold((0, 0), |sum, probe| (sum.0 + probe.sent, sum.1 + probe.of));
+        share(sent, of)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "references are far fewer than 2^52")]
+fn share(kept: usize, needed: usize) -> f64 {
+    if needed == 0 { 1.0 } else { kept as f64 / needed as f64 }
+}
+
 impl TotalReport {
     /// Adds a session: of an inaccurate one, only what its policies lose, unless `keep_inaccurate`.
     pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
@@ -78,23 +128,25 @@ impl TotalReport {
         self.sessions += 1;
         self.requests += session.requests;
         if self.policies.is_empty() {
-            let named = |name: &String| NamedTotal {
-                name: name.clone(),
+            let named = |policy: &PolicyReport| NamedTotal {
+                name: policy.name.clone(),
                 total: PolicyTotal { cost: Some(0.0), ..PolicyTotal::default() },
+                failed_sessions: 0,
                 pareto: None,
             };
-            self.policies = session.policies.iter().map(|policy| named(&policy.name)).collect();
+            self.policies = session.policies.iter().map(named).collect();
         }
         for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
+            total.failed_sessions += usize::from(policy.error.is_some());
             match is_counted {
                 true => total.total.add(&policy.total),
                 false => total.total.add_losses(&policy.total),
             }
         }
-        if let Some(truth) = session.truth.as_ref().filter(|_| is_counted) {
-            match &mut self.truth {
-                Some(total) => total.add(truth),
-                none => *none = Some(truth.clone()),
+        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| is_counted) {
+            match &mut self.accuracy {
+                Some(total) => total.add(accuracy),
+                none => *none = Some(accuracy.clone()),
             }
         }
     }
@@ -108,7 +160,9 @@ impl TotalReport {
             .policies
             .iter()
             .enumerate()
-            .map(|(nth, policy)| among(nth).then(|| (cost(&policy.total), policy.total.kept_share())))
+            .map(|(nth, policy)| {
+                (among(nth) && policy.failed_sessions == 0).then(|| (cost(&policy.total), policy.total.kept_share()))
+            })
             .collect();
         for (policy, own) in self.policies.iter_mut().zip(&figures) {
             policy.pareto = own.map(|own| {
@@ -120,8 +174,8 @@ impl TotalReport {
     }
 }
 
-impl Truth {
-    /// Adds the truth of another session.
+impl Accuracy {
+    /// Adds the accuracy of another session.
     fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.errors.extend_from_slice(&other.errors);

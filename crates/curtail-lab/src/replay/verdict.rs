@@ -60,13 +60,14 @@ impl Group {
         group.largest_counted = group.largest_counted.max(session.largest_counted);
     }
 
-    /// Decides which policy is the cheapest of those that keep the share `keep` of the references.
+    /// Decides which policy is the cheapest of those that keep the share `keep` of the references, and of those that calls used.
     pub fn decide(&mut self, keep: f64) {
         let Some((recorded, others)) = self.total.policies.split_first() else { return };
         let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
         let price = |total: &PolicyTotal| price(total, by_cost);
         let whole = price(&recorded.total);
-        let enough = (1..).zip(others).filter(|(_, policy)| policy.total.kept_share() >= keep);
+        let keeps = |total: &PolicyTotal| total.kept_share() >= keep && total.kept_in_calls_share() >= keep;
+        let enough = (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0 && keeps(&policy.total));
         let best: Option<(usize, &NamedTotal)> =
             enough.min_by(|one, two| price(&one.1.total).total_cmp(&price(&two.1.total)));
         let saved = best.filter(|_| whole > 0.0).map_or(0.0, |(_, policy)| 1.0 - price(&policy.total) / whole);

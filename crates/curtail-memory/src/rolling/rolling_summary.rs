@@ -11,7 +11,8 @@ use super::summary_block::{find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
-use curtail_core::processors::{DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
+use curtail_core::digest::fnv1a_64;
+use curtail_core::processors::{Asked, DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
 use curtail_core::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
@@ -250,7 +251,11 @@ impl RollingSummary {
         let budget = Budget { tokens: input.tokens, count: &count };
         let made = self.summarizer.summarize(&input.utterances, &budget)?;
         if let Some(observer) = on_summary {
-            observer.call();
+            let asked = self.summarizer.request(&input.utterances, &budget);
+            observer.call(asked.map(|request| Asked {
+                digest: fnv1a_64(request.to.bytes().chain(request.body.bytes())),
+                tokens: self.tokenizer.count(&request.body),
+            }));
         }
         Ok(input.summary(made, &Budget { tokens: self.tokens, count: &count }))
     }

@@ -18,7 +18,7 @@ pub use cascade::DropSet;
 pub use counting::{Counting, Overhead};
 pub(crate) use known_faults::KnownFaults;
 pub use placing::{add_changes, place_blocks};
-pub use plan::{Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
+pub use plan::{Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
 pub(in crate::processors) use rendering::Rendering;
 pub(in crate::processors) use search::newest_fitting;
 pub use shorten::CapKeep;

@@ -48,18 +48,27 @@ impl<'v, 'a> View<'v, 'a> {
 /// An observer that is called after each summary, for example to advance a progress bar. It may be called from several
 /// threads at once.
 #[derive(Clone)]
-pub struct OnSummary(Arc<dyn Fn() + Send + Sync>);
+pub struct OnSummary(Arc<dyn Fn(Option<Asked>) + Send + Sync>);
+
+/// What left the process to make a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Digest of the request.
+    pub digest: u64,
+    /// Its tokens.
+    pub tokens: usize,
+}
 
 impl OnSummary {
-    /// Wraps a function.
+    /// Wraps a function, which learns what was sent; `None` if nothing left the process.
     #[must_use]
-    pub fn new(observer: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn new(observer: impl Fn(Option<Asked>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(observer))
     }
 
     /// Reports one summary.
-    pub fn call(&self) {
-        (self.0)();
+    pub fn call(&self, asked: Option<Asked>) {
+        (self.0)(asked);
     }
 }
 
