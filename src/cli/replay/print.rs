@@ -142,17 +142,16 @@ impl<'r> Printer<'r> {
             |(word, tokens): (String, u64)| format!("{word} is {}", thousands(hidden + calibration.apply(tokens, 0)));
         let mut budgets: Vec<String> = self.replay.policies.iter().flat_map(budgets).map(as_counted).collect();
         budgets.dedup();
-        let (examples, hidden) = (budgets.join(", "), thousands(hidden));
-        let counted = match budgets.is_empty() {
-            true => format!(
-                "1,000 of its tokens are {} of the provider's, and every request has {hidden} more that the log does not contain",
-                thousands(calibration.apply(1000, 0))
-            ),
-            false => format!(
-                "as the provider counts, {examples}, with the {hidden} of every request that the log does not contain"
-            ),
+        let outside = match hidden {
+            0 => String::new(),
+            hidden => format!(", with the {} of every request that the log does not contain", thousands(hidden)),
         };
-        Some(format!("budgets: policies count with {}; {counted} (medians)\n", self.replay.counting.tokenizer.name()))
+        let examples = match budgets.is_empty() {
+            true => format!("1,000 of its tokens are {}", thousands(hidden + calibration.apply(1000, 0))),
+            false => budgets.join(", "),
+        };
+        let name = self.replay.counting.tokenizer.name();
+        Some(format!("budgets: policies count with {name}; as the provider counts, {examples}{outside} (medians)\n"))
     }
 
     /// The policies that could not be applied to every session.

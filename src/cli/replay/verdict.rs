@@ -4,7 +4,7 @@ use super::columns::percent;
 use super::policies::to_paste;
 use crate::view::counted;
 use curtail_core::visible::one_line;
-use curtail_lab::replay::{Group, PolicyTotal, Replay};
+use curtail_lab::replay::{Group, NamedTotal, PolicyTotal, Replay, Verdict};
 
 /// A line for each group, and one with the command where a policy is worth it.
 pub(super) fn lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
@@ -39,7 +39,8 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
         return (String::from("its tokens are not accurate enough to compare costs"), None);
     }
     let Some(number) = verdict.number else {
-        return (String::from("none of these is worth it: none keeps that many"), None);
+        let line = format!("none of these is worth it: none keeps that many{}", cheaper(verdict, policies));
+        return (line, None);
     };
     let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });
     if !verdict.worth_it {
@@ -48,11 +49,26 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
             saved if saved < -0.0005 => format!("costs {} more", percent(-saved)),
             _ => String::from("saves nothing"),
         };
-        return (format!("none of these is worth it: the cheapest of them, {}, {instead}", one_line(name)), None);
+        let cheaper = cheaper(verdict, policies);
+        let line = format!("none of these is worth it: the cheapest of them, {}, {instead}{cheaper}", one_line(name));
+        return (line, None);
     }
     let losses = losses(&policies[number].total);
     let line = format!("{} saves {} {unit}{losses}", one_line(name), percent(verdict.saved));
     (line, replay.policies.get(number).map(|policy| to_paste(policy, group.largest_counted)))
+}
+
+/// The policy that saves most where none is worth it: what it saves, and what it keeps.
+fn cheaper(verdict: &Verdict, policies: &[NamedTotal]) -> String {
+    let Some(policy) = verdict.cheaper.and_then(|number| policies.get(number)) else { return String::new() };
+    let unit = if verdict.by_cost { "of the cost" } else { "of the tokens" };
+    format!(
+        "; {} saves {} {unit} and keeps {} of the references, {} in calls",
+        one_line(&policy.name),
+        percent(verdict.cheaper_saved),
+        percent(policy.total.kept_share()),
+        percent(policy.total.kept_in_calls_share()),
+    )
 }
 
 /// What a policy loses.

@@ -39,6 +39,10 @@ pub struct Verdict {
     pub saved: f64,
     /// The share of the needed references that it keeps.
     pub kept: f64,
+    /// Where no policy is worth it: the number of the cheapest that keeps fewer references, if it saves 1 % or more.
+    pub cheaper: Option<usize>,
+    /// The share that this one saves.
+    pub cheaper_saved: f64,
 }
 
 impl Group {
@@ -66,18 +70,24 @@ impl Group {
         let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
         let price = |total: &PolicyTotal| price(total, by_cost);
         let whole = price(&recorded.total);
-        let keeps = |total: &PolicyTotal| total.kept_share() >= keep && total.kept_in_calls_share() >= keep;
-        let enough = (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0 && keeps(&policy.total));
-        let best: Option<(usize, &NamedTotal)> =
-            enough.min_by(|one, two| price(&one.1.total).total_cmp(&price(&two.1.total)));
-        let saved = best.filter(|_| whole > 0.0).map_or(0.0, |(_, policy)| 1.0 - price(&policy.total) / whole);
+        let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(&policy.total) / whole } else { 0.0 };
+        let cheapest = |enough: &dyn Fn(&PolicyTotal) -> bool| -> Option<(usize, &NamedTotal)> {
+            let comparable =
+                (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0 && enough(&policy.total));
+            comparable.min_by(|one, two| price(&one.1.total).total_cmp(&price(&two.1.total)))
+        };
+        let best = cheapest(&|total| total.kept_share() >= keep && total.kept_in_calls_share() >= keep);
+        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= WORTH);
+        let cheaper = cheapest(&|_| true).filter(|(_, policy)| !worth_it && saved(policy) >= WORTH);
         self.verdict = Some(Verdict {
             number: best.map(|(number, _)| number),
             policy: best.map(|(_, policy)| policy.name.clone()),
-            worth_it: best.is_some() && saved >= WORTH,
+            worth_it,
             by_cost,
-            saved,
+            saved: best.map_or(0.0, |(_, policy)| saved(policy)),
             kept: best.map_or(0.0, |(_, policy)| policy.total.kept_share()),
+            cheaper: cheaper.map(|(number, _)| number),
+            cheaper_saved: cheaper.map_or(0.0, |(_, policy)| saved(policy)),
         });
     }
 }
