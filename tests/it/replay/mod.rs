@@ -649,6 +649,12 @@ fn another_model_has_a_cache_of_its_own() {
         assert_eq!(report["sessions"][0]["model_changed_before"], json!([2, 3]), "{cache}");
         assert_eq!(figures(&report, 0, "cache_read")[1], 0, "{cache}");
     }
+    // Where the provider read from its cache, the other name is no other model.
+    let read =
+        json!({"usage": {"prompt_tokens": 210, "prompt_tokens_details": {"cached_tokens": 100}}, "model": "other"});
+    lines[3]["extra"] = json!({"response": {"object": "chat.completion"}});
+    lines[3]["extra"]["response"].as_object_mut().unwrap().extend(read.as_object().unwrap().clone());
+    let log: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     let report = replay(&log, &["-p", "window -n 1000", "--cache", "marked"]);
-    assert_eq!(figures(&report, 0, "cache_read"), [0, 0, 100], "what the first model was sent is still in its cache");
+    assert_eq!(report["sessions"][0]["model_changed_before"], json!([3]));
 }

@@ -31,13 +31,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether another model answered the request with this index than the one before.
+    /// Whether another model answered the request with this index than the one before. Not where the provider read something
+    /// from its cache: then it is the same model under another name, or one that answered before.
     #[must_use]
     pub fn changes_model(&self, nth: usize) -> bool {
-        let models = nth
-            .checked_sub(1)
-            .and_then(|before| self.requests[before].model.as_ref().zip(self.requests[nth].model.as_ref()));
-        models.is_some_and(|(before, own)| before != own)
+        let own = &self.requests[nth];
+        let before = nth.checked_sub(1).and_then(|before| self.requests[before].model.as_ref());
+        let is_other = before.zip(own.model.as_ref()).is_some_and(|(before, own)| before != own);
+        is_other && own.usage.is_none_or(|usage| usage.cache_read == 0)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Measures what a policy sends, request by request.
 
-use foldhash::HashMap;
-
 use super::accuracy::Judged;
 use super::cache::{CacheRules, CacheUse, Marked};
 use super::policies::{Policy, PolicyChain};
@@ -29,8 +27,8 @@ pub(super) struct Scores<'s, 'a> {
     /// What the request before sent, as the provider counts it.
     before: Option<u64>,
     sent: Sent,
-    /// The prefixes that the client marked for the cache, of each model.
-    marked: HashMap<Option<&'s str>, Marked>,
+    /// The prefixes that the client marked for the cache of the model that answers.
+    marked: Marked,
     thoughts: Thoughts,
     /// For each position that the request before did not send, the number of the last one that did; 0 for none.
     last_sent: Vec<usize>,
@@ -62,7 +60,7 @@ impl<'s, 'a> Scores<'s, 'a> {
             held: Vec::new(),
             before: None,
             sent: Sent::new(scene.history.outside),
-            marked: HashMap::default(),
+            marked: Marked::default(),
             thoughts: Thoughts::new(scene.history, scene.signatures),
             last_sent: vec![0; scene.history.messages.len()],
             breaks: Vec::new(),
@@ -178,13 +176,15 @@ impl<'s, 'a> Scores<'s, 'a> {
         let instructing = sent.link(instructions, history);
         let count = if self.drops(nth) { instructions } else { sent.count() };
         let links = (0..=count).rev().map(|count| sent.link(count, history));
-        let marked = self.marked.entry(scene.session.requests[nth].model.as_deref()).or_default();
-        let found = marked.find_cached(rules, links, instructing, now);
+        if scene.session.changes_model(nth) {
+            self.marked = Marked::default();
+        }
+        let found = self.marked.find_cached(rules, links, instructing, now);
         let billed = rules.bill(tokens, found, minimum);
         let instructed = calibration.apply(instructing.tokens, instructions);
         for (link, tokens) in [(instructing, instructed), (sent.end(history), tokens)] {
             if tokens >= minimum {
-                marked.write(link, tokens, now);
+                self.marked.write(link, tokens, now);
             }
         }
         billed
