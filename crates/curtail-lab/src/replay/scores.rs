@@ -4,7 +4,7 @@ use super::accuracy::Judged;
 use super::cache::{CacheRules, CacheUse, Marked};
 use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
-use super::probes::Known;
+use super::probes::{Known, Said};
 use super::report::{Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
 use super::run::Scene;
 use super::summaries::Summaries;
@@ -234,9 +234,10 @@ impl<'s, 'a> Scores<'s, 'a> {
 
     /// Which of the things that the model has to know before `end` are sent.
     fn probe(&self, known: &Known, end: usize) -> Probes {
-        let said = |position: Option<usize>| Probe {
-            sent: usize::from(position.is_some_and(|at| self.sent.sends(at))),
-            of: usize::from(position.is_some()),
+        let is_said = |said: Said| self.sent.sends(said.at) || said.name.is_some_and(|name| self.sent.writes(name));
+        let said = |said: Option<Said>| Probe {
+            sent: usize::from(said.is_some_and(is_said)),
+            of: usize::from(said.is_some()),
         };
         let named = |name: Option<u64>| Probe {
             sent: usize::from(name.is_some_and(|name| self.names(name, end))),
