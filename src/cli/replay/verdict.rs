@@ -6,6 +6,9 @@ use crate::view::counted;
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{Group, NamedTotal, PolicyTotal, Replay, Verdict};
 
+/// So many references show what a policy loses.
+const FEW: usize = 20;
+
 /// A line for each group, and one with the command where a policy is worth it.
 pub(super) fn lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
     if groups.is_empty() || replay.policies.len() < 2 {
@@ -39,7 +42,7 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
         return (String::from("its tokens are not accurate enough to compare costs"), None);
     }
     let Some(number) = verdict.number else {
-        let line = format!("none of these is worth it: none keeps that many{}", cheaper(verdict, policies));
+        let line = format!("none of these is worth it: none keeps that many{}", next(verdict, policies));
         return (line, None);
     };
     let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });
@@ -49,8 +52,8 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
             saved if saved < -0.0005 => format!("costs {} more", percent(-saved)),
             _ => String::from("saves nothing"),
         };
-        let cheaper = cheaper(verdict, policies);
-        let line = format!("none of these is worth it: the cheapest of them, {}, {instead}{cheaper}", one_line(name));
+        let next = next(verdict, policies);
+        let line = format!("none of these is worth it: the cheapest of them, {}, {instead}{next}", one_line(name));
         return (line, None);
     }
     let losses = losses(&policies[number].total);
@@ -58,14 +61,14 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
     (line, replay.policies.get(number).map(|policy| to_paste(policy, group.largest_counted)))
 }
 
-/// The policy that saves most where none is worth it: what it saves, and what it keeps.
-fn cheaper(verdict: &Verdict, policies: &[NamedTotal]) -> String {
-    let Some(policy) = verdict.cheaper.and_then(|number| policies.get(number)) else { return String::new() };
+/// Where no policy is worth it, the one that keeps most of those that save: what it saves, and what it keeps.
+fn next(verdict: &Verdict, policies: &[NamedTotal]) -> String {
+    let Some(policy) = verdict.next.and_then(|number| policies.get(number)) else { return String::new() };
     let unit = if verdict.by_cost { "of the cost" } else { "of the tokens" };
     format!(
         "; {} saves {} {unit} and keeps {} of the references, {} in calls",
         one_line(&policy.name),
-        percent(verdict.cheaper_saved),
+        percent(verdict.next_saved),
         percent(policy.total.kept_share()),
         percent(policy.total.kept_in_calls_share()),
     )
@@ -86,10 +89,14 @@ fn losses(total: &PolicyTotal) -> String {
             format!(", and loses {lost} of {needed} ({}){again}", percent(1.0 - total.kept_share()))
         }
     };
+    let few = match total.needed_references {
+        1..FEW => ", which are too few to rely on",
+        _ => "",
+    };
     let repeated = match total.repeated_calls {
         0 => String::new(),
         1 => String::from("; 1 recorded call fetches again what it dropped"),
         calls => format!("; {calls} recorded calls fetch again what it dropped"),
     };
-    references + &repeated
+    references + few + &repeated
 }

@@ -109,6 +109,7 @@ fn a_trigger_breaks_the_prefix_only_when_it_fires() {
 #[test]
 fn nothing_is_read_after_a_pause_longer_than_the_lifetime() {
     let report = replay(&chat([0, 400, 410]), &["-p", "window -n 1000"]);
+    assert_eq!(report["sessions"][0]["paused_before"], json!([2]));
     assert_eq!(figures(&report, 0, "cache_read"), [0, 0, 210]);
     assert_eq!(figures(&report, 0, "cache_write"), [100, 210, 110]);
 }

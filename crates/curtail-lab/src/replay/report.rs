@@ -24,6 +24,8 @@ pub struct SessionReport {
     pub dropped_before: Vec<usize>,
     /// The requests, from 1, that another model answered than the one before: its cache has nothing of the session yet.
     pub model_changed_before: Vec<usize>,
+    /// The requests, from 1, after a pause longer than the lifetime of the cache, as when a session is resumed.
+    pub paused_before: Vec<usize>,
     /// Replies that the agent's program wrote itself because the provider answered with an error. They are no requests.
     pub rejected: usize,
     /// How the provider's count follows from ours, by stretch between compactions; empty without figures in the log.

@@ -267,6 +267,13 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
             .filter(|&nth| session.changes_model(nth))
             .map(|nth| nth + 1)
             .collect(),
+        paused_before: (1..requests.len())
+            .filter(|&nth| {
+                let times = requests[nth].seconds.zip(requests[nth - 1].seconds);
+                !scene.rules.lives(times.map(|(own, before)| own - before))
+            })
+            .map(|nth| nth + 1)
+            .collect(),
         rejected: session.rejected,
         dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
         calibration: calibrations(scene),

@@ -87,6 +87,12 @@ impl PolicyTotal {
         share(self.kept_in_calls, self.needed_in_calls)
     }
 
+    /// The smaller of the two shares.
+    #[must_use]
+    pub fn kept_at_least(&self) -> f64 {
+        self.kept_share().min(self.kept_in_calls_share())
+    }
+
     /// The share of what was sent that was read from the cache; 0 if nothing was sent.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]

@@ -39,10 +39,10 @@ pub struct Verdict {
     pub saved: f64,
     /// The share of the needed references that it keeps.
     pub kept: f64,
-    /// Where no policy is worth it: the number of the cheapest that keeps fewer references, if it saves 1 % or more.
-    pub cheaper: Option<usize>,
+    /// Where no policy is worth it: the number of the one that keeps most of those that save 1 % or more.
+    pub next: Option<usize>,
     /// The share that this one saves.
-    pub cheaper_saved: f64,
+    pub next_saved: f64,
 }
 
 impl Group {
@@ -71,14 +71,17 @@ impl Group {
         let price = |total: &PolicyTotal| price(total, by_cost);
         let whole = price(&recorded.total);
         let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(&policy.total) / whole } else { 0.0 };
-        let cheapest = |enough: &dyn Fn(&PolicyTotal) -> bool| -> Option<(usize, &NamedTotal)> {
-            let comparable =
-                (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0 && enough(&policy.total));
-            comparable.min_by(|one, two| price(&one.1.total).total_cmp(&price(&two.1.total)))
+        let comparable = || (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0);
+        let cheaper = |one: &(usize, &NamedTotal), two: &(usize, &NamedTotal)| {
+            price(&one.1.total).total_cmp(&price(&two.1.total))
         };
-        let best = cheapest(&|total| total.kept_share() >= keep && total.kept_in_calls_share() >= keep);
+        let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
         let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= WORTH);
-        let cheaper = cheapest(&|_| true).filter(|(_, policy)| !worth_it && saved(policy) >= WORTH);
+        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= WORTH);
+        let next = saving.min_by(|one, two| {
+            let kept = |own: &(usize, &NamedTotal)| own.1.total.kept_at_least();
+            kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
+        });
         self.verdict = Some(Verdict {
             number: best.map(|(number, _)| number),
             policy: best.map(|(_, policy)| policy.name.clone()),
@@ -86,8 +89,8 @@ impl Group {
             by_cost,
             saved: best.map_or(0.0, |(_, policy)| saved(policy)),
             kept: best.map_or(0.0, |(_, policy)| policy.total.kept_share()),
-            cheaper: cheaper.map(|(number, _)| number),
-            cheaper_saved: cheaper.map_or(0.0, |(_, policy)| saved(policy)),
+            next: next.map(|(number, _)| number),
+            next_saved: next.map_or(0.0, |(_, policy)| saved(policy)),
         });
     }
 }
