@@ -14,7 +14,7 @@ use super::cases::{CASES, Change, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, opencode, pi, responses, sound_script};
+use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, responses, sound_script};
 
 /// A dialect, its speller, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -74,6 +74,22 @@ pub const BOUNDED: &[Bounded] = &[
             "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{}]}}}}",
             history.join(",")
         )]
+    }),
+    ("gemini", gemini::spell_lines, |nth| {
+        let history = [
+            format!("{{\"id\":\"q{nth}\",\"type\":\"user\",\"content\":[{{\"text\":\"What is the key?\"}}]}}"),
+            format!(
+                "{{\"id\":\"a{nth}\",\"type\":\"gemini\",\"content\":[{{\"functionCall\":{{\"id\":\"k{nth}\",\"name\":\"bash\",\"args\":{{}}}}}}]}}"
+            ),
+            format!(
+                "{{\"id\":\"a{nth}_response\",\"type\":\"user\",\"content\":[{{\"functionResponse\":{{\"id\":\"k{nth}\",\"name\":\"bash\",\"response\":{{\"output\":\"42\"}}}}}}]}}"
+            ),
+            format!(
+                "{{\"id\":\"r{nth}\",\"type\":\"user\",\"content\":[{{\"functionResponse\":{{\"id\":\"k{nth}\",\"name\":\"bash\",\"response\":{{\"output\":\"42\"}}}}}}]}}"
+            ),
+            format!("{{\"id\":\"b{nth}\",\"type\":\"gemini\",\"content\":\"Summary: the key is 42.\"}}"),
+        ];
+        vec![format!("{{\"$set\":{{\"messages\":[{}]}}}}", history.join(","))]
     }),
     ("codex", codex::spell, |_| {
         vec![String::from(
@@ -296,6 +312,51 @@ proptest! {
         let (from, count) = range;
         check_standing((ranged(from, count), "any range"), "codex", &text)?;
         check_standing((of_role(Role::Assistant), "role"), "codex", &text)?;
+    }
+
+    /// Lines of Gemini CLI that take back a message and all after it, a list that replaces everything included: what was taken
+    /// back is not read again because the line or its target went.
+    #[test]
+    fn a_rewind_takes_back_the_same(
+        script in sound_script(),
+        rewinds in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 1..4),
+        list in prop::option::of(any::<prop::sample::Index>()),
+        unknown in prop::bool::weighted(0.1),
+        range in (0..9_usize, 1..9_usize),
+        drawn in drawn(),
+    ) {
+        let mut items = gemini::spell_lines(&script);
+        if let Some(place) = list {
+            // A resumed recording begins with its history as a list.
+            let history = items.drain(..place.index(items.len() + 1)).filter(|item| item.starts_with("{\"id\"")).collect::<Vec<_>>();
+            items.insert(0, format!("{{\"$set\":{{\"messages\":[{}]}}}}", history.join(",")));
+        }
+        for (place, target) in rewinds {
+            let at = place.index(items.len() + 1);
+            let before = items[..at].join("");
+            let ids: Vec<&str> = before.split("{\"id\":\"m").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+            let named = if unknown || ids.is_empty() { "?" } else { ids[target.index(ids.len())] };
+            items.insert(at, format!("{{\"$rewindTo\":\"m{named}\"}}"));
+        }
+        let mut nth = 0;
+        let mut mark = |item: &String| {
+            let marked = item.split("{\"id\":\"m").collect::<Vec<_>>();
+            let mut out = String::from(marked[0]);
+            for piece in &marked[1..] {
+                nth += 1;
+                out += &format!("{{\"mark\":\"n{nth}.\",\"id\":\"m{piece}");
+            }
+            out + "\n"
+        };
+        let text: String = items.iter().map(&mut mark).collect();
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
+            check_laws(case, Some("gemini"), Framing::Lines, &text)?;
+            check_standing(((case.chain)(), case.name), "gemini", &text)?;
+        }
+        let (from, count) = range;
+        check_standing((ranged(from, count), "any range"), "gemini", &text)?;
+        check_standing((of_role(Role::Assistant), "role"), "gemini", &text)?;
+        check_standing((of_role(Role::User), "role"), "gemini", &text)?;
     }
 
     /// Sessions of Claude Code with second roots and compactions, broken ones included: no cut begins another tree. Only without

@@ -29,7 +29,8 @@ pub struct Written {
 }
 
 impl Written {
-    pub fn of(message: &Message<'_>) -> Option<Self> {
+    /// `message`, which may repeat results of `messages`.
+    pub fn among(message: &Message<'_>, messages: &[Message<'_>]) -> Option<Self> {
         let value = message.value()?;
         let links = links_of(value);
         let start = value.span().start as usize;
@@ -45,7 +46,11 @@ impl Written {
         let places: Vec<&PartPlace<'_>> = message.parts.iter().filter_map(Part::place).collect();
         let removable = places.iter().filter(|place| place.piece.is_none()).flat_map(|place| removable(place));
         let results = message.parts.iter().filter(|part| part.content.result().is_some());
-        let rewritten = results.filter_map(|part| part.place()?.rewrite).map(|rewrite| range(rewrite.span));
+        let own = results.filter_map(|part| part.place()?.rewrite);
+        let places_of_all = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
+        let inside = |span: &Span| span.start >= value.span().start && span.end <= value.span().end;
+        let twins = places_of_all.flat_map(|place| &place.twins).filter(|twin| inside(&twin.span)).copied();
+        let rewritten = own.chain(twins).map(|rewrite| range(rewrite.span));
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
             pieces: places.iter().filter_map(|place| place.piece).map(range).collect(),

@@ -70,8 +70,8 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     // What is left can be an item that is no message: every command says so.
     for (_, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
         let messages = &transcript.messages;
-        let written = |at: PartRef| Written::of(&messages[at.message]).expect("it was read");
-        seen.written.extend(messages.iter().filter_map(Written::of));
+        let written = |at: PartRef| Written::among(&messages[at.message], messages).expect("it was read");
+        seen.written.extend(messages.iter().filter_map(|message| Written::among(message, messages)));
         seen.speaking += messages.iter().filter(|message| message.role == Role::Assistant).count();
         let pairs = Pairs::from_messages(messages);
         for fault in Fault::find_all(messages, &pairs, transcript.layout.pairing_rules) {

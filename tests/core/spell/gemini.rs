@@ -71,9 +71,39 @@ pub fn spell_recording(script: &[Turn]) -> Vec<String> {
     items
 }
 
+/// The lines of a recording as the program writes them: a reply without its calls first, and the results again as a line of the
+/// user.
+pub fn spell_lines(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (at, line) in spell_recording(script).into_iter().enumerate() {
+        let whole: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let results: Vec<&serde_json::Value> = whole["toolCalls"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|call| call["result"].as_array()?.first())
+            .collect();
+        if whole["toolCalls"].as_array().is_some_and(|calls| !calls.is_empty()) {
+            let mut first = whole.clone();
+            first.as_object_mut().expect("an object").remove("toolCalls");
+            // The id stands first, as the program writes it.
+            let id = first.as_object_mut().expect("an object").remove("id").expect("an id").to_string();
+            items.push(first.to_string().replacen('{', &format!("{{\"id\":{id},"), 1));
+        }
+        let lines = (!results.is_empty()).then(|| {
+            let parts: Vec<String> = results.iter().map(ToString::to_string).collect();
+            format!("{{\"id\":\"mr{at}\",\"type\":\"user\",\"content\":[{}]}}", parts.join(","))
+        });
+        items.push(line);
+        items.extend(lines);
+    }
+    items
+}
+
 fn record(call: &Call, result: Option<&str>) -> String {
     let (id, name) = (json(&call.id), json(&call.name));
-    let result = result.map_or_else(String::new, |text| format!(",\"result\":[{}]", response(&call.name, text)));
+    let response = |text| response(&call.name, text).replacen("{\"name\"", &format!("{{\"id\":{id},\"name\""), 1);
+    let result = result.map_or_else(String::new, |text| format!(",\"result\":[{}]", response(text)));
     format!("{{\"id\":{id},\"name\":{name},\"args\":{}{result},\"status\":\"success\"}}", call.arguments)
 }
 

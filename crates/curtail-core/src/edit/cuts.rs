@@ -4,7 +4,7 @@ use foldhash::HashSet;
 
 use crate::dialects::{Dialect, Patch};
 use crate::json::{Span, Value, quote, removal};
-use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin, marked};
+use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin, PartPlace, Rewrite, marked};
 
 /// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
 pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
@@ -23,7 +23,7 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<
         }
         patch
     });
-    let rewritten = message.parts.iter().filter_map(rewrite);
+    let rewritten = message.parts.iter().flat_map(rewrites);
     cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
 }
 
@@ -58,9 +58,14 @@ pub(super) fn with_mark(part: &Part<'_>, json: String) -> String {
     }
 }
 
-fn rewrite(part: &Part<'_>) -> Option<Patch> {
-    let PartOrigin::Rewritten(place) = &part.origin else { return None };
-    let rewrite = place.rewrite?;
+/// The patches for the text of a part that was rewritten, and for the same text elsewhere.
+fn rewrites(part: &Part<'_>) -> Vec<Patch> {
+    let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
+    let places = place.rewrite.iter().chain(&place.twins);
+    places.filter_map(|rewrite| rewritten(part, place, *rewrite)).collect()
+}
+
+fn rewritten(part: &Part<'_>, place: &PartPlace<'_>, rewrite: Rewrite) -> Option<Patch> {
     let text = match &part.content {
         Content::Text(text) => text.decode(),
         Content::ToolResult(result) => result.content.first()?.decode(),
@@ -76,7 +81,7 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
         gone.add(place.element);
-        place.copies.iter().for_each(|&copy| gone.add(copy));
+        place.copies.iter().chain(&place.copies_cut).for_each(|&copy| gone.add(copy));
     }
     // A copy of a rewritten text would still contain the old one.
     for part in &message.parts {

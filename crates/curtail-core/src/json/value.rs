@@ -228,6 +228,12 @@ impl<'a> Value<'a> {
         self.document.parent(self.at).map(|at| Value { document: self.document, at })
     }
 
+    /// The values of the text after this one, which is not inside another.
+    pub(crate) fn roots_after(self) -> impl Iterator<Item = Value<'a>> {
+        let own = self.at;
+        self.document.roots().filter(move |root| root.at > own)
+    }
+
     /// The path from the root to this value, as a JSON pointer (RFC 6901).
     #[must_use]
     pub fn pointer(self) -> String {

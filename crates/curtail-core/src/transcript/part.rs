@@ -88,6 +88,10 @@ pub struct PartPlace<'a> {
     pub element: Value<'a>,
     /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
     pub copies: Vec<Value<'a>>,
+    /// Copies of the part in other messages. They are removed when the part is cut.
+    pub copies_cut: Vec<Value<'a>>,
+    /// Where the same text stands in other messages: it is rewritten alike.
+    pub twins: Vec<Rewrite>,
     /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
@@ -116,6 +120,8 @@ impl<'a> PartPlace<'a> {
         Self {
             element,
             copies: Vec::new(),
+            copies_cut: Vec::new(),
+            twins: Vec::new(),
             shell: false,
             rewrite: None,
             piece: None,
@@ -133,6 +139,8 @@ impl<'a> PartPlace<'a> {
         Self {
             element,
             copies: Vec::new(),
+            copies_cut: Vec::new(),
+            twins: Vec::new(),
             shell: true,
             rewrite: None,
             piece: None,

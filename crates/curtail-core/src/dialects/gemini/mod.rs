@@ -1,6 +1,7 @@
 //! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
+mod history;
 pub(super) mod parts;
 mod recording;
 
@@ -8,11 +9,13 @@ use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, usage};
+use history::History;
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Role, Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -59,6 +62,12 @@ impl Dialect for Gemini {
         if is_exchange(item) {
             return read_exchange(item);
         }
+        if let Some(list) = history::list_of(item) {
+            return history::read_list(list);
+        }
+        if recording::is_header(item) && !recording::is_passing(item) {
+            return Item::Pinned;
+        }
         if recording::is_metadata(item) {
             return Item::Metadata;
         }
@@ -75,12 +84,15 @@ impl Dialect for Gemini {
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        if items.iter().any(lacks_id) {
-            let shared = shared_ids(&items);
-            items.iter_mut().for_each(|item| forget_ids(item, &shared));
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        if items.iter().any(|item| recording::is_record(*item)) {
+            history::mark(items, &mut read);
         }
-        items
+        if read.iter().any(lacks_id) {
+            let shared = shared_ids(&read);
+            read.iter_mut().for_each(|item| forget_ids(item, &shared));
+        }
+        read
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -132,12 +144,43 @@ impl DialectWriter for Gemini {
         let list = content.get("parts").or_else(|| content.get("content"))?;
         blocks::prepend_parts(list, parts, |json| format!("{{\"text\":{json}}}"))
     }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        history::relink(layout, remaining.kept)
+    }
 }
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
         figures.map_or_else(|| recording::usage(item), usage::gemini)
+    }
+
+    /// A reply that was written again says its figures again.
+    fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
+        let mut usages: Vec<Option<Usage>> = items.iter().map(|&item| self.usage(item)).collect();
+        if items.iter().any(|item| recording::is_record(*item)) {
+            History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
+        }
+        usages
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        history::list_of(item).is_some()
+    }
+
+    fn is_replacement(&self, item: Value<'_>) -> bool {
+        history::is_in_list(item)
+    }
+
+    fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
+        let items = history::list_of(item).into_iter().flat_map(Value::items).map(|item| self.read(item));
+        items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
+    }
+
+    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        let taken = History::of(items).taken.into_iter();
+        taken.filter_map(|taken| Some((taken.event, *taken.records.first()?))).collect()
     }
 }
 
@@ -190,6 +233,7 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message.parts.extend(blocks::content(list, parts::plain).into_iter().map(parts::with_place));
     message.indivisible = parts::only_first_is_signed(list);
     message.parts.extend(recording::tool_calls(item));
+    message.automatic = role == Role::User && recording::is_record(item) && history::is_context(&message);
     message
 }
 

@@ -8,8 +8,20 @@ use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, Too
 
 /// Whether a line is the header of a recording, or an update of it.
 pub(super) fn is_header(item: Value<'_>) -> bool {
-    let header = item.get("sessionId").is_some() && item.get("projectHash").is_some();
-    header || item.members().next().is_some_and(|member| member.key.is("$set") || member.key.is("$rewindTo"))
+    let [session, project, set, rewind] = item.get_each(["sessionId", "projectHash", "$set", "$rewindTo"]);
+    session.is_some() && project.is_some() || set.is_some_and(Value::is_object) || rewind.is_some()
+}
+
+/// Whether a line says nothing but when the recording changed, so that a later one says it again.
+pub(super) fn is_passing(item: Value<'_>) -> bool {
+    let mut set = item.get("$set").into_iter().flat_map(Value::members);
+    item.get("$rewindTo").is_some() || item.get("$set").is_some() && set.all(|member| member.key.is("lastUpdated"))
+}
+
+/// Whether an item is a line of a recording, and no content of the API or event.
+pub(super) fn is_record(item: Value<'_>) -> bool {
+    let [kind, role, author] = item.get_each(["type", "role", "author"]);
+    kind.is_some() && role.is_none() && author.is_none() || is_header(item)
 }
 
 /// Whether a record is metadata: a header, or a notice for the user.

@@ -1,0 +1,330 @@
+//! A recording as Gemini CLI loads it: a later record of an id is the message's last state, `$set.messages` replaces everything,
+//! `$rewindTo` takes back a message and all after it, and a result that stands twice is one.
+
+use std::borrow::Cow;
+
+use foldhash::HashMap;
+
+use crate::dialects::{Item, Patch};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, SlotKind, Standing};
+
+/// A message, or a notice, in the order of the program.
+struct Entry<'a> {
+    id: Text<'a>,
+    /// Index of its last record.
+    item: usize,
+}
+
+/// What became of the records of a recording.
+#[derive(Default)]
+pub(super) struct History {
+    /// Records of which a later one is the last state: the index of each, and of the last.
+    pub(super) rewritten: Vec<(usize, usize)>,
+    /// The events that take something back.
+    pub(super) taken: Vec<TakenBack>,
+    /// The newest list that replaces everything before it.
+    boundary: Option<usize>,
+}
+
+/// An event that takes back records.
+pub(super) struct TakenBack {
+    /// Index of the event.
+    pub(super) event: usize,
+    /// Indices of the last records of what it takes back, in order; may be empty.
+    pub(super) records: Vec<usize>,
+    /// Whether it reaches into the list that replaced everything before it.
+    reaches_into_list: bool,
+}
+
+impl History {
+    /// Plays the records as the program does.
+    pub(super) fn of(items: &[Value<'_>]) -> Self {
+        let mut history = Self::default();
+        let mut order: Vec<Entry<'_>> = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(target) = target_of(*item) {
+                let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
+                let reaches_into_list = found.is_none() && history.boundary.is_some();
+                let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
+                history.taken.push(TakenBack { event: at, records, reaches_into_list });
+            } else if list_of(*item).is_some() {
+                order.clear();
+                history.boundary = Some(at);
+            } else if let Some(id) = id_of(*item) {
+                if begins_list(*item) {
+                    order.clear();
+                }
+                history.write(&mut order, id, at);
+            }
+        }
+        let last = |mut item: usize, newer: &HashMap<usize, usize>| {
+            while let Some(next) = newer.get(&item) {
+                item = *next;
+            }
+            item
+        };
+        let newer: HashMap<usize, usize> = history.rewritten.iter().copied().collect();
+        history.rewritten.iter_mut().for_each(|(_, item)| *item = last(*item, &newer));
+        history
+    }
+
+    /// A record replaces the one before it of the same id, at its place. Most replace the newest one.
+    fn write<'a>(&mut self, order: &mut Vec<Entry<'a>>, id: Text<'a>, at: usize) {
+        match order.iter_mut().rev().find(|entry| entry.id == id) {
+            Some(entry) => self.rewritten.push((std::mem::replace(&mut entry.item, at), at)),
+            None => order.push(Entry { id, item: at }),
+        }
+    }
+}
+
+/// The messages of a `$set` line that replaces everything before it.
+pub(super) fn list_of(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("$set")?.get("messages").filter(|list| list.is_array())
+}
+
+/// The id that a `$rewindTo` line names.
+fn target_of(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("$rewindTo").filter(|target| target.text().is_some())
+}
+
+fn id_of(item: Value<'_>) -> Option<Text<'_>> {
+    let [id, role, author] = item.get_each(["id", "role", "author"]);
+    id?.text().filter(|_| role.is_none() && author.is_none() && item.get("type").is_some())
+}
+
+/// Whether `item` is the first element of the list of a `$set` line.
+fn begins_list(item: Value<'_>) -> bool {
+    is_in_list(item) && item.parent().and_then(|list| list.items().next()) == Some(item)
+}
+
+/// Reads a `$set` line with messages as a list of them.
+pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
+    if list.items().next().is_none() { Item::Pinned } else { Item::Nested(list.items().collect()) }
+}
+
+/// A list that a later one replaced.
+fn boundary(item: Value<'_>) -> Item<'_> {
+    let mut message = Message::from_source(Role::User, item);
+    message.parts = vec![Part::from_source(Content::Other, PartPlace::element(item))];
+    (message.boundary, message.barrier, message.automatic) = (true, true, true);
+    Item::Message(message)
+}
+
+/// The events after the list that `item` is an element of, if it is the list of a `$set` line.
+fn lines_after(item: Value<'_>) -> Vec<Value<'_>> {
+    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
+    line.filter(|line| list_of(*line).is_some()).map_or_else(Vec::new, |line| line.roots_after().collect())
+}
+
+/// Whether `item` is an element of the list of a `$set` line.
+pub(super) fn is_in_list(item: Value<'_>) -> bool {
+    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
+    line.is_some_and(|line| list_of(line).is_some())
+}
+
+/// Marks what the program does not read any more, and unites the results that stand twice.
+pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let inner = items.first().is_some_and(|item| is_in_list(*item));
+    if inner {
+        let lines = lines_after(items[0]);
+        let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
+        let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
+        for (at, item) in read.iter_mut().enumerate() {
+            if let Item::Message(message) = item {
+                (message.barrier, message.replacing) = (message.barrier || at == 0, true);
+            }
+        }
+        stand(&History::of(&all), read, true);
+    } else {
+        let history = History::of(items);
+        stand(&history, read, false);
+        if let Some(last) = history.boundary {
+            replace(items, &mut read[..last]);
+        }
+    }
+    unite_results(read);
+}
+
+/// What stands before the newest list is superseded, earlier lists included.
+fn replace<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for (item, read) in items.iter().zip(read) {
+        if list_of(*item).is_some() {
+            *read = boundary(*item);
+        }
+        if let Item::Message(message) = read
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// Marks the records that were rewritten or taken back; `inner` if further lines follow those that were read.
+fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
+    for taken in &history.taken {
+        take_back(taken, read, inner);
+    }
+    for &(at, last) in &history.rewritten {
+        if last < read.len() {
+            read[at] = Item::With(last);
+        } else if let Some(Item::Message(message)) = read.get_mut(at) {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// What was taken back is kept or dropped with the first of it, and so is the event: without its target, it would take back
+/// everything. An event that reaches into a list stays, and names another target if that one goes.
+fn take_back(taken: &TakenBack, read: &mut [Item<'_>], inner: bool) {
+    let own = || taken.records.iter().copied().filter(|at| *at < read.len());
+    let Some(first) = own().find(|at| matches!(read[*at], Item::Message(_))) else {
+        if let (Some(event), true) = (read.get_mut(taken.event), taken.reaches_into_list) {
+            *event = Item::Pinned;
+        }
+        return;
+    };
+    let records: Vec<usize> = own().collect();
+    for at in records {
+        if let Item::Message(message) = &mut read[at] {
+            message.dropped_with = (at > first && !taken.reaches_into_list).then_some(first);
+            (message.standing, message.boundary) = (Standing::RolledBack, false);
+        } else if at < first {
+            read[at] = Item::With(first);
+        }
+    }
+    if !inner {
+        read[taken.event] = if taken.reaches_into_list { Item::Pinned } else { Item::With(first) };
+    }
+}
+
+/// A result that was read: the index of its item, and of its part.
+type Place = (usize, usize);
+
+/// The program writes the results of a message twice: beside the calls, and as the line of the user that it sends. The line is
+/// what a model reads; after a resume, the list of messages may hold it twice.
+fn unite_results<'a>(read: &mut [Item<'a>]) {
+    let mut places = Places::default();
+    for at in 0..read.len() {
+        let Item::Message(message) = &read[at] else { continue };
+        let ids = |message: &Message<'a>| -> Vec<(usize, Cow<'a, str>)> {
+            let own = message.results().filter_map(|(nth, result)| Some((nth, result.id.clone()?.into_decoded())));
+            own.collect()
+        };
+        let calls: Vec<Cow<'a, str>> =
+            message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded())).collect();
+        for id in &calls {
+            places.said.remove(id);
+            places.beside.remove(id);
+        }
+        let results = ids(message);
+        if !calls.is_empty() {
+            places.beside.extend(results.into_iter().map(|(nth, id)| (id, (at, nth))));
+        } else if !results.is_empty() && message.parts.len() == results.len() {
+            read_line(read, at, results, &mut places);
+        }
+    }
+    // A line of the user has them.
+    places.moved.sort_unstable();
+    for (at, nth) in places.moved.into_iter().rev() {
+        if let Item::Message(message) = &mut read[at] {
+            message.parts.remove(nth);
+        }
+    }
+}
+
+/// Where results were read, by the id of the call.
+#[derive(Default)]
+struct Places<'a> {
+    /// Beside their calls.
+    beside: HashMap<Cow<'a, str>, Place>,
+    /// In lines of the user.
+    said: HashMap<Cow<'a, str>, Place>,
+    /// Those beside a call that a line of the user repeats.
+    moved: Vec<Place>,
+}
+
+/// Reads a line of results: the ones of an earlier line, or ones that stand beside their calls as well.
+fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
+    let said = &mut places.said;
+    let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.0);
+    let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.0) == first);
+    if first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
+        for (nth, id) in &results {
+            let Some(copy) = part_of(read, (at, *nth)) else { continue };
+            if let Some(&place) = said.get(id) {
+                add_twin(read, place, &copy, true);
+            }
+        }
+        read[at] = first.map_or(Item::Metadata, Item::With);
+        return;
+    }
+    for (nth, id) in results {
+        if let Some(place) = places.beside.remove(&id)
+            && let Some(copy) = part_of(read, place)
+        {
+            add_twin(read, (at, nth), &copy, false);
+            places.moved.push(place);
+        }
+        said.insert(id, (at, nth));
+    }
+}
+
+fn part_of<'a>(read: &[Item<'a>], place: Place) -> Option<Part<'a>> {
+    let Item::Message(message) = read.get(place.0)? else { return None };
+    message.parts.get(place.1).cloned()
+}
+
+/// Makes `copy` change with the part at `place`, and go with it if `goes`. A copy that says something else stays as it is.
+fn add_twin<'a>(read: &mut [Item<'a>], place: Place, copy: &Part<'a>, goes: bool) {
+    let Some(Item::Message(message)) = read.get_mut(place.0) else { return };
+    let part = &mut message.parts[place.1];
+    let text = |part: &Part<'a>| -> Option<Vec<String>> {
+        Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
+    };
+    let same = text(part) == text(copy);
+    if let (PartOrigin::Source(own), Some(other)) = (&mut part.origin, copy.place()) {
+        own.twins.extend(other.rewrite.filter(|_| same));
+        if goes {
+            own.copies_cut.push(other.element);
+        }
+    }
+}
+
+/// Gives every event another target that is written, if the one that it names is not: the first that was taken back with it.
+/// Where nothing of that is written, nothing is to be taken back.
+pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let items = &layout.elements;
+    if !items.iter().any(|item| target_of(*item).is_some()) {
+        return Vec::new();
+    }
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let stays: Vec<bool> = slots
+        .map(|slot| match slot.what {
+            SlotKind::Message(index) | SlotKind::With(index) => kept[index],
+            SlotKind::Pinned | SlotKind::Frame { .. } => true,
+        })
+        .collect();
+    let patch = |TakenBack { event, records, .. }: TakenBack| {
+        let (first, target) = (*records.first()?, target_of(items[event])?);
+        let known = id_of(items[first]) == target.text();
+        if !known || !stays[event] || stays[first] {
+            return None;
+        }
+        let next = records.iter().find(|at| stays[**at]).and_then(|at| id_of(items[*at]));
+        Some(match next {
+            Some(id) => Patch { span: target.span(), text: quote(&id.decode()) },
+            None => Patch { span: items[event].span(), text: String::from("{\"$set\":{}}") },
+        })
+    };
+    History::of(items).taken.into_iter().filter_map(patch).collect()
+}
+
+/// Whether the program wrote the message for the user: the context of the session.
+pub(super) fn is_context(message: &Message<'_>) -> bool {
+    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    texts.next().is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
+}
