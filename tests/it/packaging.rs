@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::program::{Place, shell, text};
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -151,4 +153,33 @@ fn a_release_with_a_missing_archive_is_not_rendered() {
     let done = done.expect("it starts");
     assert!(!done.status.success());
     assert!(String::from_utf8_lossy(&done.stderr).contains("apple-darwin.tar.gz is missing"));
+}
+
+/// The script of the action's step with this name.
+fn step(name: &str) -> String {
+    let action = std::fs::read_to_string(root().join("action.yml")).unwrap();
+    let (_, after) = action.split_once(&format!("- name: {name}\n")).expect("a step");
+    let (_, script) = after.split_once("run: |\n").expect("a script");
+    let lines = script.lines().take_while(|line| line.is_empty() || line.starts_with("        "));
+    lines.map(|line| line.trim_start_matches("        ").to_owned() + "\n").collect()
+}
+
+/// The action's check, as a runner would run it: annotations on the lines, the findings as SARIF, and the job fails.
+#[test]
+fn the_action_annotates_and_fails() {
+    let place = Place::new();
+    let run = |paths: &str, arguments: &str| {
+        let mut shell = shell(&format!("bash -eo pipefail {}", place.path("step.sh").display()), root());
+        shell.env("PATHS", paths).env("ARGS", arguments).env("RUNNER_TEMP", place.path(""));
+        shell.env("GITHUB_OUTPUT", place.path("outputs")).output().expect("a shell")
+    };
+    place.write("step.sh", step("Check").as_bytes());
+    let broken = run("fixtures/check/broken.jsonl\nfixtures/trip.jsonl", "--strict");
+    let annotations = text(&broken.stdout);
+    assert_eq!(broken.status.code(), Some(1), "{}", text(&broken.stderr));
+    assert!(annotations.contains("::error file=fixtures/check/broken.jsonl,line=6"), "{annotations}");
+    let sarif: serde_json::Value = serde_json::from_slice(&place.read("curtail.sarif")).unwrap();
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 2);
+    assert!(text(&place.read("outputs")).starts_with("sarif-file="));
+    assert_eq!(run("fixtures/trip.jsonl", "").status.code(), Some(0));
 }
