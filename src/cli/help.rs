@@ -57,6 +57,8 @@ const LONG: &[&str] = &[
     "protect_tokens",
     "clear_tool",
     "clear_at_least",
+    "max_media_bytes",
+    "max_media_pixels",
     "cap_tool",
     "cap_keep",
     "summary_role",

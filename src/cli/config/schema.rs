@@ -101,7 +101,7 @@ fn property(key: &OptionKey) -> Value {
     let one = match &key.shape {
         Shape::Switch => json!({"type": "boolean"}),
         Shape::Whole => json!({"type": "integer", "minimum": key.least}),
-        Shape::Tokens => json!({"type": ["integer", "string"]}),
+        Shape::Tokens | Shape::Bytes => json!({"type": ["integer", "string"]}),
         Shape::Choice(choices) => json!({"enum": choices}),
         Shape::Text => json!({"type": "string"}),
         Shape::Any => json!({"type": ["string", "number"]}),
@@ -111,7 +111,7 @@ fn property(key: &OptionKey) -> Value {
     property["description"] = json!(key.help);
     if let Some(default) = &key.default {
         property["default"] = match key.shape {
-            Shape::Whole | Shape::Tokens => {
+            Shape::Whole | Shape::Tokens | Shape::Bytes => {
                 default.parse::<u64>().map_or_else(|_| json!(default), |number| json!(number))
             }
             _ => json!(default),

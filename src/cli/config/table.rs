@@ -146,9 +146,11 @@ fn texts(
 fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
     let word = match (&key.shape, value.get_ref()) {
         (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
-        (Shape::Whole | Shape::Tokens | Shape::Any, DeValue::Integer(number)) => whole(number),
+        (Shape::Whole | Shape::Tokens | Shape::Bytes | Shape::Any, DeValue::Integer(number)) => whole(number),
         (Shape::Any, DeValue::Float(number)) => Some(number.as_str().to_owned()),
-        (Shape::Tokens | Shape::Text | Shape::Any | Shape::Choice(_), DeValue::String(text)) => Some(text.to_string()),
+        (Shape::Tokens | Shape::Bytes | Shape::Text | Shape::Any | Shape::Choice(_), DeValue::String(text)) => {
+            Some(text.to_string())
+        }
         _ => None,
     };
     let listed = if key.is_list { ", or several in an array" } else { "" };

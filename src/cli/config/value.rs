@@ -65,7 +65,7 @@ pub(super) fn is_overridden(key: &OptionKey, variables: &Variables) -> bool {
 /// `text`, a value of the command line, in the form of the file.
 fn written(key: &OptionKey, text: &str) -> String {
     match key.shape {
-        Shape::Whole | Shape::Tokens if text.parse::<u64>().is_ok() => text.to_owned(),
+        Shape::Whole | Shape::Tokens | Shape::Bytes if text.parse::<u64>().is_ok() => text.to_owned(),
         _ => format!("{text:?}"),
     }
 }

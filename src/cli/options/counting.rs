@@ -210,20 +210,37 @@ impl FromStr for Tokens {
                 if text.ends_with('%') { "; only `limit` and the policies of `replay` take a share" } else { "" };
             format!("expected a whole number of tokens, such as 8000, 8k or 1.5m{share}")
         };
-        let (digits, unit) = match text.char_indices().last() {
-            Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
-            Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
-            _ => (text, 1),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let whole: usize = whole.parse().map_err(|_| wrong())?;
-        let mut tokens = whole.checked_mul(unit).ok_or_else(wrong)?;
-        let mut place = unit;
-        for digit in fraction.chars() {
-            place /= 10;
-            let digit = digit.to_digit(10).filter(|_| place > 0).ok_or_else(wrong)?;
-            tokens = tokens.checked_add(digit as usize * place).ok_or_else(wrong)?;
-        }
-        Ok(Self(tokens))
+        scaled(text).map(Self).ok_or_else(wrong)
     }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl FromStr for Bytes {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bytes = scaled(text).ok_or("expected a whole number of bytes, such as 800000, 800k or 1.5m")?;
+        Ok(Self(bytes as u64))
+    }
+}
+
+/// A whole number, or one with a unit of a thousand or a million: `1.5m`.
+fn scaled(text: &str) -> Option<usize> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        _ => (text, 1),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut number = whole.parse::<usize>().ok()?.checked_mul(unit)?;
+    let mut place = unit;
+    for digit in fraction.chars() {
+        place /= 10;
+        let digit = digit.to_digit(10).filter(|_| place > 0)?;
+        number = number.checked_add(digit as usize * place)?;
+    }
+    Some(number)
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use anyhow::ensure;
 use clap::Args;
 
-use super::{Choice, Options, Processors, Tokens, at_least_one, one_of};
+use super::{Bytes, Choice, Options, Processors, Tokens, at_least_one, one_of};
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, DropMessages, MessageRange, NameGlobs, Processor, StaleResults, Strip,
-    StripKind, ToolFilter, ToolGlobs,
+    CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Processor, StaleResults,
+    Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -118,6 +118,18 @@ pub(crate) struct FilterOptions {
     #[arg(long, value_parser = one_of(CAP_KEEPS), default_value = "both")]
     cap_keep: CapKeep,
 
+    /// Remove all images, audio and files except the last N
+    #[arg(long, value_name = "N")]
+    keep_last_media: Option<usize>,
+
+    /// Remove images, audio and files above N bytes
+    #[arg(long, value_name = "N")]
+    max_media_bytes: Option<Bytes>,
+
+    /// Remove images with a side above N pixels
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    max_media_pixels: Option<usize>,
+
     /// Keep only system messages and messages A to B-1 of `curtail show`
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     range: Option<RangeFlag>,
@@ -224,6 +236,13 @@ impl Options for FilterOptions {
         for stale in self.stale_results()? {
             processors.push(Box::new(self.clearing(stale)?));
         }
+        if self.limits_media() {
+            processors.push(Box::new(MediaLimits {
+                keep_last: self.keep_last_media,
+                max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
+                max_pixels: self.max_media_pixels,
+            }));
+        }
         processors.extend(self.caps()?.map(|caps| -> Box<dyn Processor> { Box::new(caps) }));
         Ok(processors)
     }
@@ -299,9 +318,15 @@ impl FilterOptions {
             || self.protect_tokens.is_some()
             || self.cap_result.is_some()
             || !self.cap_tool.is_empty()
+            || self.limits_media()
             || self.range.is_some()
             || !self.drop.is_empty()
             || !self.drop_turn.is_empty()
+    }
+
+    /// Whether a flag removes media.
+    const fn limits_media(&self) -> bool {
+        self.keep_last_media.is_some() || self.max_media_bytes.is_some() || self.max_media_pixels.is_some()
     }
 
     /// The results to clear, one step after another.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
-use super::{Amount, Tokens};
+use super::{Amount, Bytes, Tokens};
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(crate) enum Shape {
     Switch,
     /// An integer.
     Whole,
+    /// A number of bytes.
+    Bytes,
     /// An integer, or a text such as `16k`.
     Tokens,
     /// One of these values.
@@ -80,6 +82,7 @@ impl Shape {
         match self {
             Self::Switch => String::from("true or false"),
             Self::Whole => String::from("a whole number"),
+            Self::Bytes => String::from("a number of bytes, such as 800000 or \"800k\""),
             Self::Tokens => String::from("a number of tokens, such as 16000 or \"16k\""),
             Self::Choice(choices) => format!("one of \"{}\"", choices.join("\", \"")),
             Self::Text => String::from("a text"),
@@ -140,6 +143,7 @@ fn shape(flag: &Arg) -> Shape {
         ArgAction::SetTrue | ArgAction::SetFalse => Shape::Switch,
         _ if !choices.is_empty() => Shape::Choice(choices),
         _ if is::<usize>(flag) || is::<NonZeroUsize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
+        _ if is::<Bytes>(flag) => Shape::Bytes,
         _ if is::<Tokens>(flag) || is::<Amount>(flag) => Shape::Tokens,
         _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
         _ => Shape::Any,

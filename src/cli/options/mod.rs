@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command};
 
 pub(in crate::cli) use choice::{Choice, one_of};
-pub(crate) use counting::{Amount, CountingOptions, Tokens, tokenizer_file};
+pub(crate) use counting::{Amount, Bytes, CountingOptions, Tokens, tokenizer_file};
 pub(crate) use filter::FilterOptions;
 pub(crate) use keys::{OptionKey, Path, Shape};
 pub(crate) use limit::LimitOptions;

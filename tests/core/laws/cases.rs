@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MessageRange, NameGlobs, Overflow,
-    SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange,
+    NameGlobs, Overflow, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -237,6 +237,16 @@ pub const CASES: &[LawCase] = &[
                 tokenizer: tokenizer(),
             })
         },
+        change: Change::Writes,
+    },
+    LawCase {
+        name: "media",
+        chain: || Chain::default().then(MediaLimits { keep_last: Some(1), max_bytes: Some(6), max_pixels: None }),
+        change: Change::Writes,
+    },
+    LawCase {
+        name: "no media",
+        chain: || Chain::default().then(MediaLimits { keep_last: Some(0), ..MediaLimits::default() }),
         change: Change::Writes,
     },
     LawCase {

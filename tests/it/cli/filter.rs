@@ -1,6 +1,6 @@
 //! `curtail filter`: which results are out of date, and ranges of messages.
 
-use crate::program::run;
+use crate::program::{run, text};
 
 /// What `curtail filter` with these flags makes of `input`.
 fn filter(flags: &[&str], input: &str) -> String {
@@ -147,4 +147,73 @@ fn a_capped_result_says_how_much_was_cut_and_is_capped_once() {
     assert_eq!(again, filter(&["--cap-result", "100"], &chat(&calls)));
     let wrong = run(&["filter", "--cap-result", "10"], &chat(&calls));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("at least 32"));
+}
+
+/// A PNG of so many pixels: its head alone, as base64.
+fn png(width: u32, height: u32) -> String {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    bytes.extend(width.to_be_bytes());
+    bytes.extend(height.to_be_bytes());
+    bytes.extend([8, 2, 0, 0, 0]);
+    base64::Engine::encode(&base64::prelude::BASE64_STANDARD, bytes)
+}
+
+/// Images in the spelling of each wire, in messages and in results: the text in their place is spelled as the wire spells texts.
+#[test]
+fn large_media_become_texts_of_the_wire() {
+    let (large, small) = (png(3024, 4032), png(32, 32));
+    let wires = [
+        (
+            r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"IMAGE"}}, {"type":"text","text":"Which?"}]}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"TEXT"}, {"type":"text","text":"Which?"}]}"#,
+        ),
+        (
+            r#"{"role":"user","content":[{"type":"text","text":"Which?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,IMAGE"}}]}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"Which?"},{"type":"text","text":"TEXT"}]}"#,
+        ),
+        (
+            r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,IMAGE"}]}"#,
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"TEXT"}]}"#,
+        ),
+        (
+            r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"IMAGE"}},{"text":"Which?"}]}"#,
+            r#"{"role":"user","parts":[{"text":"TEXT"},{"text":"Which?"}]}"#,
+        ),
+        (
+            r#"{"role":"user","content":[{"image":{"format":"png","source":{"bytes":"IMAGE"}}},{"text":"Which?"}]}"#,
+            r#"{"role":"user","content":[{"text":"TEXT"},{"text":"Which?"}]}"#,
+        ),
+    ];
+    for (before, after) in wires {
+        let input = before.replace("IMAGE", &large) + "\n" + &before.replace("IMAGE", &small) + "\n";
+        let expected = after.replace("TEXT", "[image: 3024x4032 png, 29 bytes, removed]")
+            + "\n"
+            + &before.replace("IMAGE", &small)
+            + "\n";
+        let cut = run(&["filter", "--max-media-pixels", "2000"], &input);
+        assert_eq!(text(&cut.stdout), expected, "{}", text(&cut.stderr));
+        let newest = run(&["filter", "--keep-last-media", "1"], &input);
+        assert_eq!(text(&newest.stdout), expected);
+        let bytes = run(&["filter", "--max-media-bytes", "28"], &input);
+        assert_eq!(text(&bytes.stdout).matches("removed]").count(), 2);
+    }
+}
+
+/// A log that repeats an image beside its result loses the copy as well.
+#[test]
+fn a_removed_image_leaves_no_copy() {
+    let lines = [
+        r#"{"type":"user","uuid":"1","sessionId":"s","message":{"role":"user","content":"Look."}}"#,
+        r#"{"type":"assistant","uuid":"2","parentUuid":"1","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"a.png"}}]}}"#,
+        r#"{"type":"user","uuid":"3","parentUuid":"2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"a.png"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"IMAGE"}}]}]},"toolUseResult":{"type":"image","file":{"base64":"IMAGE"}}}"#,
+    ];
+    let input = (lines.join("\n") + "\n").replace("IMAGE", &png(3024, 4032));
+    let cut = text(&run(&["filter", "--keep-last-media", "0", "--explain"], &input).stdout);
+    assert!(!cut.contains(&png(3024, 4032)), "{cut}");
+    assert!(
+        cut.contains(
+            r#"[{"type":"text","text":"a.png"},{"type":"text","text":"[image: 3024x4032 png, 29 bytes, removed]"}]"#
+        ),
+        "{cut}"
+    );
 }

@@ -24,7 +24,14 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<
         patch
     });
     let rewritten = message.parts.iter().flat_map(rewrites);
-    cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
+    let described = message.parts.iter().flat_map(described);
+    cuts(message, &gone).into_iter().chain(rewritten).chain(described).chain(front).collect()
+}
+
+/// The texts in place of the media of a part, unless its text was rewritten, which takes all of it.
+fn described(part: &Part<'_>) -> Vec<Patch> {
+    let PartOrigin::Source(place) = &part.origin else { return Vec::new() };
+    place.described().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
 }
 
 /// Whether an element stays in the list that `patch` begins.
@@ -39,7 +46,7 @@ fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
 /// name their calls.
 pub(super) fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
     match &part.origin {
-        PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.element.raw().to_owned())),
+        PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
         PartOrigin::Draft(DraftPart::ToolResult { id, name, text, family, .. }) => {
             let (id, name, text) = (id.clone(), name.clone(), text.clone());
             Some(DraftPart::ToolResult { id, name, text, family: *family, key })
@@ -83,9 +90,14 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
         gone.add(place.element);
         place.copies.iter().chain(&place.copies_cut).for_each(|&copy| gone.add(copy));
     }
-    // A copy of a rewritten text would still contain the old one.
+    // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
     for part in &message.parts {
-        if let PartOrigin::Rewritten(place) = &part.origin {
+        let is_described = |place: &&PartPlace<'_>| !place.described().is_empty();
+        let place = match &part.origin {
+            PartOrigin::Rewritten(place) => Some(place),
+            _ => part.place().filter(is_described),
+        };
+        if let Some(place) = place {
             place.copies.iter().for_each(|&copy| gone.add(copy));
         }
     }

@@ -7,6 +7,7 @@ mod block;
 mod boundary;
 mod draft;
 mod faults;
+pub mod media;
 mod message;
 mod models;
 mod outline;

@@ -1,6 +1,9 @@
 //! A part of a message: its content, and its place in the bytes.
 
+use std::borrow::Cow;
+
 use super::Content;
+use super::media::Described;
 use crate::json::{Span, Value};
 
 /// A part of a message.
@@ -111,6 +114,8 @@ pub struct PartPlace<'a> {
     pub read_at: Option<u32>,
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
+    /// The media that texts replace.
+    pub described: Option<Box<Vec<Described>>>,
 }
 
 impl<'a> PartPlace<'a> {
@@ -130,6 +135,7 @@ impl<'a> PartPlace<'a> {
             thinking_call: None,
             read_at: None,
             instructs: false,
+            described: None,
         }
     }
 
@@ -149,7 +155,36 @@ impl<'a> PartPlace<'a> {
             thinking_call: None,
             read_at: None,
             instructs: false,
+            described: None,
         }
+    }
+
+    /// The media that texts replace.
+    #[must_use]
+    pub fn described(&self) -> &[Described] {
+        self.described.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Lets texts replace media.
+    pub fn describe(&mut self, described: &[Described]) {
+        self.described.get_or_insert_default().extend_from_slice(described);
+    }
+
+    /// The JSON of the element, with texts in place of media.
+    #[must_use]
+    pub fn raw(&self) -> Cow<'a, str> {
+        if self.described().is_empty() {
+            return Cow::Borrowed(self.element.raw());
+        }
+        let (source, span) = (self.element.source(), self.element.span());
+        let (mut json, mut at) = (String::new(), span.start);
+        for one in self.described() {
+            json.push_str(&source[at as usize..one.span.start as usize]);
+            json.push_str(&one.json);
+            at = one.span.end;
+        }
+        json.push_str(&source[at as usize..span.end as usize]);
+        Cow::Owned(json)
     }
 
     /// The same, with its text at `value`, where it is written between `before` and `after`.

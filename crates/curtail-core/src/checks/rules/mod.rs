@@ -16,6 +16,7 @@ mod family_mismatch;
 mod first_speaker;
 mod invalid_arguments;
 mod invalid_json;
+mod media_too_large;
 mod missing_id;
 mod missing_role;
 mod name_mismatch;
@@ -67,6 +68,7 @@ pub const ALL: &[&Rule] = &[
     &tool_use_id_format::RULE,
     &nothing_read::RULE,
     &unread_content::RULE,
+    &media_too_large::RULE,
     &no_user_message::RULE,
     &first_speaker::RULE,
     &alternation::RULE,

@@ -4,6 +4,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
+use crate::transcript::media::Described;
 use crate::transcript::{
     Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_split_replies,
 };
@@ -166,6 +167,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: Answers<'a>)
     for change in changes {
         match change {
             Change::Rewrite(nth, text) => rewrite(&mut message.parts[*nth], text),
+            Change::Describe(nth, described) => describe(&mut message.parts[*nth], described),
             Change::Cut(nth) => drop(cut.insert(*nth)),
             Change::Answer(nth, text) => drop(answers.insert(*nth, text)),
             Change::Prepend(_) | Change::Append(_) => {}
@@ -200,6 +202,25 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     };
     let origin = PartOrigin::Rewritten(part.place()?.clone());
     Some(Part { content: Content::ToolResult(result), origin })
+}
+
+/// Puts texts in place of media: of the part, or of those in a result.
+fn describe(part: &mut Part<'_>, described: &[Described]) {
+    let texts = described.iter().map(|one| Text::Owned(one.text.clone()));
+    match &mut part.content {
+        Content::ToolResult(result) => {
+            result.media = result.media.saturating_sub(described.len());
+            // In the order of the wire: each text is behind those that are before it there.
+            for (nth, (one, text)) in described.iter().zip(texts).enumerate() {
+                let at = (one.at + nth).min(result.content.len());
+                result.content.insert(at, text);
+            }
+        }
+        content => *content = Content::Text(texts.last().unwrap_or(Text::Escaped(""))),
+    }
+    if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &mut part.origin {
+        place.describe(described);
+    }
 }
 
 fn rewrite(part: &mut Part<'_>, new: &str) {

@@ -1,0 +1,289 @@
+//! Images, audio and files in a part: how large they are, and the text that can be written in their place.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::{Content, Part};
+use crate::json::{Span, Text, Value, quote};
+
+/// The types of objects that are media.
+const TYPES: &[&str] = &[
+    "image",
+    "image_url",
+    "input_image",
+    "input_audio",
+    "audio",
+    "audio_url",
+    "file",
+    "input_file",
+    "document",
+    "video",
+    "video_url",
+    "media",
+    "image-data",
+    "file-data",
+];
+
+/// Members of objects without a type that are media.
+const KEYS: &[&str] = &["inlineData", "inline_data", "image", "document", "video", "audio"];
+
+/// Members that contain the bytes of a medium, or where it is.
+const DATA: &[&str] = &["data", "bytes", "url", "image_url", "image", "audio", "video", "file_data", "fileData"];
+
+/// Members that say where a medium is.
+const ADDRESSES: &[&str] = &["uri", "fileUri", "file_uri", "path", "file_id", "fileId"];
+
+/// The longest base64 that is decoded to find the size of an image: cameras write up to 64 KB before it.
+const HEAD: usize = 1 << 18;
+
+/// The longest address that a text names.
+const LONGEST_ADDRESS: usize = 200;
+
+/// An image, an audio or a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Medium<'a> {
+    value: Value<'a>,
+    /// The JSON around the text that is written in its place.
+    around: [&'static str; 2],
+}
+
+/// The text that is a medium, or where one is.
+struct Payload<'a> {
+    text: Text<'a>,
+    is_bytes: bool,
+}
+
+/// What is known of a medium.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MediumFacts {
+    /// `image`, `audio`, `video` or `file`.
+    pub kind: &'static str,
+    /// Its format, such as `png`.
+    pub format: Option<String>,
+    /// Its size; `None` if it is elsewhere.
+    pub bytes: Option<u64>,
+    /// Width and height in pixels, if its head is that of a PNG, JPEG, GIF or WebP.
+    pub pixels: Option<[usize; 2]>,
+    /// Where it is, if not in the transcript.
+    pub address: Option<String>,
+}
+
+/// A medium that is replaced by a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// The bytes of the medium.
+    pub span: Span,
+    /// The JSON in its place.
+    pub json: String,
+    /// The text in it.
+    pub text: String,
+    /// In a result: how many of its texts are before the medium.
+    pub at: usize,
+}
+
+/// The media in `part`, in order: the part itself, or those in a result.
+#[must_use]
+pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
+    let Some(place) = part.place() else { return Vec::new() };
+    match &part.content {
+        Content::Media(_) => Medium::from_value(place.element).into_iter().collect(),
+        Content::ToolResult(result) if result.media > 0 => {
+            let mut found = Vec::new();
+            let mut open = vec![place.element];
+            while let Some(value) = open.pop() {
+                match Medium::from_value(value).filter(|_| value != place.element) {
+                    Some(medium) => found.push(medium),
+                    None => open.extend(value.items().chain(value.members().map(|member| member.value))),
+                }
+            }
+            let is_gone = |medium: &Medium<'_>| place.described().iter().any(|own| own.span == medium.value.span());
+            found.retain(|medium| !is_gone(medium));
+            found.sort_by_key(|medium| medium.value.span().start);
+            // What the result repeats beside its content is a copy.
+            found.truncate(result.media);
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl<'a> Medium<'a> {
+    fn from_value(value: Value<'a>) -> Option<Self> {
+        // Attachments beside a text are no list of parts.
+        let list = value.parent().filter(|list| list.is_array());
+        let is_attached = list.is_some_and(|list| list.parent().and_then(|own| own.get("attachments")) == Some(list));
+        if !value.is_object() || is_attached {
+            return None;
+        }
+        let around = match value.get_text("type") {
+            Some(kind) if TYPES.iter().any(|name| kind.is(name)) => {
+                // A part with an id of its own is a record of a program, which reads it by that id.
+                let is_record = value.get("messageID").is_some() || value.get("sessionID").is_some();
+                let own = match () {
+                    // Chat completions have this type beside plain texts.
+                    () if kind.decode().starts_with("input_") && !kind.is("input_audio") => {
+                        "{\"type\":\"input_text\",\"text\":"
+                    }
+                    // The conventions of OpenTelemetry.
+                    () if value.get("modality").is_some() => "{\"type\":\"text\",\"content\":",
+                    () => "{\"type\":\"text\",\"text\":",
+                };
+                (!is_record).then_some([own, "}"])?
+            }
+            Some(_) => return None,
+            None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
+                // A function's response holds media and nothing else.
+                let holder = value.parent().and_then(Value::parent);
+                let is_response = holder.is_some_and(|holder| holder.get("response").is_some());
+                (!is_response).then_some(["{\"text\":", "}"])?
+            }
+            None => return None,
+        };
+        let medium = Self { value, around };
+        medium.payload().map(|_| medium)
+    }
+
+    /// The bytes of the medium as base64 or a data URL, or else where it is.
+    fn payload(&self) -> Option<Payload<'a>> {
+        let mut longest: Option<Payload<'a>> = None;
+        let mut open = vec![self.value];
+        while let Some(value) = open.pop() {
+            for member in value.members() {
+                let Some(text) = member.value.text() else {
+                    open.push(member.value);
+                    continue;
+                };
+                let is_bytes = DATA.iter().any(|name| member.key.is(name));
+                let is_known = is_bytes || ADDRESSES.iter().any(|name| member.key.is(name));
+                let is_longer = longest.as_ref().is_none_or(|own| own.text.len_bound() < text.len_bound());
+                if is_known && is_longer {
+                    longest = Some(Payload { text, is_bytes });
+                }
+            }
+        }
+        longest
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn facts(&self) -> MediumFacts {
+        let Some(payload) = self.payload() else { return MediumFacts::default() };
+        let text = payload.text.into_decoded();
+        let url = text.strip_prefix("data:").and_then(|url| url.split_once(','));
+        let named = self.named_format().or_else(|| Some(url?.0.split(';').next()?.to_owned()));
+        let kind = kind(self.value, named.as_deref());
+        if url.is_none() && (!payload.is_bytes || text.contains("://")) {
+            let address = Some(text.into_owned()).filter(|address| address.len() <= LONGEST_ADDRESS);
+            return MediumFacts { kind, address, ..MediumFacts::default() };
+        }
+        let base64 = url.map_or(&*text, |(_, data)| data);
+        let head = decoded_head(base64);
+        let size = imagesize::blob_size(&head).ok();
+        let found = imagesize::image_type(&head).ok().map(|format| format!("{format:?}").to_lowercase());
+        let format = found.or(named).and_then(|name| name.rsplit('/').next().map(str::to_owned));
+        MediumFacts {
+            kind,
+            format: format.filter(|name| !name.is_empty() && name.len() <= 20),
+            bytes: Some(decoded_length(base64)),
+            pixels: size.map(|size| [size.width, size.height]),
+            address: None,
+        }
+    }
+
+    fn named_format(&self) -> Option<String> {
+        const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
+        let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());
+        let mut objects = std::iter::once(self.value).chain(inside);
+        objects
+            .find_map(|object| NAMES.iter().find_map(|name| object.get_text(name)))
+            .map(|name| name.decode().into_owned())
+    }
+
+    /// The text `text` in its place.
+    #[must_use]
+    pub fn described(&self, text: &str) -> Described {
+        let [before, after] = self.around;
+        let is_medium = |value: &Value<'_>| Medium::from_value(*value).is_some();
+        let siblings = self.value.parent().filter(|list| list.is_array());
+        let earlier = siblings.into_iter().flat_map(Value::items).take_while(|item| *item != self.value);
+        Described {
+            span: self.value.span(),
+            json: format!("{before}{}{after}", quote(text)),
+            text: text.to_owned(),
+            at: earlier.filter(|item| !is_medium(item)).count(),
+        }
+    }
+}
+
+/// The text in place of a removed medium.
+impl fmt::Display for MediumFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}: ", self.kind)?;
+        if let Some([width, height]) = self.pixels {
+            write!(f, "{width}x{height} ")?;
+        }
+        if let Some(format) = &self.format {
+            write!(f, "{format}, ")?;
+        }
+        if let Some(bytes) = self.bytes {
+            write!(f, "{}, ", size(bytes))?;
+        }
+        if let Some(address) = &self.address {
+            write!(f, "{address}, ")?;
+        }
+        f.write_str("removed]")
+    }
+}
+
+/// A size in bytes, KB or MB of a thousand each.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
+    let named = value.get_text("type").map(|kind| kind.decode().into_owned());
+    let keys = || value.members().map(|member| member.key.decode().into_owned());
+    let words: Vec<String> = named.into_iter().chain(format.map(str::to_owned)).chain(keys()).collect();
+    let says = |word: &str| words.iter().any(|own| own.contains(word));
+    ["image", "audio", "video"].into_iter().find(|kind| says(kind)).unwrap_or("file")
+}
+
+/// The beginning of what `base64` encodes.
+fn decoded_head(base64: &str) -> Vec<u8> {
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let lenient = GeneralPurpose::new(&base64::alphabet::STANDARD, config.with_decode_allow_trailing_bits(true));
+    let clean: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).take(HEAD).collect();
+    let whole = clean.len() - clean.len() % 4;
+    lenient.decode(&clean[..whole]).unwrap_or_default()
+}
+
+/// The number of bytes that `base64` encodes.
+fn decoded_length(base64: &str) -> u64 {
+    let digits = base64.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
+    digits as u64 * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decoded_head, decoded_length, size};
+
+    #[test]
+    fn sizes_are_round() {
+        assert_eq!([999, 1_000, 999_500, 4_140_000].map(size), ["999 bytes", "1 KB", "1000 KB", "4.1 MB"]);
+    }
+
+    #[test]
+    fn base64_is_measured() {
+        for (text, bytes) in [("", 0), ("QQ==", 1), ("QUI=", 2), ("QUJD", 3), ("QUJDRA", 4)] {
+            assert_eq!(decoded_length(text), bytes, "{text}");
+        }
+        assert_eq!(decoded_head("QUJD\nREVG"), b"ABCDEF");
+    }
+}
