@@ -68,7 +68,8 @@ pub(super) fn with_mark(part: &Part<'_>, json: String) -> String {
 /// The patches for the text of a part that was rewritten, and for the same text elsewhere.
 fn rewrites(part: &Part<'_>) -> Vec<Patch> {
     let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
-    let places = place.rewrite.iter().chain(&place.twins);
+    let twins = place.rare.iter().flat_map(|rare| &rare.twins);
+    let places = place.rewrite.iter().chain(twins);
     places.filter_map(|rewrite| rewritten(part, place, *rewrite)).collect()
 }
 
@@ -88,7 +89,8 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
         gone.add(place.element);
-        place.copies.iter().chain(&place.copies_cut).for_each(|&copy| gone.add(copy));
+        let others = place.rare.iter().flat_map(|rare| &rare.copies_cut);
+        place.copies.iter().chain(others).for_each(|&copy| gone.add(copy));
     }
     // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
     for part in &message.parts {

@@ -30,7 +30,7 @@ pub use models::checks_prefix;
 pub use outline::beginning;
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub use part::{Part, PartOrigin, PartPlace, Rewrite};
+pub use part::{Part, PartOrigin, PartPlace, RarePlaces, Rewrite};
 pub use placement::Placement;
 pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
 pub use segment::{bind_split_replies, in_flight, joints, segments, turns};

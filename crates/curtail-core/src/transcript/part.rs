@@ -91,10 +91,6 @@ pub struct PartPlace<'a> {
     pub element: Value<'a>,
     /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
     pub copies: Vec<Value<'a>>,
-    /// Copies of the part in other messages. They are removed when the part is cut.
-    pub copies_cut: Vec<Value<'a>>,
-    /// Where the same text stands in other messages: it is rewritten alike.
-    pub twins: Vec<Rewrite>,
     /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
@@ -114,8 +110,19 @@ pub struct PartPlace<'a> {
     pub read_at: Option<u32>,
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
+    /// What only few parts have.
+    pub rare: Option<Box<RarePlaces<'a>>>,
+}
+
+/// Further places of a part, which only few parts have.
+#[derive(Debug, Clone, Default)]
+pub struct RarePlaces<'a> {
+    /// Copies of the part in other messages. They are removed when the part is cut.
+    pub copies_cut: Vec<Value<'a>>,
+    /// Where the same text stands in other messages: it is rewritten alike.
+    pub twins: Vec<Rewrite>,
     /// The media that texts replace.
-    pub described: Option<Box<Vec<Described>>>,
+    pub described: Vec<Described>,
 }
 
 impl<'a> PartPlace<'a> {
@@ -125,8 +132,6 @@ impl<'a> PartPlace<'a> {
         Self {
             element,
             copies: Vec::new(),
-            copies_cut: Vec::new(),
-            twins: Vec::new(),
             shell: false,
             rewrite: None,
             piece: None,
@@ -135,7 +140,7 @@ impl<'a> PartPlace<'a> {
             thinking_call: None,
             read_at: None,
             instructs: false,
-            described: None,
+            rare: None,
         }
     }
 
@@ -145,8 +150,6 @@ impl<'a> PartPlace<'a> {
         Self {
             element,
             copies: Vec::new(),
-            copies_cut: Vec::new(),
-            twins: Vec::new(),
             shell: true,
             rewrite: None,
             piece: None,
@@ -155,19 +158,24 @@ impl<'a> PartPlace<'a> {
             thinking_call: None,
             read_at: None,
             instructs: false,
-            described: None,
+            rare: None,
         }
+    }
+
+    /// Its further places, to add to them.
+    pub fn rare_mut(&mut self) -> &mut RarePlaces<'a> {
+        self.rare.get_or_insert_default()
     }
 
     /// The media that texts replace.
     #[must_use]
     pub fn described(&self) -> &[Described] {
-        self.described.as_deref().map_or(&[], Vec::as_slice)
+        self.rare.as_ref().map_or(&[], |rare| rare.described.as_slice())
     }
 
     /// Lets texts replace media.
     pub fn describe(&mut self, described: &[Described]) {
-        self.described.get_or_insert_default().extend_from_slice(described);
+        self.rare_mut().described.extend_from_slice(described);
     }
 
     /// The JSON of the element, with texts in place of media.

@@ -284,9 +284,9 @@ fn add_twin<'a>(read: &mut [Item<'a>], place: Place, copy: &Part<'a>, goes: bool
     };
     let same = text(part) == text(copy);
     if let (PartOrigin::Source(own), Some(other)) = (&mut part.origin, copy.place()) {
-        own.twins.extend(other.rewrite.filter(|_| same));
+        own.rare_mut().twins.extend(other.rewrite.filter(|_| same));
         if goes {
-            own.copies_cut.push(other.element);
+            own.rare_mut().copies_cut.push(other.element);
         }
     }
 }

@@ -206,7 +206,7 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
 
 /// Puts texts in place of media: of the part, or of those in a result.
 fn describe(part: &mut Part<'_>, described: &[Described]) {
-    let texts = described.iter().map(|one| Text::Owned(one.text.clone()));
+    let mut texts = described.iter().map(|one| Text::Owned(one.text.clone()));
     match &mut part.content {
         Content::ToolResult(result) => {
             result.media = result.media.saturating_sub(described.len());
@@ -216,7 +216,7 @@ fn describe(part: &mut Part<'_>, described: &[Described]) {
                 result.content.insert(at, text);
             }
         }
-        content => *content = Content::Text(texts.last().unwrap_or(Text::Escaped(""))),
+        content => *content = Content::Text(texts.next_back().unwrap_or(Text::Escaped(""))),
     }
     if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &mut part.origin {
         place.describe(described);
