@@ -128,7 +128,7 @@ macro_rules! commands {
 
 commands! {
     "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::Args),
-    "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(filter::Args),
+    "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::Args>),
     "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::Args),
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::Args>),
     "repair", "Repair broken pairs of tool calls and results" => Repair(repair::Args),

@@ -49,7 +49,11 @@ impl Written {
         let own = results.filter_map(|part| part.place()?.rewrite);
         let places_of_all = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
         let inside = |span: &Span| span.start >= value.span().start && span.end <= value.span().end;
-        let twins = places_of_all.flat_map(|place| &place.twins).filter(|twin| inside(&twin.span)).copied();
+        let twins = places_of_all
+            .filter_map(|place| place.rare.as_ref())
+            .flat_map(|rare| &rare.twins)
+            .filter(|twin| inside(&twin.span))
+            .copied();
         let rewritten = own.chain(twins).map(|rewrite| range(rewrite.span));
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
