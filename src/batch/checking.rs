@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::value_hash::value_hash;
 use super::{Unit, Work};
 use curtail_core::checks::{
-    DUPLICATE_TRANSCRIPT, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts, Verdicts,
-    rule_named,
+    DUPLICATE_TRANSCRIPT, Detection, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts,
+    Verdicts, rule_named,
 };
 use curtail_core::counting::REFUSED;
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, dialect_named};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named};
 use curtail_core::edit::hunks;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cutter, calibrated};
@@ -184,35 +184,62 @@ impl Checking {
         if document.roots().len() == 0 {
             return Ok(());
         }
-        for (dialect, mut transcript) in reading.transcripts_or_none(document)? {
-            let named = (!transcript.messages.is_empty()).then(|| dialect.name());
-            examined.dialect = examined.dialect.or(named);
-            let counting =
-                self.counting.as_ref().map(|counting| calibrated(counting, dialect, &transcript)).transpose()?;
-            if self.live {
-                transcript.keep_live();
-            }
+        for (dialect, transcript) in reading.transcripts_or_none(document)? {
             let start = transcript.layout.span.start;
-            let counts =
-                counting.as_ref().map(|counting| token_counts(counting, &transcript)).transpose()?.unwrap_or_default();
-            let provider_rules =
-                ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
-            let detections = self.inspection.examine(&transcript, provider_rules, verdicts, || counts);
-            // Lines are indexed only for a text that has findings.
-            for detection in detections {
-                examined.findings.push(detection.locate(lines.get_or_insert_with(|| LineIndex::new(text)), start));
+            let first = examined.findings.len();
+            let mut branches = along_branches(dialect, transcript);
+            for transcript in &mut branches {
+                let detections = self.detections(dialect, transcript, verdicts)?;
+                let named = (!transcript.messages.is_empty()).then(|| dialect.name());
+                examined.dialect = examined.dialect.or(named);
+                // Lines are indexed only for a text that has findings.
+                for detection in detections {
+                    examined.findings.push(detection.locate(lines.get_or_insert_with(|| LineIndex::new(text)), start));
+                }
+            }
+            if branches.len() > 1 {
+                forget_repeated(&mut examined.findings, first);
             }
             let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
-            if level > Level::Allow && !transcript.messages.is_empty() {
+            if level > Level::Allow && branches.iter().any(|transcript| !transcript.messages.is_empty()) {
                 let lines = lines.get_or_insert_with(|| LineIndex::new(text));
                 let message = String::from("the transcript has the same messages as an earlier one");
                 let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
-                examined.prints.push((fingerprint(dialect, &transcript), finding));
+                examined.prints.push((fingerprint(dialect, &branches), finding));
             }
             examined.transcripts += 1;
         }
         Ok(())
     }
+
+    fn detections<'a>(
+        &self,
+        dialect: &dyn Dialect,
+        transcript: &mut Transcript<'a>,
+        verdicts: &Verdicts,
+    ) -> Result<Vec<Detection<'a>>, ReadError> {
+        let counting = self.counting.as_ref().map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
+        if self.live {
+            transcript.keep_live();
+        }
+        let counts =
+            counting.as_ref().map(|counting| token_counts(counting, transcript)).transpose()?.unwrap_or_default();
+        let provider_rules =
+            ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
+        Ok(self.inspection.examine(transcript, provider_rules, verdicts, || counts))
+    }
+}
+
+/// Leaves out findings from `first` on that an earlier branch of the same row has as well.
+fn forget_repeated(findings: &mut Vec<Finding>, first: usize) {
+    let mut seen = Vec::new();
+    let own = findings.split_off(first);
+    findings.extend(own.into_iter().filter(|finding| {
+        let place = (finding.rule.code, finding.at.offset);
+        let new = !seen.contains(&place);
+        seen.push(place);
+        new
+    }));
 }
 
 fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
@@ -252,11 +279,12 @@ fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadErr
 
 /// A fingerprint of the messages of a transcript, as values. Among a billion different
 /// transcripts, two have the same fingerprint with a probability below 10^-20.
-fn fingerprint(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> u128 {
+fn fingerprint(dialect: &dyn Dialect, transcripts: &[Transcript<'_>]) -> u128 {
+    let messages = || transcripts.iter().flat_map(|transcript| &transcript.messages);
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, dialect.name()).hash(&mut hasher);
-        for value in transcript.messages.iter().filter_map(Message::value) {
+        for value in messages().filter_map(Message::value) {
             value_hash(value, salt).hash(&mut hasher);
         }
         hasher.finish()

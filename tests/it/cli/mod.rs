@@ -1,5 +1,6 @@
 //! The commands as a user types them: inputs, outputs, messages and exit statuses.
 
+mod answers;
 mod batch;
 mod broken;
 mod count;

@@ -7,7 +7,7 @@ use crate::program::{Place, run, text};
 use crate::spell::{SPELLERS, broken_script};
 use curtail_core::dialects::{Row, assemble, dialect_named};
 use curtail_core::json::{Document, Span};
-use curtail_core::transcript::{Fault, FaultKind, Message, Pairs, PartRef, Style};
+use curtail_core::transcript::{Answers, Fault, FaultKind, Message, Pairs, PartRef, Style};
 use proptest::prelude::*;
 
 fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
@@ -24,7 +24,14 @@ fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
 fn inspect<T>(dialect: &str, text: &str, look: impl FnOnce(&[Message<'_>], &Pairs, &[Fault]) -> T) -> T {
     let document = Document::parse_all(text).unwrap();
     let span = Span::new(0, u32::try_from(text.len()).unwrap());
-    let row = Row { source: text, span, items: document.roots().collect(), style: Style::Lines, record: None };
+    let row = Row {
+        source: text,
+        span,
+        items: document.roots().collect(),
+        style: Style::Lines,
+        record: None,
+        answers: Answers::default(),
+    };
     let transcript = assemble(dialect_named(dialect).unwrap(), &row);
     let pairs = Pairs::from_messages(&transcript.messages);
     let faults = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);

@@ -1,9 +1,10 @@
 //! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
-use super::{Dialect, Item};
+use super::{Dialect, Item, answers};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies, supersede,
+    Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies,
+    supersede,
 };
 
 /// The items of a transcript, and where they are in a text.
@@ -19,6 +20,8 @@ pub struct Row<'a> {
     pub style: Style,
     /// The record that contains the list, if any.
     pub record: Option<Value<'a>>,
+    /// The answers after it, if it is a row to train on.
+    pub answers: Answers<'a>,
 }
 
 /// Reads a row as a transcript of `dialect`.
@@ -40,6 +43,10 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let close = Span::new(builder.at, row.span.end);
     builder.slots.push(frame(close, row.style, false));
     builder.close_row();
+    if let Some(closed) = answers::without_open_round(row, &builder.messages) {
+        return assemble(dialect, &closed);
+    }
+    preamble.extend(answers::texts(dialect, &row.answers));
     bind_split_replies(&mut builder.messages);
     supersede(&mut builder.messages);
     let layout = Layout {
@@ -54,6 +61,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         pairing_rules: dialect.pairing_rules(),
         context: dialect.provider_rules().context_place(),
         reread: dialect.reread(),
+        answers: row.answers.clone(),
     };
     Transcript { layout, messages: builder.messages }
 }

@@ -1,8 +1,8 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::Row;
+use super::{Row, answers};
 use crate::json::{Document, ParseErrorKind, Span, Value};
-use crate::transcript::Style;
+use crate::transcript::{Answers, Style};
 
 /// How transcripts are laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ const LIST_KEYS: &[&str] = &[
     INPUT_MESSAGES,
     // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
     "question",
+    // Questions without an answer, as TRL keeps them.
+    "prompt",
 ];
 
 /// The messages of a request, as spans and events of OpenTelemetry name them.
@@ -133,6 +135,7 @@ pub fn rows<'a>(
             items: roots.collect(),
             style: Style::Lines,
             record: None,
+            answers: Answers::default(),
         };
         return Ok(vec![row]);
     }
@@ -152,16 +155,20 @@ fn end_of(document: &Document<'_>) -> u32 {
 }
 
 fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, NoMessages> {
-    let (source, style) = (document.text(), Style::List);
+    let (source, style, answers) = (document.text(), Style::List, Answers::default());
+    if let (true, Some(row)) = (messages_key.is_none(), answers::row(source, record)) {
+        return Ok(row);
+    }
     let list = if record.is_array() { Some(record) } else { find_list(record, messages_key) };
+    let list = list.filter(|_| messages_key.is_some() || two_lists(record).is_none());
     if let Some(list) = list {
         let record = Some(record).filter(|record| !record.is_array());
-        return Ok(Row { source, span: list.span(), items: list.items().collect(), style, record });
+        return Ok(Row { source, span: list.span(), items: list.items().collect(), style, record, answers });
     }
     let lists = two_lists(record).filter(|_| messages_key.is_none());
     let [prompt, completion] = lists.ok_or_else(|| NoMessages::in_record(record, messages_key))?;
     let span = Span::new(prompt.span().start, completion.span().end);
-    Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record) })
+    Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record), answers })
 }
 
 /// The lists of a row whose transcript is divided: what was asked, and what a model made of it. Other members may stand
@@ -221,7 +228,8 @@ fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value
 }
 
 fn has_messages(record: Value<'_>, messages_key: Option<&str>) -> bool {
-    find_list(record, messages_key).is_some() || messages_key.is_none() && two_lists(record).is_some()
+    let without_key = || two_lists(record).is_some() || answers::has_answers(record);
+    find_list(record, messages_key).is_some() || messages_key.is_none() && without_key()
 }
 
 /// The list of messages of a record.

@@ -5,6 +5,7 @@
 
 mod agentkit;
 mod ai_sdk;
+mod answers;
 mod anthropic;
 mod antigravity;
 mod assemble;
@@ -46,6 +47,8 @@ mod times;
 mod tree;
 mod usage;
 
+pub use answers::along_branches;
+pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, export_of, project};

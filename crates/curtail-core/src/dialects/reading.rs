@@ -210,8 +210,9 @@ impl Reading {
             (Some(dialect), false) if is_written_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
-        let sniffed = sniff(&row.items, row.record)
-            .map_err(|error| ReadError { offset: error.offset(), what: error.to_string() })?;
+        let items: Vec<_> = row.items.iter().chain(row.answers.branches.iter().flatten()).copied().collect();
+        let sniffed =
+            sniff(&items, row.record).map_err(|error| ReadError { offset: error.offset(), what: error.to_string() })?;
         match (sniffed, self.dialect) {
             (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
                 "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",

@@ -1,7 +1,7 @@
 //! Findings of all rules in a text.
 
 use crate::checks::{Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts};
-use crate::dialects::{Framing, ReadError, Reading, detect_framing};
+use crate::dialects::{Framing, ReadError, Reading, along_branches, detect_framing};
 
 /// What is wrong with the transcripts of `text`, in the order of the text, by the requirements of their own format and with the
 /// default levels of the rules. A text that cannot be read has one finding, which says so.
@@ -39,13 +39,22 @@ fn findings(reading: &Reading, text: &str, lines: &LineIndex<'_>) -> Result<Vec<
     let mut findings = Vec::new();
     for (dialect, transcript) in reading.transcripts(&document)? {
         let rules = dialect.provider_rules();
-        let found = Inspection::default().examine(&transcript, rules, &verdicts, TokenCounts::default);
         // A finding without a value is at the transcript, or in a record at the record.
         let start = match reading.framing {
             Framing::Records => transcript.layout.record.start,
             Framing::Lines | Framing::Document => transcript.layout.span.start,
         };
-        findings.extend(found.into_iter().map(|found| found.locate(lines, start)));
+        for transcript in along_branches(dialect, transcript) {
+            let found = Inspection::default().examine(&transcript, rules, &verdicts, TokenCounts::default);
+            let found = found.into_iter().map(|found| found.locate(lines, start));
+            let known = |finding: &Finding| {
+                findings
+                    .iter()
+                    .any(|old: &Finding| (old.rule.code, old.at.offset) == (finding.rule.code, finding.at.offset))
+            };
+            let new: Vec<Finding> = found.filter(|finding| !known(finding)).collect();
+            findings.extend(new);
+        }
     }
     Ok(findings)
 }

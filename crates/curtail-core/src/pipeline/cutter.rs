@@ -4,7 +4,7 @@ use super::chain::Steps;
 use super::position::Position;
 use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
-use crate::dialects::{Dialect, Framing, ReadError, Reading, models};
+use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
 use crate::edit::{Explained, apply, name_drafts};
 use crate::json::Value;
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
@@ -245,14 +245,18 @@ impl Cutter {
             let aside = record(&layout).filter(|_| run.changed && first).and_then(|record| dialect.set_aside(record));
             position.note(aside);
             if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &separators) {
+                if !layout.answers.branches.is_empty() {
+                    return Err(unsplit(&layout).into());
+                }
                 position.report(cut);
                 let (layout, separator) = (&layout, separators.of_record(nth));
                 let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
                 at = splitter.append(&run, at, (cut, &mut position.totals), out)?;
             } else if run.changed {
                 out.push_str(&text[at..layout.span.start as usize]);
+                let from = out.len();
                 apply(&layout, dialect, &run.messages, out);
-                at = layout.span.end as usize;
+                at = write_both(&layout, out, from);
                 cut.changed = true;
             }
             position.note(run.notes);
@@ -310,6 +314,13 @@ impl Cutter {
         }
         Ok(run)
     }
+}
+
+/// Why a row with answers has no windows.
+fn unsplit(layout: &Layout<'_>) -> ReadError {
+    let what = "this row has answers to train on, which belong to all that comes before them, so it is not split; \
+                `curtail limit` makes it shorter";
+    ReadError { offset: layout.record.start as usize, what: what.to_owned() }
 }
 
 /// The object that contains the messages.

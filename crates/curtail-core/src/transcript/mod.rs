@@ -91,10 +91,21 @@ pub struct Layout<'a> {
     pub context: ContextPlace,
     /// Reads again what depends on the neighbors of a message, after an edit gave it others. `None` if nothing does.
     pub reread: Option<Reread>,
+    /// The answers after the messages, in a row to train on: counted, never cut.
+    pub answers: Answers<'a>,
 }
 
 /// Makes messages what a reader of the edited transcript would make of them.
 pub type Reread = for<'a, 'm> fn(&'m mut [Message<'a>]);
+
+/// The answers of a row, which stay whole.
+#[derive(Debug, Clone, Default)]
+pub struct Answers<'a> {
+    /// The messages of each.
+    pub branches: Vec<Vec<Value<'a>>>,
+    /// The list of the second answer, if it begins with the same messages as the list that is cut.
+    pub mirror: Option<Value<'a>>,
+}
 
 /// A byte range of a transcript, and the separator before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -254,5 +254,6 @@ pub(super) fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
         pairing_rules: layout.pairing_rules,
         context: layout.context,
         reread: layout.reread,
+        answers: layout.answers.clone(),
     }
 }

@@ -1,0 +1,187 @@
+//! Rows with answers to train on: a chosen and a rejected one, or one with a label. Only what comes before the answers is cut,
+//! and where both answers repeat it, equally in both.
+
+use super::{Dialect, Row, assemble};
+use crate::json::{Span, Text, Value};
+use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, Style, Transcript, in_flight};
+
+/// Members of a row whose answer a program made step by step: these are a transcript like others.
+const ROLLOUT: &[&str] = &["reward", "info", "task", "trajectory"];
+
+/// The row of a record with answers; `None` for other records.
+pub(super) fn row<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
+    let (first, second) = pair(record).map_or_else(|| (alone(record), None), |[one, other]| (Some(one), Some(other)));
+    let first = first?;
+    let branches: Vec<Vec<Value<'a>>> = std::iter::once(first).chain(second).map(messages).collect();
+    let answers = Answers { branches, mirror: None };
+    let Some(prompt) = prompt(record) else { return repeated(source, record, first, second?) };
+    let items = prompt.items().collect();
+    Some(Row { source, span: prompt.span(), items, style: Style::List, record: Some(record), answers })
+}
+
+/// Whether a record has answers that are compared or labelled.
+pub(super) fn has_answers(record: Value<'_>) -> bool {
+    pair(record).is_some() || alone(record).is_some() && prompt(record).is_some()
+}
+
+/// The better and the worse answer: each a list of messages, or one message.
+fn pair(record: Value<'_>) -> Option<[Value<'_>; 2]> {
+    const KEYS: &[[&str; 2]] = &[
+        ["chosen", "rejected"],
+        ["preferred_output", "non_preferred_output"],
+        ["chosen_messages", "rejected_messages"],
+    ];
+    KEYS.iter().find_map(|keys| {
+        let [one, other] = record.get_each(*keys);
+        let both = [one?, other?];
+        let repeats = prompt(record).is_none() && both.iter().any(|answer| !answer.is_array());
+        (!repeats && both.iter().all(|answer| is_answer(*answer))).then_some(both)
+    })
+}
+
+/// An answer without another one.
+fn alone(record: Value<'_>) -> Option<Value<'_>> {
+    let made = ROLLOUT.iter().any(|key| record.get(key).is_some());
+    record.get("completion").filter(|answer| !made && is_answer(*answer) && prompt(record).is_some())
+}
+
+fn is_answer(answer: Value<'_>) -> bool {
+    let is_message =
+        |value: Value<'_>| value.is_object() && (value.get("role").is_some() || value.get("from").is_some());
+    if answer.is_array() {
+        answer.items().next().is_some() && answer.items().all(is_message)
+    } else {
+        is_message(answer)
+    }
+}
+
+fn messages(answer: Value<'_>) -> Vec<Value<'_>> {
+    if answer.is_array() { answer.items().collect() } else { vec![answer] }
+}
+
+/// The messages before the answers, where they stand once.
+fn prompt(record: Value<'_>) -> Option<Value<'_>> {
+    let inner = record.get("input").filter(|input| input.is_object()).and_then(|input| input.get("messages"));
+    let lists = ["prompt", "conversations", "messages"].iter().filter_map(|key| record.get(key)).chain(inner);
+    let holds = |list: &Value<'_>| list.is_array() && list.items().all(Value::is_object);
+    lists.into_iter().find(holds)
+}
+
+/// A row whose answers are whole conversations: what they begin with, equally, is cut.
+fn repeated<'a>(source: &'a str, record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Option<Row<'a>> {
+    let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
+    let [own, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
+    let most = own.len().min(others.len()).saturating_sub(1);
+    let until = |list: Value<'a>, last: Value<'a>| Span::new(list.span().start, last.span().end).slice(source);
+    let same = |at: &usize| until(first, own[*at]) == until(second, others[*at]);
+    let shared = (0..most).take_while(same).count();
+    let row = Row {
+        source,
+        span: first.span(),
+        items: own.clone(),
+        style: Style::List,
+        record: Some(record),
+        answers: Answers { branches: vec![own[shared..].to_vec(), others[shared..].to_vec()], mirror: Some(second) },
+    };
+    Some(first_of(row, shared))
+}
+
+/// The row with only the first `count` of its messages.
+fn first_of(mut row: Row<'_>, count: usize) -> Row<'_> {
+    let end = count.checked_sub(1).map_or(row.span.start + 1, |last| row.items[last].span().end);
+    row.items.truncate(count);
+    row.span = Span::new(row.span.start, end);
+    row
+}
+
+/// The row without the messages at its end that wait for a result: the answers begin with it.
+pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Option<Row<'a>> {
+    if row.answers.branches.is_empty() {
+        return None;
+    }
+    let pairs = Pairs::from_messages(read);
+    let start = in_flight(read);
+    let waits = |(at, message): (usize, &Message<'a>)| {
+        message.calls().any(|(part, call)| !call.hosted && pairs.other_half(PartRef { message: at, part }).is_none())
+    };
+    if !read.iter().enumerate().skip(start).any(waits) {
+        return None;
+    }
+    let first = read[start].value()?;
+    let count = row.items.iter().position(|item| *item == first)?;
+    let open = row.items[count..].to_vec();
+    let mut row = first_of(row.clone(), count);
+    for branch in &mut row.answers.branches {
+        branch.splice(0..0, open.iter().copied());
+    }
+    Some(row)
+}
+
+/// What a model reads of the longest answer.
+pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
+    let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
+        let items = dialect.read_all(branch).into_iter();
+        let messages =
+            items.filter_map(|item| if let super::Item::Message(message) = item { Some(message) } else { None });
+        messages.flat_map(|message| message.parts).flat_map(|part| said(part.content)).collect()
+    };
+    let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();
+    answers.branches.iter().map(read).max_by_key(length).unwrap_or_default()
+}
+
+fn said(content: Content<'_>) -> Vec<Text<'_>> {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Media(text) | Content::Unknown(text) => vec![text],
+        Content::ToolCall(call) => vec![call.name, call.arguments],
+        Content::ToolResult(result) => result.content,
+        Content::Other => Vec::new(),
+    }
+}
+
+/// What is judged of `transcript`: each answer with all that comes before it, or the transcript itself if it has no answers.
+#[must_use]
+pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> Vec<Transcript<'a>> {
+    let layout = &transcript.layout;
+    if layout.answers.branches.is_empty() {
+        return vec![transcript];
+    }
+    let along = |branch: &Vec<Value<'a>>| {
+        let items = layout.elements.iter().chain(branch).copied().collect();
+        let row = Row {
+            source: layout.source,
+            span: layout.span,
+            items,
+            style: Style::List,
+            record: None,
+            answers: Answers::default(),
+        };
+        assemble(dialect, &row)
+    };
+    layout.answers.branches.iter().map(along).collect()
+}
+
+/// Appends what was written of a row to `out`, for both answers if both repeat it, and returns where the text goes on. `from` is
+/// where it begins in `out`.
+pub(crate) fn write_both(layout: &Layout<'_>, out: &mut String, from: usize) -> usize {
+    let source = layout.source;
+    // Nothing is left before the answer, and neither is what separates the two.
+    let rest = |at: usize, made: &str| {
+        let behind = source[at..].trim_start();
+        let emptied = made.trim_end() == "[" && behind.starts_with(',');
+        if emptied { source.len() - behind[1..].trim_start().len() } else { at }
+    };
+    let made = out[from..].to_owned();
+    let at = rest(layout.span.end as usize, &made);
+    let Some(mirror) = layout.mirror() else { return at };
+    out.push_str(&source[at..mirror.start as usize]);
+    out.push_str(&made);
+    rest(mirror.end as usize, &made)
+}
+
+impl Layout<'_> {
+    /// Where the messages of the transcript stand a second time.
+    fn mirror(&self) -> Option<Span> {
+        let list = self.answers.mirror?.span();
+        Some(Span::new(list.start, list.start + self.span.end - self.span.start))
+    }
+}

@@ -1,0 +1,74 @@
+//! Rows with answers to train on: what comes before the answers is cut, equally in both.
+
+use serde_json::Value;
+
+use crate::program::run;
+
+fn rows(text: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(text).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn said(text: &str) -> Value {
+    serde_json::json!({"role": "user", "content": text})
+}
+
+fn answer(text: &str) -> Value {
+    serde_json::json!({"role": "assistant", "content": text})
+}
+
+#[test]
+fn what_both_answers_repeat_is_cut_equally() {
+    let begin = [said("one"), answer("two"), said("three")];
+    let list = |last: &str| [begin.to_vec(), vec![answer(last)]].concat();
+    for row in [
+        serde_json::json!({"chosen": list("yes"), "rejected": list("no, and more than that"), "score": 2}),
+        serde_json::json!({"rejected": list("no"), "chosen": list("yes")}),
+        serde_json::json!({"prompt": begin, "chosen": [answer("yes")], "rejected": [answer("no")]}),
+    ] {
+        let text = format!("{row}\n");
+        assert_eq!(run(&["window", "-n", "9"], &text).stdout, text.as_bytes());
+        // Everything before the answers goes.
+        let out = rows(&run(&["filter", "--drop", "0..3"], &text).stdout);
+        assert_eq!(out[0]["chosen"], serde_json::json!([answer("yes")]), "{row}");
+        assert_eq!(out[0]["rejected"].as_array().map(Vec::len), Some(1), "{row}");
+        // A block that is put in front stands in both.
+        let out = rows(&run(&["filter", "--drop", "0"], &text).stdout);
+        let before = |key: &str| out[0][key].as_array().map(|list| list[..list.len() - 1].to_vec());
+        assert_eq!(before("chosen"), before("rejected"), "{row}");
+    }
+}
+
+#[test]
+fn pairs_are_judged_along_each_branch() {
+    let call = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}]});
+    let result = serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "05:12"});
+    let row = serde_json::json!({"prompt": [said("one"), call], "chosen": [result, answer("05:12")], "rejected": [answer("no")]});
+    let output = run(&["check"], &format!("{row}\n"));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.matches("error[").count() == 1 && shown.contains("error[P002]"), "{shown}");
+}
+
+#[test]
+fn limit_fits_the_longer_answer() {
+    let long = "word ".repeat(40);
+    let row = |chosen: &str, rejected: &str| {
+        let prompt = [said("one two three four five"), answer("six"), said("seven")];
+        format!(
+            "{}\n",
+            serde_json::json!({"prompt": prompt, "chosen": [answer(chosen)], "rejected": [answer(rejected)]})
+        )
+    };
+    for text in [row(&long, "short"), row("short", &long)] {
+        let out = rows(&run(&["limit", "--max-tokens", "46"], &text).stdout);
+        assert_eq!(out[0]["prompt"].as_array().map(Vec::len), Some(1), "{text}");
+    }
+}
+
+#[test]
+fn split_says_why_it_refuses() {
+    let row = serde_json::json!({"prompt": [said("one")], "chosen": [answer("yes")], "rejected": [answer("no")]});
+    let output = run(&["split", "--max-tokens", "50"], &format!("{row}\n"));
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("answers to train on"));
+}
