@@ -62,6 +62,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("curtail run --print", "show the chain"),
             ("curtail run chat.jsonl -o short.jsonl", "cut with the closest curtail.toml"),
+            ("curtail run --preset mask-10-steps chat.jsonl", "cut by a policy with a name"),
             ("curtail run -c curtail.toml data/ -O cut/ --stats", "cut a folder, with totals"),
         ],
     ),

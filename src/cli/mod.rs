@@ -24,6 +24,7 @@ mod man;
 mod memory;
 pub(crate) mod options;
 mod policy;
+mod presets;
 mod processor_specs;
 mod render;
 mod repair;

@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::PROCESSOR_SPECS;
 use super::config::{Config, Step};
 use super::options::ProcessorSpec;
+use super::presets::{self, PRESETS};
 use curtail_core::pipeline::{Chain, Processors};
 use curtail_core::suggest::unknown;
 
@@ -28,17 +29,15 @@ pub(super) enum Summarizers {
     All,
 }
 
-/// What a command refuses in a policy, and the other names that a policy may have.
-pub(super) struct Rules<'r> {
+/// What a command refuses in a policy.
+pub(super) struct Rules {
     /// The command that takes the policy.
     pub(super) command: &'static str,
     /// Whether it takes summarizers that run a program or ask a server.
     pub(super) summarizers: Summarizers,
-    /// Names of policies that are no commands, for suggestions.
-    pub(super) others: &'r [&'static str],
 }
 
-impl Rules<'_> {
+impl Rules {
     /// The chain of a dry run of `commands`, if a policy may have them.
     pub(super) fn check_commands(&self, commands: &[Command]) -> anyhow::Result<Chain> {
         let stages = commands.iter().map(|command| command.processors(true));
@@ -77,26 +76,28 @@ impl Rules<'_> {
 }
 
 /// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`.
-pub(super) fn chain(text: &str, rules: &Rules<'_>) -> anyhow::Result<Chain> {
-    let commands = parse(text, rules)?;
+pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<Chain> {
+    let commands = parse(text)?;
     rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))
 }
 
-/// The commands of `text`.
-pub(super) fn parse(text: &str, rules: &Rules<'_>) -> anyhow::Result<Vec<Command>> {
+/// The commands of `text`, which may be the name of a preset.
+pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Command>> {
+    let text = presets::named(text.trim()).map_or(text, |preset| preset.command);
     let wrong = |what: String| anyhow!("--policy `{text}`: {what}");
     let split = split(text).map_err(|what| wrong(what.to_owned()))?;
-    split.into_iter().map(|words| Command::from_words(words, rules).map_err(|error| wrong(error.to_string()))).collect()
+    split.into_iter().map(|words| Command::from_words(words).map_err(|error| wrong(error.to_string()))).collect()
 }
 
 impl Command {
-    fn from_words(words: Vec<String>, rules: &Rules<'_>) -> anyhow::Result<Self> {
+    fn from_words(words: Vec<String>) -> anyhow::Result<Self> {
         let mut words = words.into_iter();
         let Some(name) = words.next() else { bail!("a command is missing") };
         let flags: Vec<String> = words.collect();
         let mut specs = PROCESSOR_SPECS.iter().filter(|spec| spec.name != "memory");
         let Some(spec) = specs.clone().find(|spec| spec.name == name) else {
-            let names: Vec<&str> = specs.by_ref().map(|spec| spec.name).chain(rules.others.iter().copied()).collect();
+            let names: Vec<&str> =
+                specs.by_ref().map(|spec| spec.name).chain(PRESETS.iter().map(|preset| preset.name)).collect();
             bail!(unknown("there is no policy", &name, &names));
         };
         Ok(Self { spec, flags })
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn policies_are_chains() {
-        let rules = Rules { command: "view", summarizers: Summarizers::BuiltIn, others: &["keep-40"] };
+        let rules = Rules { command: "view", summarizers: Summarizers::BuiltIn };
         assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|chain| chain.stages.len()).ok(), Some(2));
         for (text, words) in [
             ("limt -t 8k", "did you mean `limit`"),

@@ -4,12 +4,17 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
+
 use super::config::{Config, Origin, Step, described};
 use super::config_command::{ConfigFlags, shown_value};
 use super::cut::{self, Job};
 use super::input::{Cutting, Global};
-use super::report;
+use super::presets::{self, PRESETS};
+use super::{policy, report};
 use crate::console;
+use curtail_core::pipeline::Chain;
+use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
 /// Run the processors of a configuration file, in the order history, network, agent
@@ -25,6 +30,14 @@ pub(super) struct Args {
     /// Also run the processors of this agent, in the network or at the top level
     #[arg(long, value_name = "NAME", env = "CURTAIL_AGENT", help_heading = "Chain")]
     agent: Option<String>,
+
+    /// Run a policy with a name instead of a configuration
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["network", "agent", "config", "no_config", "trust"], help_heading = "Chain")]
+    preset: Option<String>,
+
+    /// List the policies that have names, with their commands
+    #[arg(long, exclusive = true, help_heading = "Chain")]
+    list_presets: bool,
 
     /// Print the chain with the level of each processor, and read nothing
     #[arg(long, help_heading = "Chain")]
@@ -45,6 +58,13 @@ pub(super) struct Args {
 
 /// Runs the chain, or writes it.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    if args.list_presets {
+        console::out(&presets::list())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(name) = &args.preset {
+        return run_preset(name, args, global);
+    }
     let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
@@ -65,6 +85,25 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let (chain, config) = (args.cutting.with_repair(chain), Some(PathBuf::from(&config.file)));
     let job = Job { chain, counting: None, options: described(&steps), map: None, reads, config };
     cut::run(&args.cutting, global, job)
+}
+
+/// Runs the commands of a preset.
+fn run_preset(name: &str, args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+    let Some(preset) = presets::named(name) else {
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        bail!("{}; `curtail run --list-presets` lists them", unknown("there is no preset", name, &names));
+    };
+    if args.print {
+        console::out(&format!("{}\n", preset.command))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut chain = Chain::default();
+    for command in policy::parse(preset.command)? {
+        chain = chain.at("", command.processors(args.cutting.dry_run)?);
+    }
+    let options = format!("preset {}", preset.command);
+    let chain = args.cutting.with_repair(chain);
+    cut::run(&args.cutting, global, Job { chain, counting: None, options, map: None, reads: Vec::new(), config: None })
 }
 
 /// One line per processor: its number, level, options and place in the file.

@@ -84,8 +84,7 @@ pub(super) struct Args {
 const BLOCK: usize = 32 * 1024;
 
 /// What a policy may be here.
-const RULES: policy::Rules<'_> =
-    policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn, others: &[] };
+const RULES: policy::Rules = policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
 /// Draws every transcript.
 struct Viewer {

@@ -52,14 +52,17 @@ fn every_page_is_in_the_table_of_contents_once() {
     assert_eq!(listed.len(), pages.len(), "docs/SUMMARY.md lists a page twice, or one that does not exist");
 }
 
-/// What a model reads first. Pages of single rules and dialects are behind their lists.
+/// What a model reads first. Pages of single rules, dialects and presets are behind their lists.
 #[test]
 fn llms_txt_lists_the_pages() {
     let list = std::fs::read_to_string(docs().join("llms.txt")).expect("docs/llms.txt");
     let listed: HashSet<PathBuf> = links(&list).map(|target| docs().join(target)).collect();
     let missing: Vec<PathBuf> = pages()
         .into_iter()
-        .filter(|page| page.ends_with("README.md") || !page.iter().any(|name| name == "rules" || name == "dialects"))
+        .filter(|page| {
+            page.ends_with("README.md")
+                || !page.iter().any(|name| name == "rules" || name == "dialects" || name == "presets")
+        })
         .filter(|page| !page.ends_with("SUMMARY.md") && *page != docs().join("README.md") && !listed.contains(page))
         .collect();
     assert!(missing.is_empty(), "add these to docs/llms.txt: {missing:?}");

@@ -80,10 +80,10 @@ pub(super) struct Args {
 /// The policies to replay.
 #[derive(Debug, clap::Args)]
 struct PolicyFlags {
-    /// Policy: a preset, or commands with their flags, such as 'limit -t 60k' [default: every preset]
+    /// Policy: a preset, or commands with their flags, such as 'limit -t 60k' [default: the usual presets]
     ///
-    /// Commands are applied in order, with `|` between them. Presets: keep-40 (window -n 40), limit-50% (limit -t 50%), clear-results-3 (filter --keep-last-results 3) and
-    /// rolling-21 (summarize -n 21). N% of tokens is a share of the largest recorded request of each session.
+    /// Commands are applied in order, with `|` between them. `curtail run --list-presets` lists the presets. N% of tokens is a
+    /// share of the largest recorded request of each session.
     #[arg(short, long = "policy", value_name = "COMMAND")]
     policies: Vec<String>,
 

@@ -9,16 +9,17 @@ use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Choice, Config, Variables};
 use crate::cli::options::Tokens;
 use crate::cli::policy::{self, Command, Rules, Summarizers};
+use crate::cli::presets::{self, PRESETS};
 use crate::cli::replay::PolicyFlags;
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
-use curtail_lab::replay::{PRESETS, Policy, PolicyChain, Remembered};
+use curtail_lab::replay::{Policy, PolicyChain, Remembered};
 
 /// The most policies that a sweep may have.
 const MOST: usize = 200;
 
-/// `as recorded`, and the policies of the flags; every preset if there are none.
+/// `as recorded`, and the policies of the flags; the usual presets if there are none.
 pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
     let context = Context { counting, summarizers: flags.summarizers() };
     let mut policies = vec![Policy::recorded()];
@@ -34,7 +35,7 @@ pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Ve
         policies.push(configured(path, &context)?);
     }
     if policies.len() == 1 {
-        for preset in PRESETS {
+        for preset in PRESETS.iter().filter(|preset| preset.usual) {
             policies.push(policy(preset.name, false, &context)?);
         }
     }
@@ -49,18 +50,16 @@ struct Context<'c> {
 }
 
 impl Context<'_> {
-    /// What a policy may be here, beside policies with the names `others`.
-    const fn rules<'r>(&self, others: &'r [&'static str]) -> Rules<'r> {
-        Rules { command: "replay", summarizers: self.summarizers, others }
+    /// What a policy may be here.
+    const fn rules(&self) -> Rules {
+        Rules { command: "replay", summarizers: self.summarizers }
     }
 }
 
 fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
-    let preset = PRESETS.iter().find(|preset| preset.name == name);
-    let names: Vec<&'static str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let rules = context.rules(&names);
-    let commands = policy::parse(preset.map_or(&name, |preset| preset.command), &rules)?;
+    let rules = context.rules();
+    let commands = policy::parse(&name)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
     let commands: Vec<Command> = commands.into_iter().map(keeping_summaries).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
@@ -74,7 +73,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     } else {
         PolicyChain::Fixed(fixed)
     };
-    let command = preset.map_or(&*name, |preset| preset.command).to_owned();
+    let command = presets::named(&name).map_or(&*name, |preset| preset.command).to_owned();
     Ok(Policy { name, command, chain, swept })
 }
 
@@ -137,7 +136,7 @@ fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, S
 fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
     let config = Config::load(path, Choice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
-    context.rules(&[]).check_steps(&config, &steps)?;
+    context.rules().check_steps(&config, &steps)?;
     let chain = remembering(config.chain(&steps, false)?, context.counting);
     let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
     let command = format!("run -c {}", config.file);

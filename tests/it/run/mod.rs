@@ -3,6 +3,7 @@
 mod equality;
 mod files;
 mod keys;
+mod presets;
 mod support;
 #[cfg(unix)]
 mod trust;

@@ -114,7 +114,10 @@ impl<'a> Medium<'a> {
         // Attachments beside a text are no list of parts.
         let list = value.parent().filter(|list| list.is_array());
         let is_attached = list.is_some_and(|list| list.parent().and_then(|own| own.get("attachments")) == Some(list));
-        if !value.is_object() || is_attached {
+        // Without the signature of a thought, the provider rejects what follows.
+        let is_signed =
+            ["thoughtSignature", "thought_signature", "signature"].iter().any(|key| value.get(key).is_some());
+        if !value.is_object() || is_attached || is_signed {
             return None;
         }
         let around = match value.get_text("type") {

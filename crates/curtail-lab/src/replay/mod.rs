@@ -28,7 +28,7 @@ pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session
 pub use cache::{CacheRules, CacheUse};
 pub use error::ReplayError;
 pub use outcomes::outcome;
-pub use policies::{AS_RECORDED, Apply, PRESETS, Policy, PolicyChain, Preset, ScaledChain};
+pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
 pub use prices::{ModelPrice, PriceError, Prices};
 pub use references::references;
 pub use remembered::Remembered;

@@ -15,25 +15,6 @@ use curtail_core::transcript::{Layout, Message, Pairs};
 /// The name of the first policy: the requests as the log records them.
 pub const AS_RECORDED: &str = "as recorded";
 
-/// A common policy with a name of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Preset {
-    /// Its name.
-    pub name: &'static str,
-    /// The command that it is short for.
-    pub command: &'static str,
-    /// What it does, in a line.
-    pub about: &'static str,
-}
-
-/// Every preset.
-pub const PRESETS: &[Preset] = &[
-    Preset { name: "keep-40", command: "window -n 40", about: "the last 40 items" },
-    Preset { name: "limit-50%", command: "limit -t 50%", about: "half of the tokens of the largest recorded request" },
-    Preset { name: "clear-results-3", command: "filter --keep-last-results 3", about: "only the last 3 tool results" },
-    Preset { name: "rolling-21", command: "summarize -n 21", about: "the last 21 interactions and 3 summaries" },
-];
-
 /// How a policy is applied from request to request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Apply {
