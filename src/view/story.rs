@@ -12,7 +12,7 @@ use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Content, Message, Pairs, Role};
 use curtail_lab::replay::{CacheUse, Prices};
-use curtail_memory::ledger::{Ledger, is_typed};
+use curtail_memory::ledger::{Ledger, is_typed, without_tag};
 
 /// Characters of a title.
 const TITLE: usize = 90;
@@ -149,7 +149,7 @@ fn words(message: &Message<'_>) -> String {
     });
     let texts: Vec<String> = texts.collect();
     let typed = texts.iter().find(|text| is_typed(text)).or(texts.first());
-    typed.map_or_else(|| String::from("image or file"), |text| line(text, 200))
+    typed.map_or_else(|| String::from("image or file"), |text| line(without_tag(text), 200))
 }
 
 fn seconds(moments: &[Option<Moment>]) -> Option<f64> {

@@ -7,7 +7,7 @@ use super::machine::Session;
 use curtail_core::dialects::{Framing, Reading, project};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Message};
-use curtail_memory::ledger::is_typed;
+use curtail_memory::ledger::{is_typed, without_tag};
 
 /// Bytes that are read at first, and at most.
 const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
@@ -110,6 +110,6 @@ fn prompt(message: &Message<'_>) -> Option<String> {
         _ => None,
     });
     let typed = texts.into_iter().find(|text| is_typed(text))?;
-    let head: String = typed.chars().take(2_000).collect();
+    let head: String = without_tag(&typed).chars().take(2_000).collect();
     Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
 }
