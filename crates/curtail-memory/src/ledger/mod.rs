@@ -105,14 +105,15 @@ pub fn is_typed(text: &str) -> bool {
 /// The words of a prompt without the tag with which a template begins it, such as `<pr_description>`.
 ///
 /// ```
-/// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>"), "Mend it.\n</task>");
+/// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>\nNow."), "Mend it.\n</task>\nNow.");
 /// assert_eq!(curtail_memory::ledger::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
 #[must_use]
 pub fn without_tag(words: &str) -> &str {
     let tagged = words.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let inside = tagged.filter(|(tag, _)| is_name(tag)).map(|(_, inside)| inside.trim_start());
+    let closed = tagged.filter(|(tag, inside)| is_name(tag) && inside.contains(&format!("</{tag}>\n")));
+    let inside = closed.map(|(_, inside)| inside.trim_start());
     inside.filter(|inside| !inside.is_empty()).unwrap_or(words)
 }
 
