@@ -8,7 +8,8 @@
 """Gemini CLI resumes a recording; what it then sends is compared.
 
 Of its own it adds its instructions, a first message of the user with the context of the session, a note that an
-answer was interrupted, and the prompt.
+answer was interrupted, and the prompt. The results of a recording stand beside their calls and in a line of the user; it
+sends both, and they are compared once.
 """
 
 import json
@@ -52,8 +53,26 @@ def resume(path):
         return [e for content in asked[-1]["contents"] for e in events(content)]
 
 
+def once(held):
+    """The events without results that were sent before, since the call of their id."""
+    answered = set()
+    for kind, what in held:
+        if kind == "call":
+            answered.discard(what)
+        elif kind == "result" and what in answered:
+            continue
+        elif kind == "result":
+            answered.add(what)
+        yield (kind, what)
+
+
+def adapt(shown):
+    """What the program adds is left out of a recording as well: it writes the context of the session there."""
+    return [e for e in shown if not str(e[1]).startswith(OWN)]
+
+
 def load(path):
-    held = resume(path)
+    held = list(once(resume(path)))
     if not held or held[-1] != ("user", PROMPT):
         raise Red(f"the prompt is not last: {held[-2:]}")
     return [[e for e in held[:-1] if not str(e[1]).startswith(OWN)]]
@@ -66,4 +85,4 @@ def drop_result_of_call(whole, outline):
 
 
 if __name__ == "__main__":
-    main(load, ["gemini"], data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call])
+    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call])

@@ -99,6 +99,52 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
     }
 }
 
+/// The same for chats of editors, graphs and rows of texts, which would have no messages: what to do is said, for a document
+/// on many lines as well.
+#[test]
+fn formats_without_messages_are_refused_with_what_to_do() {
+    let copilot = r#"{"version":3,"sessionId":"s","requests":[{"requestId":"r1","message":{"text":"Hello","parts":[]},"response":[{"value":"Hi."}]}]}"#;
+    let texts = r#"{"prompt":"High water?","chosen":"At 05:12.","rejected":"No idea."}"#;
+    let graph =
+        r#"{"version":1,"id":"t","nodes":[{"parent":null,"message":{"role":"user","content":"Hello"}}],"calls":[]}"#;
+    let zed = r#"{"title":"t","messages":[{"User":{"content":[{"Text":"Hello"}]}},{"Agent":{"content":[{"Text":"Hi."}],"tool_results":{}}}]}"#;
+    let patches = "{\"kind\":0,\"v\":{\"version\":3,\"requests\":[]}}\n{\"kind\":2,\"k\":[\"requests\"],\"v\":[]}\n";
+    for (input, format, advice) in [
+        (copilot, "a chat of VS Code Copilot", "write each request"),
+        (patches, "a patch log of VS Code Copilot", "apply them"),
+        (zed, "a thread of Zed", "`tool_results`"),
+        (graph, "a trace graph of verifiers", "each path from the root"),
+        (texts, "a row of plain texts to train on", "as a list of messages"),
+    ] {
+        let wide = serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));
+        for input in [Some(input.to_owned()), wide.ok()].into_iter().flatten() {
+            for command in [&["check"][..], &["show"], &["count"], &["window", "-n", "3"]] {
+                let done = run(command, &input);
+                let said = [text(&done.stdout), text(&done.stderr)].concat();
+                assert_ne!(done.status.code(), Some(0), "{command:?}: {said}");
+                assert!(
+                    said.contains(&format!("this is written as {format}, which")) && said.contains(advice),
+                    "{said}"
+                );
+            }
+        }
+    }
+}
+
+/// What the server stored comes before the items of a request that continues it.
+#[test]
+fn a_cut_before_stored_items_says_so() {
+    let item = |text: &str| {
+        format!(
+            "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"{text}\"}}]}}"
+        )
+    };
+    let input = format!("{{\"previous_response_id\":\"resp_1\",\"input\":[{},{}]}}\n", item("one"), item("two"));
+    let done = run(&["filter", "--drop", "0"], &input);
+    assert!(text(&done.stderr).contains("previous_response_id"), "{}", text(&done.stderr));
+    assert!(!text(&run(&["window", "-n", "9"], &input).stderr).contains("previous_response_id"));
+}
+
 /// Formats that were misread once, each in the dialect that reads it now, without a false finding.
 #[test]
 fn formats_that_look_like_others_are_read_as_what_they_are() {

@@ -2,22 +2,91 @@
 
 use crate::json::Value;
 
+/// A format that no dialect reads, and what to do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Foreign {
+    /// Its name.
+    pub(super) format: &'static str,
+    /// What to do instead.
+    pub(super) advice: &'static str,
+}
+
+const IFLOW: Foreign = like("iFlow");
+const AMP: Foreign = like("a thread of Amp");
+const GPTME: Foreign = like("gptme");
+const COPILOT: Foreign = Foreign {
+    format: "a chat of VS Code Copilot",
+    advice: "write each request and its response as messages with `role` and `content`",
+};
+const COPILOT_LOG: Foreign = Foreign {
+    format: "a patch log of VS Code Copilot",
+    advice: "its lines change one document: apply them, then write its requests as messages with `role` and `content`",
+};
+const ZED: Foreign = Foreign {
+    format: "a thread of Zed",
+    advice: "write `User` and `Agent` as messages with `role` and `content`, and `tool_results` as messages of tools",
+};
+const GRAPH: Foreign = Foreign {
+    format: "a trace graph of verifiers",
+    advice: "its nodes are a tree: write each path from the root as a record with `messages`",
+};
+const TEXTS: Foreign = Foreign {
+    format: "a row of plain texts to train on",
+    advice: "it has no messages to cut: write each text as a list of messages",
+};
+
+/// A format that has the keys of another, so that a user may read it as that one.
+const fn like(format: &'static str) -> Foreign {
+    Foreign { format, advice: "pass --dialect NAME to read it as another" }
+}
+
 /// The format that one of `items` is in, if it is one of these, with the offset of that item.
-pub(super) fn format_of(items: &[Value<'_>]) -> Option<(usize, &'static str)> {
+pub(super) fn format_of(items: &[Value<'_>]) -> Option<(usize, Foreign)> {
     let one = items.iter().find_map(|&item| Some((item, format_of_item(item)?)));
-    let (item, format) = one.or_else(|| gptme(items).map(|item| (item, "gptme")))?;
+    let (item, format) = one.or_else(|| gptme(items).map(|item| (item, GPTME)))?;
     Some((item.span().start as usize, format))
 }
 
-fn format_of_item(item: Value<'_>) -> Option<&'static str> {
-    let [kind, session] = item.get_each(["type", "sessionId"]);
+/// The format of one item, or of a record.
+pub(super) fn format_of_item(item: Value<'_>) -> Option<Foreign> {
+    let [kind, role, session] = item.get_each(["type", "role", "sessionId"]);
     match (kind.and_then(Value::text), session) {
         (Some(kind), Some(session)) if is_iflow(session) && item.get("parentUuid").is_some() => {
-            matches!(&*kind.decode(), "user" | "assistant").then_some("iFlow")
+            matches!(&*kind.decode(), "user" | "assistant").then_some(IFLOW)
         }
-        _ if is_amp(item) => Some("a thread of Amp"),
+        _ if is_amp(item) => Some(AMP),
+        (None, _) if role.is_none() => format_without_role(item),
         _ => None,
     }
+}
+
+/// The format of an item that says neither a role nor a type.
+fn format_without_role(item: Value<'_>) -> Option<Foreign> {
+    let [kind, value, requests, nodes, user, agent] =
+        item.get_each(["kind", "v", "requests", "nodes", "User", "Agent"]);
+    let first = |list: Option<Value<'_>>, key: &str| {
+        let first = list.and_then(|list| list.items().next());
+        first.is_some_and(|first| first.get(key).is_some())
+    };
+    let patches = kind.is_some_and(|kind| matches!(kind.raw(), "0" | "1" | "2" | "3"));
+    if first(requests, "requestId") {
+        Some(COPILOT)
+    } else if patches && (item.get("k").is_some() || value.is_some_and(|value| value.get("requests").is_some())) {
+        Some(COPILOT_LOG)
+    } else if user.or(agent).is_some_and(|said| said.get("content").is_some_and(Value::is_array)) {
+        Some(ZED)
+    } else if first(nodes, "message") {
+        Some(GRAPH)
+    } else {
+        has_plain_texts(item).then_some(TEXTS)
+    }
+}
+
+/// Whether a row has texts where others have messages: a prompt and answers to train on.
+fn has_plain_texts(item: Value<'_>) -> bool {
+    let is_text = |key: &str| item.get(key).is_some_and(|value| value.text().is_some());
+    let answers = is_text("chosen") && is_text("rejected") || is_text("completion");
+    answers && (is_text("prompt") || is_text("instruction"))
 }
 
 /// Results of Amp name their call as `toolUseID`, and hold what the tool did in `run`; the other blocks are those of Anthropic.

@@ -1,6 +1,6 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::{Row, answers};
+use super::{Row, answers, foreign};
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};
 
@@ -193,12 +193,15 @@ pub struct NoMessages {
     pub messages_key: Option<String>,
     /// Whether the record is a span or an export of OpenTelemetry whose messages are text.
     pub encoded: bool,
+    /// The format of the record, and what to do instead, if it is one that is known and not read.
+    pub foreign: Option<(&'static str, &'static str)>,
 }
 
 impl NoMessages {
     fn in_record(record: Value<'_>, messages_key: Option<&str>) -> Self {
         let (offset, messages_key) = (record.span().start as usize, messages_key.map(str::to_owned));
-        Self { offset, messages_key, encoded: is_encoded(record) }
+        let foreign = foreign::format_of_item(record).map(|foreign| (foreign.format, foreign.advice));
+        Self { offset, messages_key, encoded: is_encoded(record), foreign }
     }
 }
 
@@ -206,6 +209,8 @@ impl std::fmt::Display for NoMessages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(key) = &self.messages_key {
             write!(f, "no list of messages under `{key}`; check --messages-key")
+        } else if let Some((format, advice)) = self.foreign {
+            write!(f, "this is written as {format}, which curtail does not read; {advice}")
         } else if self.encoded {
             write!(
                 f,

@@ -118,7 +118,17 @@ impl DialectWriter for Responses {
     }
 }
 
-impl LogHabits for Responses {}
+impl LogHabits for Responses {
+    /// What the server has of the earlier responses comes before the items, whatever is cut of them.
+    fn set_aside(&self, record: Value<'_>) -> Option<String> {
+        record.some("previous_response_id").map(|_| {
+            String::from(
+                "the request continues what the server stored (`previous_response_id`): nothing of that was cut, and the \
+                 provider advises against pruning such a conversation by hand",
+            )
+        })
+    }
+}
 
 fn is_call(kind: &str) -> Option<(Family, bool)> {
     CALLS.iter().find(|call| call.0 == kind).map(|call| (call.1, call.2))

@@ -29,6 +29,8 @@ pub enum SniffError {
         offset: usize,
         /// Name of the format.
         format: &'static str,
+        /// What to do instead.
+        advice: &'static str,
     },
     /// Items fit different dialects.
     Mixed {
@@ -57,11 +59,8 @@ impl std::fmt::Display for SniffError {
             Self::Mixed { before, now, .. } => {
                 write!(f, "this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME")
             }
-            Self::Foreign { format, .. } => {
-                write!(
-                    f,
-                    "this is written as {format}, which curtail does not read; pass --dialect NAME to read it as another"
-                )
+            Self::Foreign { format, advice, .. } => {
+                write!(f, "this is written as {format}, which curtail does not read; {advice}")
             }
             Self::Unrecognized { keys, .. } => {
                 let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
@@ -87,8 +86,8 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Err(unrecognized(texts));
     }
-    if let Some((offset, format)) = foreign::format_of(&flat) {
-        return Err(SniffError::Foreign { offset, format });
+    if let Some((offset, foreign)) = foreign::format_of(&flat) {
+        return Err(SniffError::Foreign { offset, format: foreign.format, advice: foreign.advice });
     }
     for &item in &flat {
         let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
