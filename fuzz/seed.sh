@@ -5,7 +5,7 @@
 #     fuzz/seed.sh && cargo +nightly fuzz run laws
 set -eu
 cd "$(dirname "$0")/.."
-for target in json laws repair config import; do mkdir -p "fuzz/corpus/$target"; done
+for target in json laws repair config import tokens; do mkdir -p "fuzz/corpus/$target"; done
 find fixtures/dialects -type f \( -name '*.json' -o -name '*.jsonl' \) -size -20k | while read -r file; do
     name=$(echo "$file" | tr '/' '-')
     case "$file" in *.jsonl) framing='\000' ;; *) framing='\002' ;; esac
@@ -18,3 +18,6 @@ done
 cp src/cli/init.toml fuzz/corpus/config/init.toml
 find fixtures/run -name '*.toml' | while read -r file; do cp "$file" "fuzz/corpus/config/$(echo "$file" | tr '/' '-')"; done
 printf '{"curtail-store":1}\n' > fuzz/corpus/import/empty
+for variant in 000 001 002 003 004 005 006 007 010 011 012 013; do
+    { printf "\\$variant"; head -c 2000 README.md; } > "fuzz/corpus/tokens/$variant"
+done

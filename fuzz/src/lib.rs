@@ -4,3 +4,4 @@
 
 pub mod bodies;
 mod laws;
+pub mod tokens;

@@ -51,6 +51,7 @@ pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> 
 pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
     let Job { chain, counting, options, map, reads, config } = job;
     let begun = Instant::now();
+    counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
     flags.refuse_detached_suffix()?;
     flags.refuse_reports_in_files()?;

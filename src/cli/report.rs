@@ -11,6 +11,7 @@ use crate::batch::Opened;
 use crate::console;
 use curtail_core::counting::REFUSED;
 use curtail_core::error::Error;
+use curtail_core::processors::Counting;
 
 /// Prints an error.
 pub(super) fn error(what: &impl Display) {
@@ -64,6 +65,13 @@ pub(super) fn warn_empty(is_empty: bool, global: &Global) {
 /// How an input was read: its framing and dialect.
 pub(super) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
     format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
+}
+
+/// With `--verbose`, says what is to be known about how tokens are counted.
+pub(super) fn counted(counting: &Counting, global: &Global) {
+    if global.verbose {
+        counting.tokenizer.remark().iter().for_each(note);
+    }
 }
 
 /// With `--verbose`, reports that a file in a directory was passed over.

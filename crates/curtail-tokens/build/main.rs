@@ -64,5 +64,5 @@ fn describe(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) ->
         fs::write(out.join(format!("{name}.{table}")), bytes)?;
         writeln!(module, "        {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
-    Ok(writeln!(module, "    }};\n    &IN_PLACE")?)
+    Ok(writeln!(module, "        whole: &[],\n    }};\n    &IN_PLACE")?)
 }

@@ -163,6 +163,7 @@ fn refused(offset: usize, error: &TemplateError) -> ReadError {
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let counting = args.template.counting(&args.counting)?;
     args.counting.note().iter().for_each(report::note);
+    report::counted(&counting, global);
     let top = args.top.or((args.by == By::Message).then_some(LARGEST));
     let mut counts = Counts::new(args.by, top, &counting);
     // A reserve is room of a budget and no token of a transcript.

@@ -166,3 +166,24 @@ fn a_hostile_tokenizer_is_an_error() {
         assert!(!said.contains("panicked"), "{part}: {said}");
     }
 }
+
+#[test]
+fn a_note_says_why_the_library_counts() {
+    let place = crate::program::Place::new();
+    place.write("in.jsonl", b"{\"role\":\"user\",\"content\":\"a banana\"}\n");
+    let words = r#"{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel","vocab":{"a":0,"banana":1},"unk_token":"a"}}"#;
+    place.write("words.json", words.as_bytes());
+    let own = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizer-json/bytes.json")).unwrap();
+    place.write("bytes.json", &own);
+    for (file, flags, noted) in
+        [("words.json", &["-v"][..], true), ("words.json", &[], false), ("bytes.json", &["-v"], false)]
+    {
+        let path = format!("./{file}");
+        let done = place.curtail(&["count", "--tokenizer", &path, "in.jsonl"]).args(flags).output().unwrap();
+        let said = crate::program::text(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{said}");
+        let note =
+            "./words.json: counted by the library tokenizers, which is slower: its model is not byte pair encoding";
+        assert_eq!(said.contains(note), noted, "{file} {flags:?}: {said}");
+    }
+}

@@ -47,6 +47,10 @@ impl Tokenizer for Calibrated {
         false
     }
 
+    fn remark(&self) -> Option<String> {
+        self.tokenizer.remark()
+    }
+
     fn scaled(&self, tokens: usize) -> usize {
         #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^52 tokens")]
         let scaled = (self.tokenizer.scaled(tokens) as f64 * self.factor).round();

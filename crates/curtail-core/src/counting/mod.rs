@@ -58,6 +58,12 @@ pub trait Tokenizer: Send + Sync {
         false
     }
 
+    /// What a user who asks for details should know about how it counts.
+    #[doc(hidden)]
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// What `tokens` that are not those of a text count, such as those of an image: a calibrated tokenizer multiplies them.
     #[doc(hidden)]
     fn scaled(&self, tokens: usize) -> usize {

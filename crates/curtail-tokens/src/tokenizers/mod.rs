@@ -2,7 +2,6 @@
 
 mod approximate;
 mod huggingface;
-mod huggingface_bounds;
 mod models;
 mod tiktoken;
 

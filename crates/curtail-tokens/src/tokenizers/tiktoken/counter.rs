@@ -5,6 +5,8 @@
     reason = "functions that are not inlined lose the SIMD features that `dispatch!` enables"
 )]
 
+use std::ops::Range;
+
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::{
@@ -81,6 +83,19 @@ impl Counter {
         reached
     }
 
+    /// The same for a text whose pieces are known.
+    pub(crate) fn walk_pieces(&mut self, text: &[u8], pieces: &[Range<usize>], budget: usize) -> Reached {
+        let mut reached = Reached { at: 0, tokens: 0 };
+        for piece in pieces {
+            let tokens = reached.tokens + self.piece(text, piece.start, piece.end, budget - reached.tokens);
+            if tokens > budget {
+                return reached;
+            }
+            reached = Reached { at: piece.end, tokens };
+        }
+        Reached { at: text.len(), ..reached }
+    }
+
     /// Counts the pieces of the next window whose ends are known.
     #[inline(always)]
     fn window<S: Simd>(&mut self, simd: S, habits: Habits, text: &[u8], reached: &mut Reached) {
@@ -131,8 +146,16 @@ impl Counter {
 
     /// The ends in the text of the tokens of the piece that starts at `at`.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
-        let ends = self.merger.ends(self.vocabulary, &text[at..P::end(text, at)]);
-        ends.into_iter().map(|end| at + end).collect()
+        self.piece_ends(text, at..P::end(text, at))
+    }
+
+    /// The ends in the text of the tokens of a piece.
+    pub(crate) fn piece_ends(&mut self, text: &[u8], piece: Range<usize>) -> Vec<usize> {
+        if self.vocabulary.takes_whole(&text[piece.clone()]) {
+            return vec![piece.end];
+        }
+        let ends = self.merger.ends(self.vocabulary, &text[piece.clone()]);
+        ends.into_iter().map(|end| piece.start + end).collect()
     }
 
     #[inline]
@@ -163,6 +186,9 @@ impl Counter {
     #[inline(never)]
     fn long(&mut self, piece: &[u8], limit: usize) -> usize {
         let (mut start, mut tokens) = (0, 0);
+        if self.vocabulary.takes_whole(piece) {
+            return 1;
+        }
         if !piece[..SHORT].is_ascii() {
             for cut in Cuts::new(self.vocabulary, piece) {
                 tokens += self.uncut(piece, start, cut, limit);
@@ -177,11 +203,16 @@ impl Counter {
 
     #[inline]
     fn uncut(&mut self, piece: &[u8], from: usize, to: usize, limit: usize) -> usize {
-        if to - from <= SHORT {
+        let Self { vocabulary, long, merger, .. } = self;
+        let part = &piece[from..to];
+        // A token that only a whole piece can be is none where it is a part.
+        if part.len() < piece.len() && vocabulary.takes_whole(part) {
+            return merger.count(vocabulary, part, limit);
+        }
+        if part.len() <= SHORT {
             return self.key(piece, from, to);
         }
-        let Self { vocabulary, long, merger, .. } = self;
-        let piece = &piece[from..to];
+        let piece = part;
         long.get_or(piece, || merger.count(vocabulary, piece, limit))
     }
 
@@ -191,7 +222,7 @@ impl Counter {
         if let Some(count) = self.cache.advance(key) {
             return count;
         }
-        let known = self.vocabulary.knows(key.0);
+        let known = self.vocabulary.knows(key.0) || self.vocabulary.takes_whole(piece);
         let count = if known { 1 } else { self.merger.count(self.vocabulary, piece, usize::MAX) };
         self.cache.put(key, count);
         count

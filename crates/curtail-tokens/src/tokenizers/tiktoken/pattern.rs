@@ -77,9 +77,9 @@ pub(crate) fn plain(contraction: &[u8]) -> bool {
     contraction[1..].iter().all(u8::is_ascii_lowercase)
 }
 
-/// The end of a number of at most three digits, the first of which ends at `at`.
-pub(crate) fn three_numbers(text: &[u8], mut at: usize) -> usize {
-    for _ in 0..2 {
+/// The end of a number of at most so many digits, the first of which ends at `at`.
+pub(crate) fn numbers<const DIGITS: usize>(text: &[u8], mut at: usize) -> usize {
+    for _ in 1..DIGITS {
         match classed(text, at) {
             Some((NUMBER, end)) => at = end,
             _ => break,

@@ -20,6 +20,8 @@ pub(crate) struct Vocabulary {
     boundaries: &'static [[u8; 1]],
     neighbors: &'static [[u8; 1]],
     words: &'static [[u8; 8]],
+    /// Tokens that no merges make, in order, for which a piece is looked up before it is merged.
+    whole: &'static [Box<[u8]>],
 }
 
 /// Aligns a table to a cache line.
@@ -60,12 +62,18 @@ pub(crate) fn class(character: u32) -> u8 {
 impl Vocabulary {
     /// Makes the tables from merges that are in the binary. They stay until the program ends, as those in place do.
     fn from_packed(packed: &[u8]) -> Self {
+        Self::from_tokens(&Tokens::from_packed(packed), Vec::new())
+    }
+
+    /// Makes the tables of these tokens, and of the tokens that only a whole piece can be. They stay until the program ends.
+    pub(crate) fn from_tokens(tokens: &Tokens, mut whole: Vec<Box<[u8]>>) -> Self {
         fn keep<const N: usize>(table: Vec<u8>) -> &'static [[u8; N]] {
             rows(table.leak())
         }
-        let tables = Tables::from_tokens(&Tokens::from_packed(packed));
+        let tables = Tables::from_tokens(tokens);
+        whole.sort_unstable();
         Self {
-            longest: tables.longest,
+            longest: whole.iter().map(|token| token.len()).max().unwrap_or(0).max(tables.longest),
             merges: keep(tables.merges),
             filter: keep(tables.filter),
             bytes: keep(tables.bytes),
@@ -75,7 +83,14 @@ impl Vocabulary {
             boundaries: keep(tables.boundaries),
             neighbors: keep(tables.neighbors),
             words: keep(tables.words),
+            whole: whole.leak(),
         }
+    }
+
+    /// Whether a piece is a token that no merges make.
+    #[inline]
+    pub(crate) fn takes_whole(&self, piece: &[u8]) -> bool {
+        !self.whole.is_empty() && self.whole.binary_search_by(|token| (**token).cmp(piece)).is_ok()
     }
 
     /// The token that two neighbors merge into, or `NONE`.

@@ -30,6 +30,10 @@ pub(crate) struct Habits {
     pub(crate) cased: bool,
     /// Slashes after punctuation belong to it, as newlines do.
     pub(crate) slash: bool,
+    /// Contractions are told from other words.
+    pub(crate) contractions: bool,
+    /// Each digit is a number; otherwise three are.
+    pub(crate) digits: bool,
 }
 
 /// One bit for each byte of a window.
@@ -150,9 +154,15 @@ impl Split<'_> {
         }
         self.bits |= run(newline) & !((blank | other) << 1);
         self.bits |= run(blank) | blank & !((blank | newline) >> 1);
-        self.number(run(digit));
+        if self.habits.digits {
+            self.bits |= digit;
+        } else {
+            self.number(run(digit));
+        }
         self.lines(run(newline) & (other << 1));
-        self.contractions(self.classes.quote & (letter >> 1));
+        if self.habits.contractions {
+            self.contractions(self.classes.quote & (letter >> 1));
+        }
     }
 
     /// Splits numbers into three digits each.

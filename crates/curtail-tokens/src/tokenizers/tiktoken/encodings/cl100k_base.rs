@@ -4,7 +4,7 @@ use super::super::characters::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::super::pattern::{
-    Pattern, at_class, contraction, final_white, letter, punctuation, spaced, three_numbers,
+    Pattern, at_class, contraction, final_white, letter, numbers, punctuation, spaced, white,
 };
 use super::super::window::Habits;
 use super::Encoding;
@@ -25,10 +25,15 @@ pub(super) static ENCODING: Encoding = Encoding {
 };
 
 /// Words of any case, contractions as pieces, numbers of three digits, punctuation with newlines.
-pub(super) struct Cl100k;
+pub(crate) type Cl100k = Words<3, true>;
 
-impl Pattern for Cl100k {
-    const HABITS: Option<Habits> = Some(Habits { cased: false, slash: false });
+/// The same for numbers of so many digits, and for white space at the end of a text that is one piece (`LAST`) or not. The
+/// patterns of other models differ in these alone.
+pub(crate) struct Words<const DIGITS: usize, const LAST: bool>;
+
+impl<const DIGITS: usize, const LAST: bool> Pattern for Words<DIGITS, LAST> {
+    const HABITS: Option<Habits> =
+        Some(Habits { cased: false, slash: false, contractions: true, digits: DIGITS == 1 });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
@@ -37,12 +42,13 @@ impl Pattern for Cl100k {
         if let Some(width) = contraction(text, start) {
             return start + width;
         }
+        let blank = if LAST { final_white } else { white };
         match class {
             UPPER | LOWER | UNCASED => run(text, next, letter),
-            NUMBER => three_numbers(text, next),
+            NUMBER => numbers::<DIGITS>(text, next),
             OTHER | MARK | SPACE if at_class(text, next, letter) => run(text, next, letter),
             OTHER | MARK => punctuation(text, next, b"\r\n"),
-            _ => spaced(text, start).map_or_else(|| final_white(text, start), |at| punctuation(text, at, b"\r\n")),
+            _ => spaced(text, start).map_or_else(|| blank(text, start), |at| punctuation(text, at, b"\r\n")),
         }
     }
 }

@@ -4,6 +4,10 @@
 use super::counter::Walker;
 use super::vocabulary::{Vocabulary, listed};
 
+pub(crate) use cl100k_base::Words;
+pub(crate) use o200k_base::{Cased, O200k};
+pub(crate) use r50k_base::R50k;
+
 /// What distinguishes an encoding from the others.
 pub(crate) struct Encoding {
     /// How it splits a text.

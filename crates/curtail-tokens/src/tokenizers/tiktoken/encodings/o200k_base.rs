@@ -3,7 +3,7 @@
 use super::super::characters::classed;
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
-use super::super::pattern::{Pattern, capitals, cased, contraction, punctuation, spaced, three_numbers, white};
+use super::super::pattern::{Pattern, capitals, cased, contraction, numbers, punctuation, spaced, white};
 use super::super::window::Habits;
 use super::Encoding;
 
@@ -24,10 +24,14 @@ pub(super) static ENCODING: Encoding = Encoding {
 };
 
 /// Words with their case and contraction, numbers of three digits, punctuation with newlines and slashes.
-pub(super) struct O200k;
+pub(crate) type O200k = Cased<3, true>;
 
-impl Pattern for O200k {
-    const HABITS: Option<Habits> = Some(Habits { cased: true, slash: true });
+/// The same for numbers of so many digits, and for contractions that belong to their words or are words.
+pub(crate) struct Cased<const DIGITS: usize, const CONTRACTIONS: bool>;
+
+impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
+    const HABITS: Option<Habits> =
+        Some(Habits { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1 });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
@@ -40,10 +44,10 @@ impl Pattern for O200k {
             _ => None,
         };
         if let Some(end) = word {
-            return end + contraction(text, end).unwrap_or(0);
+            return end + contraction(text, end).filter(|_| CONTRACTIONS).unwrap_or(0);
         }
         match class {
-            NUMBER => three_numbers(text, next),
+            NUMBER => numbers::<DIGITS>(text, next),
             OTHER => punctuation(text, next, b"\r\n/"),
             _ => spaced(text, start).map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
         }

@@ -26,7 +26,7 @@ pub(super) static ENCODING: Encoding = Encoding {
 };
 
 /// Words, numbers of any length and punctuation, each with one space before it; contractions in lower case.
-pub(super) struct R50k;
+pub(crate) struct R50k;
 
 impl Pattern for R50k {
     const HABITS: Option<Habits> = None;

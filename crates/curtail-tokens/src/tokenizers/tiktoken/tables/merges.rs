@@ -38,6 +38,10 @@ impl MergeTable {
     /// The token that two neighbors merge into, or `NONE`.
     pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
         let key = pair(left, right);
+        let bit = self.bit(key);
+        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
+            return NONE;
+        }
         let mut at = self.home(key);
         while self.slots[at] != 0 {
             let found = merged(self.slots[at]);
@@ -56,22 +60,33 @@ impl MergeTable {
             at = (at + 1) & (self.slots.len() - 1);
         }
         self.slots[at] = slot(key, merged);
-        let bit = top(spread(key), self.filter.len().trailing_zeros() + 6);
+        let bit = self.bit(key);
         self.filter[bit / 64] |= 1 << (bit % 64);
     }
 
     /// The tokens of some bytes under the merges known so far.
-    #[allow(dead_code, reason = "only the build script learns merges")]
     pub(crate) fn merge(&self, bytes: &[u8]) -> Vec<u32> {
         let mut parts: Vec<u32> = bytes.iter().map(|&byte| self.bytes[usize::from(byte)]).collect();
+        let mut merged: Vec<u32> = parts.windows(2).map(|two| self.merged(two[0], two[1])).collect();
         loop {
-            let merged = parts.windows(2).map(|two| self.merged(two[0], two[1])).enumerate();
-            let Some((at, id)) = merged.filter(|(_, id)| *id != NONE).min_by_key(|(at, id)| (*id, *at)) else {
+            let candidates = merged.iter().copied().enumerate().filter(|(_, id)| *id != NONE);
+            let Some((at, id)) = candidates.min_by_key(|(at, id)| (*id, *at)) else {
                 return parts;
             };
             parts[at] = id;
             parts.remove(at + 1);
+            merged.remove(at);
+            if at > 0 {
+                merged[at - 1] = self.merged(parts[at - 1], id);
+            }
+            if let Some(after) = merged.get_mut(at) {
+                *after = self.merged(id, parts[at + 1]);
+            }
         }
+    }
+
+    fn bit(&self, key: u64) -> usize {
+        top(spread(key), self.filter.len().trailing_zeros() + 6)
     }
 
     fn home(&self, key: u64) -> usize {

@@ -8,7 +8,6 @@ mod units;
 mod words;
 
 pub(crate) use merges::MergeTable;
-#[allow(unused_imports, reason = "only the build script learns pairs")]
 pub(crate) use tokens::NO_PAIR;
 pub(crate) use tokens::Tokens;
 

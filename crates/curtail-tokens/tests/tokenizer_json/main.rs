@@ -1,0 +1,197 @@
+//! What the own engine counts with a `tokenizer.json` is what the library `tokenizers` counts.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+mod variants;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::{env, fs};
+
+use curtail_tokens::tokenizers::tokenizer_by_name;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use variants::{Both, base, with};
+
+static BOTH: LazyLock<Vec<Both>> = LazyLock::new(variants::all);
+
+fn equal(text: &str) {
+    BOTH.iter().for_each(|both| both.check(text));
+}
+
+#[test]
+fn every_code_point_in_company() {
+    let mut text = String::new();
+    for code in
+        (0..=0x10_FFFF).filter_map(char::from_u32).filter(|code| *code < '\u{1200}' || u32::from(*code) % 32 == 0)
+    {
+        text.push(code);
+        if u32::from(code) % 7 == 0 {
+            text.push_str(["a", "A", " ", "1", "'s", "\n", "中", "!", "\u{301}"][u32::from(code) as usize / 7 % 9]);
+        }
+        if text.len() > 4000 {
+            equal(&text);
+            text.clear();
+        }
+    }
+    equal(&text);
+}
+
+#[test]
+fn every_short_string_of_what_patterns_tell_apart() {
+    let kinds = ["a", "B", "中", "\u{301}", "7", " ", "\u{A0}", "\n", "'", "/", "s"];
+    let spelled = |number: usize, length: u32| {
+        let letters = (0..length).map(|at| kinds[number / kinds.len().pow(at) % kinds.len()]);
+        letters.collect::<String>()
+    };
+    (0..kinds.len().pow(3)).for_each(|number| equal(&spelled(number, 3)));
+    let all: Vec<String> = (0..kinds.len().pow(4)).map(|number| spelled(number, 4)).collect();
+    all.chunks(100).for_each(|some| equal(&some.concat()));
+}
+
+#[test]
+fn runs_of_one_character() {
+    for character in
+        ["a", "=", "1", " ", "\t", "\n", "\r\n", "中", "👍", "\u{301}", "é", "' ", "'s", "! ", "\u{A0}", "/", "한"]
+    {
+        for count in [1, 2, 3, 7, 15, 16, 17, 31, 64, 65, 129, 700, 3000] {
+            equal(&character.repeat(count));
+        }
+    }
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        4 => "[a-z]{1,12}",
+        3 => "[A-Za-z]{1,12}",
+        2 => prop::sample::select(vec![
+            " passengers", "passengers", "trainstation", "xqz", " xqz", "中文列", " カタカナ", "the train", " station",
+        ]).prop_map(str::to_owned),
+        2 => prop::sample::select(vec![
+            "<|im_start|>", "<|im_end|>", "<tool_call>", "<tool", "é train", "e\u{301} train", "<|end", "<|",
+        ]).prop_map(str::to_owned),
+        2 => "[ \t\n\r]{1,6}",
+        1 => "[0-9]{1,8}",
+        1 => "[!-/:-@'/\\n\\r ]{1,6}",
+        1 => "'(s|S|t|re|VE|ll|d|m|ſ)",
+        1 => "\\PC{1,6}",
+        1 => "[列车什么时候开中文字请问直达。，]{1,30}",
+        1 => "[\\u{3040}-\\u{30FF}\\u{4E00}-\\u{9FFF}。，]{1,12}",
+        1 => "[\\u{400}-\\u{4FF}]{1,8}",
+        1 => "[\\u{5D0}-\\u{5EA}\\u{600}-\\u{6FF}\\u{900}-\\u{97F}]{1,8}",
+        1 => "[\\u{1100}-\\u{11FF}\\u{AC00}-\\u{D7A3}]{1,6}",
+        1 => "[a-zA-Z\\u{300}-\\u{36F}\\u{1F300}-\\u{1FAFF}\\u{200D}\\u{FE0F}]{1,6}",
+        1 => any::<char>().prop_map(String::from),
+        1 => (any::<char>(), 1..100_usize).prop_map(|(character, count)| String::from(character).repeat(count)),
+    ];
+    prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) })]
+
+    #[test]
+    fn any_text(text in text()) {
+        equal(&text);
+    }
+
+    #[test]
+    fn head_and_tail_end_where_tokens_do(text in text(), tokens in 0_usize..60) {
+        for both in BOTH.iter() {
+            let (head, tail) = both.held(&text, tokens);
+            prop_assert_eq!(both.ours.head(&text, tokens), head, "head of {}", both.name);
+            prop_assert_eq!(both.ours.tail(&text, tokens), tail, "tail of {}", both.name);
+        }
+    }
+}
+
+/// What the engine does not understand is left to the library, with the reason.
+#[test]
+fn other_files_are_counted_by_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = |member: &str, value: Value| {
+        let mut file = base();
+        file["model"][member] = value;
+        file
+    };
+    let mut far = base();
+    let merges = far["model"]["merges"].as_array_mut().unwrap();
+    let train = merges.iter().position(|merge| merge.as_str().unwrap().replacen(' ', "", 1).len() == 5).unwrap();
+    let token = merges[train].as_str().unwrap().replacen(' ', "", 1);
+    let (left, right) = token.split_at(token.char_indices().nth(1).unwrap().0);
+    merges.push(json!(format!("{left} {right}")));
+    far["model"]["vocab"][right] = json!(9000);
+    let stripped = json!([{
+        "id": 2600, "content": "<mask>", "single_word": false, "lstrip": true, "rstrip": false,
+        "normalized": false, "special": true,
+    }]);
+    let words = json!({"version": "1.0", "added_tokens": [], "model": {
+        "type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]",
+    }});
+    for (at, (why, file)) in [
+        ("not plain byte pair", model("dropout", json!(0.1))),
+        ("prefixes or suffixes", model("end_of_word_suffix", json!("</w>"))),
+        ("are not neighbors", far),
+        ("what is around it", with(base(), &[("added_tokens", stripped)])),
+        ("another way than NFC", with(base(), &[("normalizer", json!({"type": "NFKC"}))])),
+        ("splits texts", with(base(), &[("pre_tokenizer", json!({"type": "Whitespace"}))])),
+        ("splits texts", with(base(), &[("pre_tokenizer", Value::Null)])),
+        ("not byte pair", words),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = folder.path().join(format!("{at}.json"));
+        fs::write(&path, file.to_string()).unwrap();
+        let ours = tokenizer_by_name(path.to_str().unwrap()).unwrap();
+        let remark = ours.remark().unwrap_or_default();
+        assert!(remark.contains(why), "{why}: {remark}");
+    }
+}
+
+/// Strings of the files in the folder that `CURTAIL_DATA` names, with the files in the folder `CURTAIL_TOKENIZERS` as well.
+#[test]
+fn every_string_of_the_data_counts_the_same() {
+    let Some(folder) = env::var_os("CURTAIL_DATA").map(PathBuf::from) else {
+        println!("skipped: CURTAIL_DATA names no folder");
+        return;
+    };
+    let mut strings = std::collections::HashSet::new();
+    collect(&folder, &mut strings);
+    println!("{} strings", strings.len());
+    let more: Vec<Both> = env::var_os("CURTAIL_TOKENIZERS").map_or_else(Vec::new, |folder| {
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.map(|path| Both::open(path.to_str().unwrap(), &path)).collect()
+    });
+    for both in if more.is_empty() { &*BOTH } else { &more } {
+        strings.iter().for_each(|text| both.check(text));
+        println!("{}: equal", both.name);
+    }
+}
+
+fn collect(path: &Path, strings: &mut std::collections::HashSet<String>) {
+    if path.is_dir() {
+        return fs::read_dir(path).unwrap().for_each(|entry| collect(&entry.unwrap().path(), strings));
+    }
+    let Ok(text) = fs::read_to_string(path) else { return };
+    for line in text.lines() {
+        match serde_json::from_str(line) {
+            Ok(record) => take(record, strings),
+            Err(_) => {
+                strings.insert(line.to_owned());
+            }
+        }
+    }
+}
+
+fn take(value: Value, strings: &mut std::collections::HashSet<String>) {
+    match value {
+        Value::String(text) => {
+            strings.insert(text);
+        }
+        Value::Array(values) => values.into_iter().for_each(|value| take(value, strings)),
+        Value::Object(members) => members.into_iter().for_each(|(_, value)| take(value, strings)),
+        _ => {}
+    }
+}

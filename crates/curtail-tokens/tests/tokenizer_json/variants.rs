@@ -1,0 +1,185 @@
+//! One vocabulary in files like those of many models. The fuzz target reads it as well.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use curtail_tokens::tokenizers::{Tokenizer, tokenizer_by_name};
+use serde_json::{Value, json};
+
+const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN2: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const O200K: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const TEKKEN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+const DEEPSEEK: [&str; 3] = [
+    r"\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
+];
+
+/// A file with a vocabulary of 2,600 tokens that was trained with a pattern that splits little.
+pub(crate) fn base() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tokenizer-json/bytes.json");
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn split(pattern: &str, behavior: &str, invert: bool) -> Value {
+    json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert})
+}
+
+fn byte_level(space: bool, regex: bool) -> Value {
+    json!({"type": "ByteLevel", "add_prefix_space": space, "trim_offsets": false, "use_regex": regex})
+}
+
+fn sequence(steps: &[Value]) -> Value {
+    let steps = [steps, &[byte_level(false, false)]].concat();
+    json!({"type": "Sequence", "pretokenizers": steps})
+}
+
+fn isolated(pattern: &str) -> Value {
+    sequence(&[split(pattern, "Isolated", false)])
+}
+
+fn added(id: u32, content: &str, normalized: bool, special: bool) -> Value {
+    json!({
+        "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+        "normalized": normalized, "special": special,
+    })
+}
+
+pub(crate) fn with(mut file: Value, members: &[(&str, Value)]) -> Value {
+    for (name, value) in members {
+        file[*name] = value.clone();
+    }
+    file
+}
+
+/// All pairs of tokens that make a token, token by token, as files that were made from tiktoken's ranks list them.
+fn all_pairs(mut file: Value) -> Value {
+    let vocab = file["model"]["vocab"].as_object().unwrap().clone();
+    let id = |token: &str| vocab.get(token).and_then(Value::as_u64);
+    let merges = file["model"]["merges"].as_array().unwrap().iter();
+    let tokens: Vec<String> = merges.map(|merge| merge.as_str().unwrap().replacen(' ', "", 1)).collect();
+    let mut merges = Vec::new();
+    for token in tokens {
+        let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
+        let mut pairs: Vec<_> = cuts.filter_map(|(left, right)| Some((id(left)?, id(right)?, left, right))).collect();
+        pairs.sort_unstable();
+        merges.extend(pairs.into_iter().map(|(_, _, left, right)| json!([left, right])));
+    }
+    file["model"]["merges"] = Value::Array(merges);
+    file
+}
+
+/// Tokens that no merges make, as some models have them: they count only as whole pieces.
+fn ignoring_merges(mut file: Value) -> Value {
+    file["model"]["ignore_merges"] = json!(true);
+    for (token, id) in ["Ġpassengers", "trainstation", "ä¸ŃæĸĩåĪĹ", "ĠãĤ«ãĤ¿ãĤ«ãĥĬ", "xqz"].into_iter().zip(5000_u64..)
+    {
+        file["model"]["vocab"][token] = json!(id);
+    }
+    file
+}
+
+/// The variants, by name.
+pub(crate) fn variants() -> Vec<(&'static str, Value)> {
+    let base = base();
+    let splitting = |step: Value| with(base.clone(), &[("pre_tokenizer", step)]);
+    let nfc = json!({"type": "Sequence", "normalizers": [{"type": "NFC"}]});
+    let some = json!([
+        added(2600, "<|im_start|>", false, true),
+        added(2601, "<|im_end|>", false, true),
+        added(2602, "<tool_call>", false, false),
+        added(2603, "<tool", false, false),
+        added(2604, "é train", true, false),
+        added(2605, "<|end", true, true),
+    ]);
+    let digits = |each: bool| {
+        let digits = json!({"type": "Digits", "individual_digits": each});
+        json!({"type": "Sequence", "pretokenizers": [digits, byte_level(false, true)]})
+    };
+    let string = json!({"type": "Split", "pattern": {"String": "a."}, "behavior": "Isolated", "invert": false});
+    vec![
+        ("as trained", base.clone()),
+        ("gpt2", splitting(byte_level(false, true))),
+        ("gpt2 spaced", splitting(byte_level(true, true))),
+        ("gpt2 by its regex", splitting(isolated(GPT2))),
+        ("unsplit", splitting(byte_level(false, false))),
+        ("llama3", ignoring_merges(all_pairs(splitting(isolated(LLAMA3))))),
+        ("llama3 with added tokens", with(splitting(isolated(LLAMA3)), &[("added_tokens", some.clone())])),
+        (
+            "qwen2",
+            with(splitting(isolated(QWEN2)), &[("normalizer", json!({"type": "NFC"})), ("added_tokens", some.clone())]),
+        ),
+        ("o200k", all_pairs(splitting(isolated(O200K)))),
+        ("o200k removed", splitting(sequence(&[split(O200K, "Removed", true)]))),
+        ("tekken", ignoring_merges(splitting(isolated(TEKKEN)))),
+        ("deepseek", splitting(sequence(&DEEPSEEK.map(|pattern| split(pattern, "Isolated", false))))),
+        ("digits", splitting(digits(true))),
+        ("numbers", with(splitting(digits(false)), &[("normalizer", nfc), ("added_tokens", some)])),
+        ("removed", splitting(sequence(&[split(r"\s+", "Removed", false)]))),
+        ("kept", splitting(sequence(&[split(r"\p{L}+", "Removed", true)]))),
+        ("contiguous", splitting(sequence(&[split("[a-z]", "Contiguous", false), string]))),
+        ("words and rest", ignoring_merges(splitting(sequence(&[split("ab|e|", "Isolated", true)])))),
+    ]
+}
+
+/// A variant as both count it.
+pub(crate) struct Both {
+    pub(crate) name: String,
+    pub(crate) ours: Arc<dyn Tokenizer>,
+    text: tokenizers::Tokenizer,
+    rendered: tokenizers::Tokenizer,
+}
+
+impl Both {
+    pub(crate) fn open(name: &str, path: &Path) -> Self {
+        let ours = tokenizer_by_name(path.to_str().unwrap()).unwrap();
+        assert_eq!(ours.remark(), None, "{name}");
+        let mut rendered = tokenizers::Tokenizer::from_file(path).unwrap();
+        rendered.with_truncation(None).unwrap().with_padding(None);
+        let mut text = rendered.clone();
+        text.set_encode_special_tokens(true);
+        Self { name: name.to_owned(), ours, text, rendered }
+    }
+
+    pub(crate) fn check(&self, text: &str) {
+        let count = self.text.encode_fast(text, false).unwrap().len();
+        let start = || text.chars().take(300).collect::<String>();
+        assert_eq!(self.ours.count(text), count, "{}: {:?}", self.name, start());
+        let rendered = self.rendered.encode_fast(text, false).unwrap().len();
+        assert_eq!(self.ours.count_rendered(text), rendered, "{} rendered: {:?}", self.name, start());
+        assert_eq!(self.ours.count_until(text, count), Some(count), "{}: {:?}", self.name, start());
+        if count > 0 {
+            assert_eq!(self.ours.count_until(text, count - 1), None, "{}: {:?}", self.name, start());
+        }
+        assert!(!self.ours.at_most_bytes() || count <= text.len(), "{}", self.name);
+    }
+
+    /// The start and end of the tokens, as the library places them in the text.
+    pub(crate) fn held(&self, text: &str, tokens: usize) -> (usize, usize) {
+        let encoding = self.text.encode(text, false).unwrap();
+        let spans = encoding.get_offsets();
+        let inside = |at: usize| (1..spans.len()).contains(&at) && spans[at].0 >= spans[at - 1].1;
+        let place = |at: usize| if at == spans.len() { text.len() } else { spans[at].0 };
+        let head = (1..=tokens.min(spans.len())).rev().find(|at| *at == spans.len() || inside(*at));
+        let before = spans.len().saturating_sub(tokens);
+        let tail = (before..=spans.len()).find(|at| *at == 0 || *at == spans.len() || inside(*at));
+        let all = tokens >= spans.len();
+        let ends = (head.map_or(0, place), tail.filter(|at| *at > 0).map_or(0, place));
+        if all { (text.len(), 0) } else { ends }
+    }
+}
+
+/// Every variant.
+pub(crate) fn all() -> Vec<Both> {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |(at, (name, file)): (usize, (&str, Value))| {
+        let path = folder.path().join(format!("{at}.json"));
+        fs::write(&path, file.to_string()).unwrap();
+        Both::open(name, &path)
+    };
+    variants().into_iter().enumerate().map(open).collect()
+}

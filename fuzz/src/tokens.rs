@@ -1,0 +1,15 @@
+//! What a `tokenizer.json` counts, by the own engine and by the library.
+
+use std::sync::LazyLock;
+
+#[path = "../../crates/curtail-tokens/tests/tokenizer_json/variants.rs"]
+mod variants;
+
+static ALL: LazyLock<Vec<variants::Both>> = LazyLock::new(variants::all);
+
+/// Both count the same. The first byte chooses the file.
+pub fn tokens(data: &[u8]) {
+    let [file, text @ ..] = data else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    ALL[usize::from(*file) % ALL.len()].check(text);
+}
