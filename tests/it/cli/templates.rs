@@ -89,6 +89,23 @@ fn no_tools_are_not_iterable() {
     assert_eq!(counts["tokens"], 1, "only the x is rendered");
 }
 
+/// `transformers` leaves out the members of a message that are null: a template would write `None`, or fail.
+#[test]
+fn null_in_a_message_is_nothing() {
+    let place = Place::new();
+    let chat = r#"{"messages": [{"role": "assistant", "content": null, "tool_calls": null, "name": "x"}]}"#;
+    place.write("chat.jsonl", format!("{chat}\n").as_bytes());
+    let asks = "{% for m in messages %}{% if 'content' in m or m.tool_calls is defined %}never never{% endif %}{{ m.name }}{% endfor %}";
+    place.write("asks.jinja", asks.as_bytes());
+    let output = place
+        .curtail(&["count", "--template", "asks.jinja", "--output-format", "json", "chat.jsonl"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts["tokens"], 1, "only the x is rendered");
+}
+
 #[test]
 fn what_the_template_refuses_is_an_error_with_a_place() {
     let place = Place::new();

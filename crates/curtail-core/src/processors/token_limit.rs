@@ -1,5 +1,7 @@
 //! The newest complete segments that fit a token budget.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -121,17 +123,21 @@ impl Processor for TokenLimit {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        if self.is_idle(view)? || self.counting.template.is_some() && self.fits(view)? {
+        let rendering = Rendering::of_view(&self.counting, view);
+        let idle = match &rendering {
+            Some(rendering) => rendering.whole()? <= self.trigger.unwrap_or(0).max(self.max_tokens),
+            None => self.is_idle(view)?,
+        };
+        if idle {
             return Ok(Plan::keep(view.messages.len()));
         }
         let fixed = self.fixed(view)?;
         let pairs = Pairs::from_messages(view.messages);
         let segments = segments(view.messages, &pairs);
-        let rendering = Rendering::of_view(&self.counting, view);
         let room = self.max_tokens - fixed;
         let (start, room) = match (self.stepped_start(view, rendering.as_ref(), &pairs, room)?, rendering) {
             (Some(start), _) => (start, room),
-            (None, Some(rendering)) => (self.rendered_start(view, &rendering, &segments, fixed)?, room),
+            (None, Some(rendering)) => (self.rendered_start(view, &rendering, &segments, fixed), room),
             (None, None) => self.start(view, &segments, room),
         };
         if start == 0 {
@@ -200,7 +206,7 @@ impl TokenLimit {
         let own = |at| if self.preserves(view.messages, at) { 0 } else { self.counting.message(&view.messages[at]) };
         let sums: Vec<usize> = (0..count).map(own).collect();
         let excess = match rendering {
-            Some(rendering) => rendering.tokens(0..count)?.saturating_sub(self.max_tokens),
+            Some(rendering) => rendering.whole()?.saturating_sub(self.max_tokens),
             None => sums.iter().sum::<usize>().saturating_sub(room),
         };
         let fits = |start: usize| {
@@ -221,31 +227,42 @@ impl TokenLimit {
         Ok(None)
     }
 
-    /// The same for what a template renders: sums propose a start, and rendering decides.
+    /// The same for what a template renders: sums of the newest messages propose a start, what the template adds to these is
+    /// a better proposal, and rendering decides.
     fn rendered_start(
         &self,
         view: &View<'_, '_>,
         rendering: &Rendering<'_>,
         segments: &[Range<usize>],
         fixed: usize,
-    ) -> Result<usize, ProcessorError> {
+    ) -> usize {
         let count = view.messages.len();
-        let sums: Vec<usize> = view.messages.iter().map(|message| self.counting.message(message)).collect();
-        let whole = rendering.tokens(0..count)?;
-        let surplus = rendering.surplus(whole, fixed + sums.iter().sum::<usize>());
-        let mut room = self.max_tokens.saturating_sub(fixed);
-        let proposed = segments.iter().rev().take_while(|segment| {
-            let tokens = sums[(*segment).clone()].iter().map(|own| own + surplus).sum::<usize>();
-            room.checked_sub(tokens).map(|left| room = left).is_some()
-        });
-        let proposed = segments.len() - proposed.count();
-        let fits = |first: usize| {
+        let tried = RefCell::new(BTreeMap::new());
+        let tokens = |first: usize| -> Option<usize> {
             let start = segments.get(first).map_or(count, |segment| segment.start);
             let kept = (0..count).filter(|&at| at >= start || self.preserves(view.messages, at));
-            rendering.tokens(kept).ok().map(|tokens| tokens <= self.max_tokens)
+            *tried.borrow_mut().entry(first).or_insert_with(|| rendering.tokens(kept).ok())
         };
-        let first = newest_fitting(proposed, segments.len(), fits);
-        Ok(segments.get(first).map_or(count, |segment| segment.start))
+        let mut sums = vec![None; segments.len()];
+        let mut propose = |surplus: usize| {
+            let (mut first, mut sum, mut messages) = (segments.len(), 0, 0);
+            for (at, segment) in segments.iter().enumerate().rev() {
+                let added = segment.clone().filter(|&at| !self.preserves(view.messages, at));
+                let own = || added.map(|at| self.counting.message(&view.messages[at])).sum::<usize>();
+                let needed = sum + *sums[at].get_or_insert_with(own);
+                if fixed + needed + (messages + segment.len()) * surplus > self.max_tokens {
+                    break;
+                }
+                (first, sum, messages) = (at, needed, messages + segment.len());
+            }
+            (first, sum, messages)
+        };
+        let (first, sum, messages) = propose(0);
+        let added = tokens(first).map_or(0, |tokens| tokens.saturating_sub(fixed + sum));
+        let (proposed, ..) = propose(added / messages.max(1));
+        let first =
+            newest_fitting(proposed, segments.len(), |first| tokens(first).map(|tokens| tokens <= self.max_tokens));
+        segments.get(first).map_or(count, |segment| segment.start)
     }
 
     /// Tokens of the preamble, the reserve and the preserved messages.

@@ -24,7 +24,7 @@ impl ChatMessage {
         let own = message.value().filter(|_| message.is_chat && unchanged);
         let raw = own.and_then(|value| serde_json::from_str(value.raw()).ok());
         let values = raw.map_or_else(|| spelt(message), |raw| vec![raw]);
-        values.into_iter().map(|value| Self(from_json(with_reasoning(value)))).collect()
+        values.into_iter().map(|value| Self(from_json(normalized(value)))).collect()
     }
 
     /// Instructions that are not in the list of messages.
@@ -61,10 +61,12 @@ pub(super) fn from_json(value: serde_json::Value) -> Value {
 /// The names under which reasoning is passed; the first is the one that templates read, and gpt-oss reads the second.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
-/// A message with its reasoning under each name that templates read.
-fn with_reasoning(message: serde_json::Value) -> serde_json::Value {
-    let serde_json::Value::Object(members) = message else { return message };
-    let found = REASONING.iter().find_map(|key| members.get(*key).filter(|value| !value.is_null()).cloned());
+/// A message with its reasoning under each name that templates read, and without what is null: `transformers` leaves these
+/// members out, because templates expect that what is there has a value.
+fn normalized(message: serde_json::Value) -> serde_json::Value {
+    let serde_json::Value::Object(mut members) = message else { return message };
+    members.retain(|_, value| !value.is_null());
+    let found = REASONING.iter().find_map(|key| members.get(*key).cloned());
     let Some(reasoning) = found else { return serde_json::Value::Object(members) };
     let mut all = Map::new();
     all.insert(String::from("thinking"), reasoning.clone());

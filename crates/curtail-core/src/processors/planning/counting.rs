@@ -149,7 +149,7 @@ impl Counting {
     /// The chat template refuses the transcript.
     pub fn total(&self, view: &View<'_, '_>) -> Result<usize, TemplateError> {
         match Rendering::of_view(self, view) {
-            Some(rendering) => rendering.tokens(0..view.messages.len()),
+            Some(rendering) => rendering.whole(),
             None => Ok(self.outside(view) + view.messages.iter().map(|message| self.message(message)).sum::<usize>()),
         }
     }

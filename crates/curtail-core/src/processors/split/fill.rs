@@ -40,7 +40,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let rendering = Rendering::of_view(&split.counting, view);
         if let Some(rendering) = rendering.as_ref().filter(|_| !messages.is_empty()) {
             let sum = split.counting.outside(view) + tokens.iter().sum::<usize>();
-            let surplus = rendering.surplus(rendering.tokens(0..messages.len())?, sum);
+            let surplus = rendering.surplus(rendering.whole()?, sum);
             tokens.iter_mut().for_each(|own| *own += surplus);
         }
         let mut sums = vec![0; messages.len() + 1];

@@ -52,29 +52,27 @@ impl Filler<'_, '_, '_> {
             let range = self.segments[at].start..self.segments[end - 1].end;
             SplitWindow { own: range, ..window.clone() }
         };
-        let fits = |window: &SplitWindow, end: usize| {
-            rendering.fits(own(window, end).messages().into_iter(), self.split.max_tokens)
+        let fitting = |window: &SplitWindow, end: usize| {
+            let tokens = rendering.tokens(own(window, end).messages().into_iter()).ok();
+            tokens.filter(|tokens| *tokens <= self.split.max_tokens)
         };
         let (mut window, mut end) = (proposed, end.max(target + 1));
-        while end > target + 1 && !fits(&window, end) {
+        let mut tokens = fitting(&window, end);
+        while end > target + 1 && tokens.is_none() {
             end = self.last_target(at, end - 1).max(target + 1);
+            tokens = fitting(&window, end);
         }
-        if end == target + 1 && !fits(&window, end) {
+        if tokens.is_none() {
             // Without overlap, before it is too long for any window.
             window = self.context(at, usize::MAX).window;
-            if !fits(&window, end) {
-                return None;
-            }
+            tokens = fitting(&window, end);
         }
+        let mut tokens = tokens?;
         while end < limit {
             let further = (end..limit).find(|&segment| self.has_target(segment)).map_or(limit, |segment| segment + 1);
-            if !fits(&window, further) {
-                break;
-            }
-            end = further;
+            let Some(more) = fitting(&window, further) else { break };
+            (end, tokens) = (further, more);
         }
-        let window = own(&window, end);
-        let tokens = rendering.tokens(window.messages().into_iter()).ok()?;
-        Some((SplitWindow { tokens, ..window }, end))
+        Some((SplitWindow { tokens, ..own(&window, end) }, end))
     }
 }

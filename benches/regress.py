@@ -1,0 +1,95 @@
+"""Times every command of `curtail` against another build of it, in pairs, so that no change makes one slower unnoticed.
+
+Usage: regress.py CURTAIL --base OTHER [--rounds N] [--model FOLDER] [--only WORDS] DATA…
+
+CURTAIL and OTHER are two programs, such as that of a commit and that of its parent; DATA are files or folders of transcripts.
+Each round runs every command with both, in turn the one or the other first, with one thread and everything written to /dev/null.
+What counts is the median of the ratios within the rounds, in seconds of the processor, the system's on the program's behalf
+included: other load changes these least. With --model, a folder of a Hugging Face model, what it tokenizes and renders is timed
+as well. --only runs the commands that contain these words. The last line names what is slower by more than 5 %; the exit code is then 1.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+COMMANDS = [
+    ["window", "-n", "40"],
+    ["filter", "--keep-last-results", "3"],
+    ["filter", "--strip", "reasoning"],
+    ["limit", "-t", "8k"],
+    ["limit", "-t", "50%"],
+    ["split", "-t", "8k"],
+    ["repair"],
+    ["check", "--exit-zero"],
+    ["count"],
+    ["count", "--by", "role"],
+    ["count", "--tokenizer", "approx"],
+    ["summarize"],
+]
+OF_A_MODEL = [["count", "--tokenizer"], ["count", "--template"], ["limit", "-t", "8k", "--template"], ["split", "-t", "8k", "--template"]]
+SLOWER = 1.05
+
+
+def seconds(program, command, data):
+    """Seconds of the processor; `None` if the program refuses the command."""
+    quiet = [] if command[0] == "count" else ["-q"]
+    line = [program, *command, *quiet, "--jobs", "1", *data]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return None if child.returncode not in (0, 1) else used.ru_utime + used.ru_stime
+
+
+def paired(programs, command, data, rounds):
+    """The seconds of both programs, a pair for each round."""
+    pairs = []
+    for number in range(rounds):
+        turn = programs if number % 2 == 0 else programs[::-1]
+        taken = dict(zip(turn, (seconds(program, command, data) for program in turn)))
+        if None in taken.values():
+            return []
+        pairs.append([taken[program] for program in programs])
+    return pairs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("curtail")
+    parser.add_argument("--base", required=True, metavar="OTHER")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--model", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--only", default="", metavar="WORDS")
+    parser.add_argument("data", nargs="+")
+    flags = parser.parse_args()
+    if os.path.samefile(flags.curtail, flags.base):
+        sys.exit("regress.py: the two programs are one")
+    commands = list(COMMANDS)
+    if flags.model:
+        files = [flags.model / "tokenizer.json", flags.model, flags.model, flags.model]
+        commands += [[*command, str(file)] for command, file in zip(OF_A_MODEL, files)]
+    slower = []
+    print("| command | seconds | base | ratio | from | to |\n|---|---:|---:|---:|---:|---:|")
+    for command in commands:
+        name = " ".join(command)
+        if flags.only not in name:
+            continue
+        pairs = paired([flags.curtail, flags.base], command, flags.data, flags.rounds)
+        if not pairs:
+            print(f"| `{name}` | one of the programs fails | | | | |", flush=True)
+            continue
+        ratios = [new / max(old, 0.001) for new, old in pairs]
+        new, old = (statistics.median(column) for column in zip(*pairs))
+        ratio = statistics.median(ratios)
+        print(f"| `{name}` | {new:.2f} | {old:.2f} | {ratio:.2f} | {min(ratios):.2f} | {max(ratios):.2f} |", flush=True)
+        if ratio > SLOWER:
+            slower.append(f"{name} ({ratio:.2f})")
+    print(f"slower than {flags.base}: {', '.join(slower) or 'none'}")
+    sys.exit(1 if slower else 0)
+
+
+if __name__ == "__main__":
+    main()
