@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 #[path = "../../crates/curtail-tokens/tests/tokenizer_json/variants.rs"]
+#[allow(dead_code, reason = "the tests use more of them")]
 mod variants;
 
 static ALL: LazyLock<Vec<variants::Both>> = LazyLock::new(variants::all);
