@@ -21,7 +21,7 @@ COMMANDS = [
     ["filter", "--keep-last-results", "3"],
     ["filter", "--strip", "reasoning"],
     ["limit", "-t", "8k"],
-    ["limit", "-t", "50%"],
+    ["limit", "-t", "50%", "--no-preserve-system"],
     ["split", "-t", "8k"],
     ["repair"],
     ["check", "--exit-zero"],
