@@ -27,6 +27,7 @@ mod program;
 #[path = "../core/properties.rs"]
 mod properties;
 mod quality;
+mod readers;
 mod replay;
 mod run;
 mod server;

@@ -21,7 +21,7 @@ ITEMS = TypeAdapter(list[ResponseInputItemParam])
 
 def complete(item):
     """An answer with what the types demand and the API does without."""
-    if item.get("type") == "message" and item["role"] == "assistant":
+    if item.get("type") == "message" and item["role"] == "assistant" and isinstance(item["content"], list):
         content = [{"annotations": [], **block} if block["type"] == "output_text" else block for block in item["content"]]
         return {"id": "msg_1", "status": "completed", **item, "content": content}
     return {"id": "rs_1", "summary": [], **item} if item.get("type") == "reasoning" else item

@@ -100,6 +100,7 @@ def cuts(path, outline):
     yield ["limit", "-t", max(1, tokens // 2), "--on-overflow", "keep-newest", "--step", max(1, tokens // 8)]
     tool = names[0] if names else "*"
     yield ["filter", "-x", tool]
+    yield ["filter", "-x", tool, "--persist-results"]
     yield ["filter", "--strip", "reasoning"]
     yield ["filter", "--keep-last-results", 1]
     yield ["filter", "--keep-last-results", 2, "--step", 2]
