@@ -28,6 +28,7 @@ SKIP = {
     "zh-history.jsonl": "pairs of questions and answers, which a trainer joins to messages",
     "bfcl.jsonl": "lists of turns, which a trainer joins to messages",
     "verifiers.jsonl": "prompts and completions, which a trainer joins to messages",
+    "preferences.jsonl": "a prompt with two answers, which a trainer renders apart",
     "blocks.json": "contents that are blocks",
     "reasoning.jsonl": "contains a refusal, which these templates do not render",
 }

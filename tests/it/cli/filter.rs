@@ -217,3 +217,18 @@ fn a_removed_image_leaves_no_copy() {
         "{cut}"
     );
 }
+
+/// Programs that read logs of Claude Code expect each reply to have an id, and take replies with one id for one.
+#[test]
+fn notes_in_a_log_have_ids_of_their_own() {
+    let log =
+        std::fs::read_to_string(crate::program::root().join("fixtures/dialects/claude-code/in-flight.jsonl")).unwrap();
+    let noted = filter(&["-x", "Bash", "--persist-results"], &log);
+    let lines = noted.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let notes = lines.filter(|line| line["message"]["model"] == "<synthetic>");
+    let ids: Vec<String> = notes.map(|line| line["message"]["id"].as_str().expect("an id").to_owned()).collect();
+    let mut distinct = ids.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert!(ids.len() > 1 && distinct.len() == ids.len(), "{ids:?}");
+}

@@ -1,7 +1,7 @@
 //! Drafts as records, in the envelope of the anchor.
 
 use super::TREE;
-use crate::dialects::anthropic;
+use crate::dialects::{anthropic, blocks};
 use crate::json::{Value, quote};
 use crate::transcript::{Draft, DraftPart, Role};
 
@@ -28,8 +28,13 @@ pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     };
     // User records contain results. Instructions from the application are written as user records, before other content.
     let (kind, head) = match draft.role {
-        Role::Assistant => ("assistant", "\"model\":\"<synthetic>\",\"type\":\"message\","),
-        _ => ("user", ""),
+        // Who reads a log expects an id, which no other reply has.
+        Role::Assistant => {
+            let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
+            let id = blocks::draft_id(&[&content, beside].concat());
+            ("assistant", format!("\"id\":\"{id}\",\"model\":\"<synthetic>\",\"type\":\"message\","))
+        }
+        _ => ("user", String::new()),
     };
     let members = |keys: &[&str]| -> String {
         let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
