@@ -8,6 +8,7 @@ mod chains;
 pub mod check;
 mod fixtures;
 mod generated;
+mod media;
 mod parents;
 mod real;
 mod regressions;
