@@ -11,7 +11,7 @@ pub(super) struct Preset {
     pub(super) command: &'static str,
     /// What it does, in a line.
     about: &'static str,
-    /// Whether `replay` tries it without being asked.
+    /// Whether `replay` tries it without being asked: it decides about a request from the one before, not from the beginning.
     pub(super) usual: bool,
 }
 
@@ -47,9 +47,9 @@ pub(super) const PRESETS: &[Preset] = &[
         "mask-10-steps",
         "filter --keep-last-results 10 --step 10",
         "the same, 10 results at a time, so that prompts stay cached",
-        true,
+        false,
     ),
-    preset("cap-2k", "filter --cap-result 2k", "each tool result shortened to 2k tokens", true),
+    preset("cap-2k", "filter --cap-result 2k", "each tool result shortened to 2k tokens", false),
     preset("rolling-21", "summarize -n 21", "the last 21 interactions and 3 summaries", true),
     preset(
         "mask-and-summarize",
