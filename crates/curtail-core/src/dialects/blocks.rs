@@ -1,7 +1,7 @@
 //! Parts of messages that several wire formats write in the same way.
 
 use crate::json::{Span, Text, Value, quote};
-use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, blocks_in_text};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, blocks_in_text, media};
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -65,21 +65,8 @@ pub(super) fn count_media(value: Option<Value<'_>>) -> usize {
 
 /// Whether a block is an image, audio or a file, by the types that the wire formats use.
 pub(super) fn is_media(block: Value<'_>) -> bool {
-    const TYPES: &[&str] = &[
-        "image",
-        "image_url",
-        "input_image",
-        "input_audio",
-        "audio",
-        "audio_url",
-        "file",
-        "input_file",
-        "document",
-        "video",
-        "video_url",
-        "container_upload",
-    ];
-    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+    let is = |kind: &Text<'_>| kind.is("container_upload") || media::TYPES.iter().any(|name| kind.is(name));
+    block.get_text("type").is_some_and(|kind| is(&kind))
 }
 
 /// The parts of a `content` that is a string or a list of blocks, each of which `read` reads.

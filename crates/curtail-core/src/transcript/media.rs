@@ -8,8 +8,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::{Content, Part};
 use crate::json::{Span, Text, Value, quote};
 
-/// The types of objects that are media.
-const TYPES: &[&str] = &[
+/// The types of blocks that are images, audio or files, in most wire formats.
+pub(crate) const TYPES: &[&str] = &[
     "image",
     "image_url",
     "input_image",
@@ -21,10 +21,10 @@ const TYPES: &[&str] = &[
     "document",
     "video",
     "video_url",
-    "media",
-    "image-data",
-    "file-data",
 ];
+
+/// The same inside results of the AI SDK.
+const TYPES_IN_RESULTS: &[&str] = &["media", "image-data", "file-data"];
 
 /// Members of objects without a type that are media.
 const KEYS: &[&str] = &["inlineData", "inline_data", "image", "document", "video", "audio"];
@@ -121,7 +121,7 @@ impl<'a> Medium<'a> {
             return None;
         }
         let around = match value.get_text("type") {
-            Some(kind) if TYPES.iter().any(|name| kind.is(name)) => {
+            Some(kind) if TYPES.iter().chain(TYPES_IN_RESULTS).any(|name| kind.is(name)) => {
                 // A part with an id of its own is a record of a program, which reads it by that id.
                 let is_record = value.get("messageID").is_some() || value.get("sessionID").is_some();
                 let own = match () {

@@ -66,6 +66,19 @@ impl Transcript<'_> {
     }
 }
 
+impl Layout<'_> {
+    /// Whether each element is written if the messages for which `kept` is true are.
+    #[must_use]
+    pub fn stays(&self, kept: &[bool]) -> Vec<bool> {
+        let stays = |slot: &Slot| match slot.what {
+            SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
+            SlotKind::Pinned => Some(true),
+            SlotKind::Frame { .. } => None,
+        };
+        self.slots.iter().filter_map(stays).collect()
+    }
+}
+
 /// Where the items of a transcript are in its text. Every byte of `span` belongs to a slot or to the separator before one.
 #[derive(Debug)]
 pub struct Layout<'a> {

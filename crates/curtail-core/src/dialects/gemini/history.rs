@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use crate::dialects::{Item, Patch};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, SlotKind, Standing};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, Standing};
 
 /// A message, or a notice, in the order of the program.
 struct Entry<'a> {
@@ -298,13 +298,7 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     if !items.iter().any(|item| target_of(*item).is_some()) {
         return Vec::new();
     }
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let stays: Vec<bool> = slots
-        .map(|slot| match slot.what {
-            SlotKind::Message(index) | SlotKind::With(index) => kept[index],
-            SlotKind::Pinned | SlotKind::Frame { .. } => true,
-        })
-        .collect();
+    let stays = layout.stays(kept);
     let patch = |TakenBack { event, records, .. }: TakenBack| {
         let (first, target) = (*records.first()?, target_of(items[event])?);
         let known = id_of(items[first]) == target.text();

@@ -4,7 +4,7 @@
 use super::{info, version1};
 use crate::dialects::{Item, Patch};
 use crate::json::{Text, Value, quote, removal};
-use crate::transcript::{Content, Layout, SlotKind, Standing};
+use crate::transcript::{Content, Layout, Standing};
 
 /// Whether an item is the summary of a compaction. One that failed or is not finished replaces nothing.
 pub(super) fn is_summary(item: Value<'_>) -> bool {
@@ -110,13 +110,7 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     if !items.iter().any(|item| tail_start(*item).is_some()) {
         return Vec::new();
     }
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let stays: Vec<bool> = slots
-        .map(|slot| match slot.what {
-            SlotKind::Message(index) | SlotKind::With(index) => kept[index],
-            SlotKind::Pinned | SlotKind::Frame { .. } => true,
-        })
-        .collect();
+    let stays = layout.stays(kept);
     let mut patches = Vec::new();
     for at in (0..items.len()).filter(|at| stays[*at]) {
         let Some((mark, link)) = mark_of(items[at]).zip(tail_start(items[at])) else { continue };
