@@ -171,6 +171,16 @@ fn records_in_a_list(records: usize) -> String {
     format!("[{}]\n", vec![r#"{"messages":[{"role":"user","content":"one"}]}"#; records].join(","))
 }
 
+/// A message and a result with so many images each.
+fn images(count: usize) -> String {
+    let image =
+        r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAA"}}"#;
+    let all = vec![image; count].join(",");
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"look","input":{}}]}"#;
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":["#;
+    format!("{{\"role\":\"user\",\"content\":[{all}]}}\n{call}\n{result}{all}]}}]}}\n")
+}
+
 /// A list of records, each with an orphan.
 fn orphans_in_a_list(records: usize) -> String {
     format!("[{}]\n", vec![r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"one"}]}"#; records].join(",\n"))
@@ -217,6 +227,8 @@ const CASES: &[GrowthCase] = &[
     ("replay rare results", &["replay"], rarely),
     ("replay a small limit", &["replay", "-p", "limit -t 400"], talkative),
     ("replay a marked cache", &["replay", "--cache", "anthropic"], talkative),
+    ("filter images", &["filter", "--keep-last-media", "1"], images),
+    ("check images", &["check", "--exit-zero", "-q"], images),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
     ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
     ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use foldhash::HashSet;
 
 use super::{Content, Part};
 use crate::json::{Span, Text, Value, quote};
@@ -47,6 +48,8 @@ pub struct Medium<'a> {
     value: Value<'a>,
     /// The JSON around the text that is written in its place.
     around: [&'static str; 2],
+    /// How many other values are before it in its list.
+    before: usize,
 }
 
 /// The text that is a medium, or where one is.
@@ -90,16 +93,27 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     match &part.content {
         Content::Media(_) => Medium::from_value(place.element).into_iter().collect(),
         Content::ToolResult(result) if result.media > 0 => {
-            let mut found = Vec::new();
-            let mut open = vec![place.element];
+            let (mut found, mut open) = (Vec::new(), vec![place.element]);
             while let Some(value) = open.pop() {
-                match Medium::from_value(value).filter(|_| value != place.element) {
-                    Some(medium) => found.push(medium),
-                    None => open.extend(value.items().chain(value.members().map(|member| member.value))),
+                let mut before = 0;
+                for item in value.items() {
+                    match Medium::from_value(item) {
+                        Some(medium) => found.push(Medium { before, ..medium }),
+                        None => {
+                            before += 1;
+                            open.push(item);
+                        }
+                    }
+                }
+                for member in value.members() {
+                    match Medium::from_value(member.value) {
+                        Some(medium) => found.push(medium),
+                        None => open.push(member.value),
+                    }
                 }
             }
-            let is_gone = |medium: &Medium<'_>| place.described().iter().any(|own| own.span == medium.value.span());
-            found.retain(|medium| !is_gone(medium));
+            let gone: HashSet<u32> = place.described().iter().map(|one| one.span.start).collect();
+            found.retain(|medium| !gone.contains(&medium.value.span().start));
             found.sort_by_key(|medium| medium.value.span().start);
             // What the result repeats beside its content is a copy.
             found.truncate(result.media);
@@ -144,7 +158,7 @@ impl<'a> Medium<'a> {
             }
             None => return None,
         };
-        let medium = Self { value, around };
+        let medium = Self { value, around, before: 0 };
         medium.payload().map(|_| medium)
     }
 
@@ -208,14 +222,11 @@ impl<'a> Medium<'a> {
     #[must_use]
     pub fn described(&self, text: &str) -> Described {
         let [before, after] = self.around;
-        let is_medium = |value: &Value<'_>| Medium::from_value(*value).is_some();
-        let siblings = self.value.parent().filter(|list| list.is_array());
-        let earlier = siblings.into_iter().flat_map(Value::items).take_while(|item| *item != self.value);
         Described {
             span: self.value.span(),
             json: format!("{before}{}{after}", quote(text)),
             text: text.to_owned(),
-            at: earlier.filter(|item| !is_medium(item)).count(),
+            at: self.before,
         }
     }
 }

@@ -206,17 +206,21 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
 
 /// Puts texts in place of media: of the part, or of those in a result.
 fn describe(part: &mut Part<'_>, described: &[Described]) {
-    let mut texts = described.iter().map(|one| Text::Owned(one.text.clone()));
+    let mut texts = described.iter().map(|one| (one.at, Text::Owned(one.text.clone()))).peekable();
     match &mut part.content {
         Content::ToolResult(result) => {
             result.media = result.media.saturating_sub(described.len());
             // In the order of the wire: each text is behind those that are before it there.
-            for (nth, (one, text)) in described.iter().zip(texts).enumerate() {
-                let at = (one.at + nth).min(result.content.len());
-                result.content.insert(at, text);
+            let kept = std::mem::take(&mut result.content);
+            for (nth, text) in kept.into_iter().enumerate() {
+                while let Some((_, text)) = texts.next_if(|(at, _)| *at <= nth) {
+                    result.content.push(text);
+                }
+                result.content.push(text);
             }
+            result.content.extend(texts.map(|(_, text)| text));
         }
-        content => *content = Content::Text(texts.next_back().unwrap_or(Text::Escaped(""))),
+        content => *content = Content::Text(texts.next().map_or(Text::Escaped(""), |(_, text)| text)),
     }
     if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &mut part.origin {
         place.describe(described);
