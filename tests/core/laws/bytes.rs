@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use curtail_core::json::{Document, Span, Value};
-use curtail_core::transcript::{Message, Part, PartPlace};
+use curtail_core::transcript::{Message, Part, PartPlace, without_arguments};
 
 /// Members that link a message to others: they change with its neighbors.
 const LINKS: [&str; 7] = [
@@ -24,8 +24,8 @@ pub struct Written {
     removable: Vec<Range<usize>>,
     /// Bytes in a string that are removed with a part.
     pieces: Vec<Range<usize>>,
-    /// Where the text of a result is.
-    results: Vec<Range<usize>>,
+    /// Where the text of a result is, and the arguments of a call.
+    contents: Vec<Range<usize>>,
 }
 
 impl Written {
@@ -54,11 +54,12 @@ impl Written {
             .flat_map(|rare| &rare.twins)
             .filter(|twin| inside(&twin.span))
             .copied();
-        let rewritten = own.chain(twins).map(|rewrite| range(rewrite.span));
+        let arguments = message.parts.iter().filter_map(without_arguments).flatten().map(|one| range(one.span));
+        let rewritten = own.chain(twins).map(|rewrite| range(rewrite.span)).chain(arguments);
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
             pieces: places.iter().filter_map(|place| place.piece).map(range).collect(),
-            results: rewritten.collect(),
+            contents: rewritten.collect(),
             text,
         })
     }
@@ -79,7 +80,7 @@ impl Written {
         if old.raw() == new.raw() {
             return true;
         }
-        if self.results.contains(&place) && rewritten.iter().any(|text| new.raw().contains(text)) {
+        if self.contents.contains(&place) && rewritten.iter().any(|text| new.raw().contains(text)) {
             return true;
         }
         if old.text().is_some() {

@@ -36,6 +36,9 @@ pub enum Change {
 /// What the processors of the cases write in place of results.
 const PLACEHOLDERS: &[&str] = &["[cleared]"];
 
+/// The same, and what they write in place of arguments.
+const CLEARED: &[&str] = &["[cleared]", "{}"];
+
 impl Change {
     pub fn rewritten(self) -> &'static [&'static str] {
         match self {
@@ -218,13 +221,22 @@ pub const CASES: &[LawCase] = &[
         change: Change::Rewrites(PLACEHOLDERS),
     },
     LawCase {
+        name: "clear results with inputs",
+        chain: || {
+            let clear = ClearResults::new(StaleResults::AllButLast(1), tokenizer());
+            Chain::default().then(ClearResults { clear_inputs: true, ..clear })
+        },
+        change: Change::Rewrites(CLEARED),
+    },
+    LawCase {
         name: "clear results above a trigger",
         chain: || {
             let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
             let only = globs(&["search", "fetch"]);
-            Chain::default().then(ClearResults { only, trigger: Some(30), at_least: 3, protected_tokens: 5, ..clear })
+            let clear = ClearResults { only, trigger: Some(30), at_least: 3, protected_tokens: 5, ..clear };
+            Chain::default().then(ClearResults { clear_inputs: true, ..clear })
         },
-        change: Change::Rewrites(PLACEHOLDERS),
+        change: Change::Rewrites(CLEARED),
     },
     LawCase {
         name: "cap results",

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Overflow, WindowUnit};
+use curtail_core::processors::{ClearResults, MediaLimits, Overflow, StaleResults, WindowUnit};
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
-use super::cases::{CASES, history, keep, limit, persist, rolling};
+use super::cases::{CASES, history, keep, limit, persist, rolling, tokenizer};
 use super::check::{Stage, check_laws, check_stages, cut_with};
 use super::fixtures::files;
 
@@ -303,6 +303,32 @@ fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
     );
     holds("openhands", &[&first, &first, &second, &result, &result, &thinks]);
     holds("openhands", &[&first, &second, &first, &second, &result, &thinks]);
+}
+
+/// A text in place of an image, and an empty object in place of arguments, are changes that a signature covers.
+#[test]
+fn thoughts_behind_a_substitution_are_dropped() {
+    let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAyAAAAGQ"}}"#;
+    let reply = |signature: &str, block: &str| {
+        let thought = format!(r#"{{"type":"thinking","thinking":"Hm.","signature":"{signature}"}}"#);
+        format!(r#"{{"role":"assistant","model":"claude-opus-5-5","content":[{thought},{block}]}}"#)
+    };
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"it is there, at the end of the long list"}]}"#;
+    let log = [
+        &format!(r#"{{"role":"user","content":[{image}]}}"#),
+        &reply("c2ln", r#"{"type":"tool_use","id":"t1","name":"look","input":{"path":"a.png"}}"#),
+        result,
+        &reply("b25l", r#"{"type":"text","text":"It is."}"#),
+        r#"{"role":"user","content":"And now?"}"#,
+    ]
+    .join("\n");
+    let cut = |chain: Chain| cut_with(chain, Some("anthropic"), Framing::Lines, &log).expect("it is cut");
+    let media = cut(Chain::default().then(MediaLimits { keep_last: Some(0), ..MediaLimits::default() }));
+    assert!(media.contains("removed]") && !media.contains("signature"), "{media}");
+    let clear = ClearResults::new(StaleResults::AllButLast(0), tokenizer());
+    let cleared = cut(Chain::default().then(ClearResults { clear_inputs: true, ..clear }));
+    let call = r#"{"type":"tool_use","id":"t1","name":"look","input":{}}"#;
+    assert!(cleared.contains(call) && cleared.contains("c2ln") && !cleared.contains("b25l"), "{cleared}");
 }
 
 /// Every call that the window drops takes one more message out of the round in flight, more often than the window is moved

@@ -24,14 +24,7 @@ pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<
         patch
     });
     let rewritten = message.parts.iter().flat_map(rewrites);
-    let described = message.parts.iter().flat_map(described);
-    cuts(message, &gone).into_iter().chain(rewritten).chain(described).chain(front).collect()
-}
-
-/// The texts in place of the media of a part, unless its text was rewritten, which takes all of it.
-fn described(part: &Part<'_>) -> Vec<Patch> {
-    let PartOrigin::Source(place) = &part.origin else { return Vec::new() };
-    place.described().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
+    cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
 }
 
 /// Whether an element stays in the list that `patch` begins.
@@ -65,9 +58,12 @@ pub(super) fn with_mark(part: &Part<'_>, json: String) -> String {
     }
 }
 
-/// The patches for the text of a part that was rewritten, and for the same text elsewhere.
+/// The patches for a part that was rewritten: its substitutions, or its text and the same text elsewhere.
 fn rewrites(part: &Part<'_>) -> Vec<Patch> {
     let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
+    if !place.substitutions().is_empty() {
+        return place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect();
+    }
     let twins = place.rare.iter().flat_map(|rare| &rare.twins);
     let places = place.rewrite.iter().chain(twins);
     places.filter_map(|rewrite| rewritten(part, place, *rewrite)).collect()
@@ -94,14 +90,10 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     }
     // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
     for part in &message.parts {
-        let is_described = |place: &&PartPlace<'_>| !place.described().is_empty();
-        let place = match &part.origin {
-            PartOrigin::Rewritten(place) => Some(place),
-            _ => part.place().filter(is_described),
-        };
-        if let Some(place) = place {
-            place.copies.iter().for_each(|&copy| gone.add(copy));
-        }
+        let PartOrigin::Rewritten(place) = &part.origin else { continue };
+        let holds = |copy: &Value<'_>, span: Span| copy.span().start <= span.start && span.end <= copy.span().end;
+        let is_old = |copy: &&Value<'_>| !place.substitutions().iter().any(|own| holds(copy, own.span));
+        place.copies.iter().filter(is_old).for_each(|&copy| gone.add(copy));
     }
     let mut asked: HashSet<Value<'_>> = HashSet::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {

@@ -89,7 +89,7 @@ fn changed(changes: &[Change]) -> String {
     let count = |what: fn(&Change) -> bool| changes.iter().filter(|change| what(change)).count();
     let kinds = [
         ("cut", count(|change| matches!(change, Change::Cut(_)))),
-        ("rewritten", count(|change| matches!(change, Change::Rewrite(..) | Change::Describe(..)))),
+        ("rewritten", count(|change| matches!(change, Change::Rewrite(..) | Change::Substitute(..)))),
         ("answered", count(|change| matches!(change, Change::Answer(..)))),
         ("prepended", count(|change| matches!(change, Change::Prepend(_) | Change::Append(_)))),
     ];

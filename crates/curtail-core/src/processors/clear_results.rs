@@ -6,7 +6,7 @@ use super::stale_results::{duplicates, superseded_reads};
 use super::{Change, Counting, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::Tokenizer;
 use crate::json::quote;
-use crate::transcript::{Pairs, Part, PartRef};
+use crate::transcript::{Pairs, Part, PartRef, without_arguments};
 
 /// Length of the longest token of any known encoding, in bytes: a text of more than `n` times as many bytes has more than `n`
 /// tokens.
@@ -21,6 +21,13 @@ pub enum StaleResults {
     SupersededReads(NameGlobs),
     /// Results whose content is repeated by a later result.
     Duplicates,
+}
+
+/// Why a stale result is left as it is.
+enum Spared {
+    /// It is clear already.
+    Clear,
+    For(Reason),
 }
 
 /// Replaces the content of older tool results by `placeholder`.
@@ -41,6 +48,8 @@ pub struct ClearResults {
     pub stale: StaleResults,
     /// The content of a cleared result.
     pub placeholder: String,
+    /// Whether the arguments of the calls whose results are cleared become an empty object.
+    pub clear_inputs: bool,
     /// Tools whose results are never cleared.
     pub exempt: NameGlobs,
     /// The only tools whose results are cleared; all, if there is no glob.
@@ -65,6 +74,7 @@ impl ClearResults {
         Self {
             stale,
             placeholder: String::from("[cleared]"),
+            clear_inputs: false,
             exempt: NameGlobs::default(),
             only: NameGlobs::default(),
             protected_tokens: 0,
@@ -106,15 +116,19 @@ impl Processor for ClearResults {
         let mut freed = 0;
         for result in stale {
             let part = &view.messages[result.message].parts[result.part];
-            if let Some(reason) = self.spared(part) {
-                plan.remarks.extend(reason.map(|reason| Remark::kept(result.message, reason)));
-            } else {
-                freed += if self.at_least > 0 { self.tokens(part) } else { 0 };
-                let change = Change::Rewrite(result.part, self.placeholder.clone());
-                match &mut plan.decisions[result.message] {
-                    Decision::Change(changes, _) => changes.push(change),
-                    decision => *decision = Decision::Change(vec![change], Reason::Borrowed(reason)),
+            match self.spared(part) {
+                Some(Spared::For(reason)) => {
+                    plan.remarks.push(Remark::kept(result.message, reason));
+                    continue;
                 }
+                Some(Spared::Clear) => {}
+                None => {
+                    freed += if self.at_least > 0 { self.tokens(part) } else { 0 };
+                    change(&mut plan, result.message, Change::Rewrite(result.part, self.placeholder.clone()), reason);
+                }
+            }
+            if let Some(call) = pairs.other_half(result).filter(|_| self.clear_inputs) {
+                freed += self.clear_input(view, call, &mut plan);
             }
         }
         if freed < self.at_least {
@@ -129,7 +143,7 @@ impl ClearResults {
     /// Whether each result is decided about by the number of those that follow it, and by nothing else.
     fn is_plain(&self) -> bool {
         let every_tool = self.exempt.is_empty() && self.only.is_empty();
-        every_tool && self.protected_tokens == 0 && self.trigger.is_none() && self.at_least == 0 && self.step == 1
+        every_tool && !self.clear_inputs && self.protected_tokens == 0 && self.trigger.is_none() && self.at_least == 0 && self.step == 1
     }
 
     /// Whether the transcript is too short to be cleared.
@@ -181,28 +195,50 @@ impl ClearResults {
         matches(&self.exempt) || !self.only.is_empty() && !matches(&self.only)
     }
 
-    /// If the result is not cleared, why not, or `None` within if there is nothing to clear: the placeholder must be shorter
-    /// than the current content, in bytes and in tokens.
-    #[expect(clippy::option_option, reason = "cleared, spared for a reason, spared because it is clear already")]
-    fn spared(&self, part: &Part<'_>) -> Option<Option<Reason>> {
+    /// Clears the arguments of the call at `at`; returns the tokens that this frees.
+    fn clear_input(&self, view: &View<'_, '_>, at: PartRef, plan: &mut Plan) -> usize {
+        const FIXED: Reason = Reason::Borrowed("nothing valid can stand in place of the arguments of this call");
+        let part = &view.messages[at.message].parts[at.part];
+        let Some(call) = part.content.call().filter(|call| !call.arguments.is("{}") && !call.arguments.is_blank()) else {
+            return 0;
+        };
+        let Some(empty) = without_arguments(part) else {
+            plan.remarks.push(Remark::kept(at.message, FIXED));
+            return 0;
+        };
+        change(plan, at.message, Change::Substitute(at.part, empty), "arguments of a cleared call");
+        if self.at_least > 0 { self.tokenizer.count(&call.arguments.decode()).saturating_sub(1) } else { 0 }
+    }
+
+    /// Why the result is not cleared, if it is not: the placeholder must be shorter than the current content, in bytes and in
+    /// tokens.
+    fn spared(&self, part: &Part<'_>) -> Option<Spared> {
         const FIXED: Reason = Reason::Borrowed("the format has no place for a placeholder in this result");
         const LONGER: Reason = Reason::Borrowed("the placeholder would be longer than the result");
         let (Some(rewrite), Some(result)) = (part.place().and_then(|place| place.rewrite), part.content.result())
         else {
-            return Some(Some(FIXED));
+            return Some(Spared::For(FIXED));
         };
         let spelled = rewrite.before.len() + quote(&self.placeholder).len() + rewrite.after.len();
         let text: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
         if text.len() == 1 && text[0] == self.placeholder.as_str() {
-            return Some(None);
+            return Some(Spared::Clear);
         }
         if spelled >= rewrite.span.len() {
-            return Some(Some(LONGER));
+            return Some(Spared::For(LONGER));
         }
         let bytes: usize = text.iter().map(|text| text.len()).sum();
         let placeholder = self.tokenizer.count(&self.placeholder);
         let surely = bytes > placeholder * LONGEST_TOKEN || result.media > 0;
         let shorter = surely || text.iter().map(|text| self.tokenizer.count(text)).sum::<usize>() >= placeholder;
-        if shorter { None } else { Some(Some(LONGER)) }
+        if shorter { None } else { Some(Spared::For(LONGER)) }
+    }
+}
+
+/// Adds a change of one message to a plan.
+fn change(plan: &mut Plan, message: usize, change: Change, reason: &'static str) {
+    match &mut plan.decisions[message] {
+        Decision::Change(changes, _) => changes.push(change),
+        decision => *decision = Decision::Change(vec![change], Reason::Borrowed(reason)),
     }
 }

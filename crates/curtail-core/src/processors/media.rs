@@ -1,7 +1,8 @@
 //! Removes images, audio and files that are old or large: a text in their place says what they were.
 
 use super::{Change, Decision, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::media::{Described, Medium, MediumFacts, media};
+use crate::transcript::Substitution;
+use crate::transcript::media::{Medium, MediumFacts, media};
 
 /// Removes media by age and by size. What is at another address has no size that is known.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +26,7 @@ impl Processor for MediaLimits {
         for (at, message) in view.messages.iter().enumerate().rev() {
             for (nth, part) in message.parts.iter().enumerate().rev() {
                 let found = media(part);
-                let gone: Vec<Described> =
+                let gone: Vec<Substitution> =
                     found.iter().rev().filter_map(|medium| self.removes(medium, &mut kept)).collect();
                 if !gone.is_empty() {
                     removed.push((at, nth, gone));
@@ -35,7 +36,7 @@ impl Processor for MediaLimits {
         for (at, nth, mut gone) in removed {
             gone.reverse();
             let reason = Reason::Owned(gone.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "));
-            let change = Change::Describe(nth, gone);
+            let change = Change::Substitute(nth, gone);
             match &mut plan.decisions[at] {
                 Decision::Change(changes, _) => changes.push(change),
                 decision => *decision = Decision::Change(vec![change], reason),
@@ -47,7 +48,7 @@ impl Processor for MediaLimits {
 
 impl MediaLimits {
     /// The text in place of `medium`, if it is removed; `kept` counts down the newest ones.
-    fn removes(&self, medium: &Medium<'_>, kept: &mut usize) -> Option<Described> {
+    fn removes(&self, medium: &Medium<'_>, kept: &mut usize) -> Option<Substitution> {
         let facts = medium.facts();
         let described = medium.described(&facts.to_string());
         // What is only named, such as a file of the provider, may be shorter than the text.

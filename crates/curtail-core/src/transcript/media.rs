@@ -6,8 +6,9 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::HashSet;
 
-use super::{Content, Part};
-use crate::json::{Span, Text, Value, quote};
+use super::arguments::SIGNATURES;
+use super::{Content, Part, Substitution};
+use crate::json::{Text, Value, quote};
 
 /// The types of blocks that are images, audio or files, in most wire formats.
 pub(crate) const TYPES: &[&str] = &[
@@ -73,19 +74,6 @@ pub struct MediumFacts {
     pub address: Option<String>,
 }
 
-/// A medium that is replaced by a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
-    /// The bytes of the medium.
-    pub span: Span,
-    /// The JSON in its place.
-    pub json: String,
-    /// The text in it.
-    pub text: String,
-    /// In a result: how many of its texts are before the medium.
-    pub at: usize,
-}
-
 /// The media in `part`, in order: the part itself, or those in a result.
 #[must_use]
 pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
@@ -112,7 +100,7 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
                     }
                 }
             }
-            let gone: HashSet<u32> = place.described().iter().map(|one| one.span.start).collect();
+            let gone: HashSet<u32> = place.substitutions().iter().map(|one| one.span.start).collect();
             found.retain(|medium| !gone.contains(&medium.value.span().start));
             found.sort_by_key(|medium| medium.value.span().start);
             // What the result repeats beside its content is a copy.
@@ -129,8 +117,7 @@ impl<'a> Medium<'a> {
         let list = value.parent().filter(|list| list.is_array());
         let is_attached = list.is_some_and(|list| list.parent().and_then(|own| own.get("attachments")) == Some(list));
         // Without the signature of a thought, the provider rejects what follows.
-        let is_signed =
-            ["thoughtSignature", "thought_signature", "signature"].iter().any(|key| value.get(key).is_some());
+        let is_signed = SIGNATURES.iter().any(|key| value.get(key).is_some());
         if !value.is_object() || is_attached || is_signed {
             return None;
         }
@@ -220,9 +207,9 @@ impl<'a> Medium<'a> {
 
     /// The text `text` in its place.
     #[must_use]
-    pub fn described(&self, text: &str) -> Described {
+    pub fn described(&self, text: &str) -> Substitution {
         let [before, after] = self.around;
-        Described {
+        Substitution {
             span: self.value.span(),
             json: format!("{before}{}{after}", quote(text)),
             text: text.to_owned(),

@@ -3,6 +3,7 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
+mod arguments;
 mod block;
 mod boundary;
 mod draft;
@@ -21,6 +22,7 @@ mod tool;
 mod unread;
 mod usage;
 
+pub use arguments::without_arguments;
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{behind_boundary, front, reach, supersede};
 pub use draft::{Draft, DraftId, DraftPart, Links};
@@ -30,7 +32,7 @@ pub use models::checks_prefix;
 pub use outline::beginning;
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub use part::{Part, PartOrigin, PartPlace, RarePlaces, Rewrite};
+pub use part::{Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
 pub use placement::Placement;
 pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
 pub use segment::{bind_split_replies, in_flight, joints, segments, turns};

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::Content;
-use super::media::Described;
 use crate::json::{Span, Value};
 
 /// A part of a message.
@@ -74,7 +73,7 @@ impl<'a> Part<'a> {
 pub enum PartOrigin<'a> {
     /// It was read, and is unchanged.
     Source(PartPlace<'a>),
-    /// It was read, and an edit rewrote its text.
+    /// It was read, and an edit rewrote its text, or made [substitutions](PartPlace::substitutions) in it.
     Rewritten(PartPlace<'a>),
     /// An edit moved it here from another message.
     Moved(PartPlace<'a>),
@@ -114,6 +113,19 @@ pub struct PartPlace<'a> {
     pub rare: Option<Box<RarePlaces<'a>>>,
 }
 
+/// JSON that is written in place of some bytes of a part: of a medium, or of the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Substitution {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// The JSON in their place.
+    pub json: String,
+    /// The text in it.
+    pub text: String,
+    /// In a result: how many of its texts are before it.
+    pub at: usize,
+}
+
 /// Further places of a part, which only few parts have.
 #[derive(Debug, Clone, Default)]
 pub struct RarePlaces<'a> {
@@ -121,8 +133,8 @@ pub struct RarePlaces<'a> {
     pub copies_cut: Vec<Value<'a>>,
     /// Where the same text stands in other messages: it is rewritten alike.
     pub twins: Vec<Rewrite>,
-    /// The media that texts replace.
-    pub described: Vec<Described>,
+    /// What is written in place of some bytes of the part.
+    pub substitutions: Vec<Substitution>,
 }
 
 impl<'a> PartPlace<'a> {
@@ -167,26 +179,21 @@ impl<'a> PartPlace<'a> {
         self.rare.get_or_insert_default()
     }
 
-    /// The media that texts replace.
+    /// What is written in place of some of its bytes, ordered by place.
     #[must_use]
-    pub fn described(&self) -> &[Described] {
-        self.rare.as_ref().map_or(&[], |rare| rare.described.as_slice())
+    pub fn substitutions(&self) -> &[Substitution] {
+        self.rare.as_ref().map_or(&[], |rare| rare.substitutions.as_slice())
     }
 
-    /// Lets texts replace media.
-    pub fn describe(&mut self, described: &[Described]) {
-        self.rare_mut().described.extend_from_slice(described);
-    }
-
-    /// The JSON of the element, with texts in place of media.
+    /// The JSON of the element, with its substitutions.
     #[must_use]
     pub fn raw(&self) -> Cow<'a, str> {
-        if self.described().is_empty() {
+        if self.substitutions().is_empty() {
             return Cow::Borrowed(self.element.raw());
         }
         let (source, span) = (self.element.source(), self.element.span());
         let (mut json, mut at) = (String::new(), span.start);
-        for one in self.described() {
+        for one in self.substitutions() {
             json.push_str(&source[at as usize..one.span.start as usize]);
             json.push_str(&one.json);
             at = one.span.end;

@@ -4,9 +4,9 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
-use crate::transcript::media::Described;
 use crate::transcript::{
-    Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, Role, ToolResult, bind_split_replies,
+    Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, PartPlace, Role, Substitution, ToolResult,
+    bind_split_replies,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -167,7 +167,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: Answers<'a>)
     for change in changes {
         match change {
             Change::Rewrite(nth, text) => rewrite(&mut message.parts[*nth], text),
-            Change::Describe(nth, described) => describe(&mut message.parts[*nth], described),
+            Change::Substitute(nth, own) => substitute(&mut message.parts[*nth], own),
             Change::Cut(nth) => drop(cut.insert(*nth)),
             Change::Answer(nth, text) => drop(answers.insert(*nth, text)),
             Change::Prepend(_) | Change::Append(_) => {}
@@ -204,12 +204,12 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     Some(Part { content: Content::ToolResult(result), origin })
 }
 
-/// Puts texts in place of media: of the part, or of those in a result.
-fn describe(part: &mut Part<'_>, described: &[Described]) {
-    let mut texts = described.iter().map(|one| (one.at, Text::Owned(one.text.clone()))).peekable();
+/// Makes `substitutions` in a part: texts in place of media, or other arguments of a call.
+fn substitute(part: &mut Part<'_>, substitutions: &[Substitution]) {
+    let mut texts = substitutions.iter().map(|one| (one.at, Text::Owned(one.text.clone()))).peekable();
     match &mut part.content {
         Content::ToolResult(result) => {
-            result.media = result.media.saturating_sub(described.len());
+            result.media = result.media.saturating_sub(substitutions.len());
             // In the order of the wire: each text is behind those that are before it there.
             let kept = std::mem::take(&mut result.content);
             for (nth, text) in kept.into_iter().enumerate() {
@@ -220,10 +220,17 @@ fn describe(part: &mut Part<'_>, described: &[Described]) {
             }
             result.content.extend(texts.map(|(_, text)| text));
         }
+        Content::ToolCall(call) => call.arguments = texts.next().map_or(Text::Escaped(""), |(_, text)| text),
         content => *content = Content::Text(texts.next().map_or(Text::Escaped(""), |(_, text)| text)),
     }
-    if let PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) = &mut part.origin {
-        place.describe(described);
+    let add = |place: &mut PartPlace<'_>| place.rare_mut().substitutions.extend_from_slice(substitutions);
+    match &mut part.origin {
+        PartOrigin::Source(place) | PartOrigin::Rewritten(place) => {
+            add(place);
+            part.origin = PartOrigin::Rewritten(place.clone());
+        }
+        PartOrigin::Moved(place) => add(place),
+        PartOrigin::Draft(_) | PartOrigin::Block(_) => {}
     }
 }
 
@@ -237,10 +244,16 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
         content => *content = Content::Text(text),
     }
     match &mut part.origin {
-        PartOrigin::Source(place) => part.origin = PartOrigin::Rewritten(place.clone()),
+        PartOrigin::Source(place) | PartOrigin::Rewritten(place) => {
+            // The new text takes the place of all of the content.
+            if let Some(rare) = &mut place.rare {
+                rare.substitutions.clear();
+            }
+            part.origin = PartOrigin::Rewritten(place.clone());
+        }
         PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => new.clone_into(own),
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
-        _ => {}
+        PartOrigin::Moved(_) | PartOrigin::Draft(DraftPart::Verbatim(_)) => {}
     }
 }

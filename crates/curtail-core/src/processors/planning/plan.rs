@@ -7,8 +7,7 @@ use std::sync::Arc;
 use foldhash::HashSet;
 
 use crate::json::Text;
-use crate::transcript::media::Described;
-use crate::transcript::{ContextPlace, Draft, DraftPart, Message, PairingRules, PartRef, Role};
+use crate::transcript::{ContextPlace, Draft, DraftPart, Message, PairingRules, PartRef, Role, Substitution};
 
 /// The part of a transcript that a processor sees.
 #[derive(Debug, Clone, Copy)]
@@ -105,8 +104,8 @@ pub enum Change {
     Rewrite(usize, String),
     /// Write a result into the call with this index, for formats that store a result inside its call.
     Answer(usize, String),
-    /// Write texts in place of media of the part with this index.
-    Describe(usize, Vec<Described>),
+    /// Write these in place of some bytes of the part with this index.
+    Substitute(usize, Vec<Substitution>),
     /// Insert results or blocks before the first part.
     Prepend(Vec<Prepend>),
     /// Insert results after the last part, for formats with a call and its result in one message.

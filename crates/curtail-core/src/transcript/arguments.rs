@@ -1,0 +1,55 @@
+//! What stands in place of the arguments of a call that is cleared.
+
+use super::{Content, Family, Part, Substitution, ToolCall};
+use crate::json::{Text, Value};
+
+/// Members that contain the provider's signature of the call beside them.
+pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
+
+/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if nothing valid can stand
+/// there: the tool takes text, the provider ran the call or signed it, or the format writes no object.
+///
+/// Anthropic's `clear_tool_inputs` does the same.
+#[must_use]
+pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
+    let (Content::ToolCall(call), place) = (&part.content, part.place()?) else { return None };
+    let is_function = matches!(call.family, Family::Function | Family::Positional) && !call.hosted;
+    if !is_function || call.argument_fault().is_some() || is_signed(place.element) {
+        return None;
+    }
+    let own = values(place.element).find(|value| holds(*value, call))?;
+    let same = |value: &Value<'_>| value.raw() == own.raw();
+    let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
+    let empty = if own.is_object() { "{}" } else { "\"{}\"" };
+    let mut found: Vec<Substitution> = std::iter::once(own)
+        .chain(copies)
+        .map(|value| Substitution { span: value.span(), json: empty.to_owned(), text: "{}".to_owned(), at: 0 })
+        .collect();
+    found.sort_by_key(|one| one.span.start);
+    Some(found)
+}
+
+/// Whether a call, or an object that it is in alone, carries a signature.
+fn is_signed(element: Value<'_>) -> bool {
+    values(element).any(|value| SIGNATURES.iter().any(|key| value.get(key).is_some()))
+}
+
+/// Whether `value` is where the arguments of `call` were read: the same bytes, not only equal ones.
+fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
+    let own = match (&call.arguments, value.text()) {
+        (Text::Escaped(own), Some(Text::Escaped(text))) => std::ptr::eq(*own, text),
+        (Text::Json(own), None) => std::ptr::eq(*own, value.raw()),
+        _ => false,
+    };
+    own && value.span().len() > "{}".len() + usize::from(!value.is_object()) * "\"\"".len()
+}
+
+/// `root` and all values in it.
+fn values<'a>(root: Value<'a>) -> impl Iterator<Item = Value<'a>> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let value = open.pop()?;
+        open.extend(value.items().chain(value.members().map(|member| member.value)));
+        Some(value)
+    })
+}
