@@ -123,9 +123,9 @@ impl Work for Checking {
 
 /// What was found in one text.
 #[derive(Default)]
-struct Examined {
-    findings: Vec<Finding>,
-    prints: Vec<(u128, Finding)>,
+pub(super) struct Examined {
+    pub(super) findings: Vec<Finding>,
+    pub(super) prints: Vec<(u128, Finding)>,
     transcripts: usize,
     dialect: Option<&'static str>,
 }
@@ -144,7 +144,7 @@ impl Checking {
     }
 
     /// Examines every transcript of `text`. Lines that are not JSON become findings; the other lines are read without them.
-    fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, ReadError> {
+    pub(super) fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examined, ReadError> {
         let mut examined = Examined::default();
         let read_error = match reading.parse(text) {
             Ok(document) => match document.torn() {

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::dropping::{DropRecords, DroppedRecord, Held};
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
+use curtail_core::checks::Verdicts;
 use curtail_core::dialects::ReadError;
 use curtail_core::edit::Explained;
 use curtail_core::error::{Error, ErrorKind, TextPlace};
@@ -21,6 +23,8 @@ pub struct Cutting {
     pub explain: ExplainFormat,
     /// Where outputs go.
     pub targets: Targets,
+    /// The findings for which records are left out, if any are.
+    pub drops: Option<DropRecords>,
 }
 
 /// The output of a file: text, or a table with new texts.
@@ -88,6 +92,12 @@ pub struct CutOutput {
     pub rows: Vec<RowResult>,
     /// The row group of these rows, from 1.
     pub group: usize,
+    /// Records that were left out.
+    pub dropped: Vec<DroppedRecord>,
+    /// What was written for records that may be copies of earlier ones.
+    pub(super) held: Vec<Held>,
+    /// The levels of findings for the file at hand.
+    pub(super) verdicts: Option<(usize, Verdicts)>,
     /// The result of writing, if the block was a whole file with its own output.
     pub written: Option<Result<(), Error>>,
 }
@@ -176,9 +186,23 @@ impl Work for Cutting {
     type Out = CutOutput;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
-        let before = out.text.len();
+        let examined = self.drops.as_ref().map(|drops| drops.examine(unit, out)).transpose()?;
+        let examined = self.drops.as_ref().zip(examined);
+        if let Some((drops, finding)) = examined.as_ref().and_then(|(drops, own)| Some((drops, own.findings.first()?)))
+        {
+            out.dropped.push(drops.dropped(unit, finding));
+            out.row = unit.row.map(|_| RowResult::Dropped);
+            out.changed = true;
+            out.bytes += unit.text.len() as u64;
+            return Ok(());
+        }
+        let (before, output_before) = (out.text.len(), out.output_len());
         let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
         match unit.row {
+            Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
+                out.text.truncate(before);
+                out.row = Some(RowResult::Dropped);
+            }
             Some(row) => {
                 out.note_row(row, unit.text, before, &cut)?;
                 out.add_rows(unit, row, std::mem::take(&mut cut.windows));
@@ -190,6 +214,10 @@ impl Work for Cutting {
         }
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
+        if let Some((drops, examined)) = &examined {
+            let held = Held::new(drops, unit, examined, &mut cut, [before, output_before], out);
+            out.held.extend(held);
+        }
         out.totals.add(cut.totals);
         StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
@@ -228,7 +256,8 @@ impl Work for Cutting {
     }
 
     fn whole(&self, opened: &Opened, out: &mut CutOutput) {
-        if self.targets.are_files() {
+        // What may be a copy of an earlier record is known when the output is in order.
+        if self.targets.are_files() && self.drops.is_none() {
             out.written = Some(self.write(opened, out));
         }
     }

@@ -46,6 +46,7 @@
 
 mod checking;
 mod cutting;
+mod dropping;
 mod engine;
 mod feed;
 mod table_rows;
@@ -57,6 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, ExplainFormat, OutputSink, WindowPlace};
+pub use dropping::{DropRecords, DroppedRecord};
 
 use crate::progress::Progress;
 use crate::tables::Table;

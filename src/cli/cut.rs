@@ -11,7 +11,7 @@ use super::input::{Cutting, ExplainFlag, Global, Input, Output, is_standard};
 use super::interrupt::Interrupt;
 use super::report;
 use super::split_map::SplitMap;
-use crate::batch::{self, Batch, ExplainFormat, OnError};
+use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
 use crate::cli::options::Options;
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
@@ -23,6 +23,7 @@ use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, S
 use curtail_tokens::tokenizers;
 
 /// What is done to the inputs.
+#[derive(Default)]
 pub(super) struct Job {
     /// The processors.
     pub(super) chain: Chain,
@@ -34,6 +35,8 @@ pub(super) struct Job {
     pub(super) map: Option<PathBuf>,
     /// Files that the options name. What they contain decides what is written as well.
     pub(super) reads: Vec<PathBuf>,
+    /// The findings for which records are left out.
+    pub(super) drops: Option<Checking>,
     /// The configuration file, whose values are among the options.
     pub(super) config: Option<PathBuf>,
 }
@@ -42,14 +45,13 @@ pub(super) struct Job {
 pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));
     let reads = options.files();
-    let job =
-        Job { chain, counting: options.counting()?, options: format!("{options:?}"), map: None, reads, config: None };
-    run(flags, global, job)
+    let (counting, options) = (options.counting()?, format!("{options:?}"));
+    run(flags, global, Job { chain, counting, options, reads, ..Job::default() })
 }
 
 /// Reads the inputs, cuts them and writes the result.
 pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map, reads, config } = job;
+    let Job { chain, counting, options, map, reads, drops, config } = job;
     let begun = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
@@ -69,6 +71,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
         cutter: Cutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
         explain: flags.explain_format(),
         targets,
+        drops: drops.map(|checking| DropRecords { checking, keeps_records: flags.output.rejects.is_some() }),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);

@@ -1,5 +1,6 @@
 //! Reports the results of a batch in input order: output blocks, messages, and the exit status.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::process::ExitCode;
@@ -42,6 +43,8 @@ pub(super) struct CutReporter<'f> {
     /// Whether the output of the current file is in place.
     standing: bool,
     described: bool,
+    /// The transcripts that were written, if copies are left out.
+    seen: HashSet<u128>,
     /// Number of notes.
     notes: usize,
     /// Number of outputs that exist already and do not belong to the batch.
@@ -89,6 +92,7 @@ impl<'f> CutReporter<'f> {
             changed: false,
             standing: false,
             described: false,
+            seen: HashSet::new(),
             notes: 0,
             existing: 0,
             inputs,
@@ -118,7 +122,18 @@ impl<'f> CutReporter<'f> {
                 self.map.iter_mut().for_each(SplitMap::begin);
                 Flow::Continue
             }
-            Event::Done { opened, out, whole } => self.done(opened, out, whole),
+            Event::Done { opened, out, whole } => {
+                out.drop_copies(&mut self.seen);
+                out.notes.extend(out.dropped.iter().map(|own| (own.place, format!("dropped: {}", own.reason))));
+                self.sums.dropped_records += out.dropped.len();
+                match self.reject_dropped(opened, out) {
+                    Ok(()) => self.done(opened, out, whole),
+                    Err(error) => {
+                        self.fail(&error);
+                        Flow::Stop
+                    }
+                }
+            }
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
                 self.passed_over += 1;
@@ -137,7 +152,9 @@ impl<'f> CutReporter<'f> {
         let wrote = match &output.written {
             Some(written) => written.clone().map(|()| self.standing = true),
             None if self.cutting.targets.is_stdout() => self.write_stdout(opened, output),
-            None if self.cutting.targets.are_files() && !whole => self.write_sink(opened, output),
+            None if self.cutting.targets.are_files() && (!whole || self.cutting.drops.is_some()) => {
+                self.write_sink(opened, output)
+            }
             None => Ok(()),
         };
         let wrote = wrote.and_then(|()| match &mut self.map {
@@ -222,7 +239,7 @@ impl<'f> CutReporter<'f> {
                 self.sums.failed_files += usize::from(self.sink.is_none());
             }
         }
-        match self.reject(failure) {
+        match self.reject_failed(failure) {
             Ok(()) => Flow::Continue,
             Err(error) => {
                 self.fail(&error);
@@ -231,17 +248,33 @@ impl<'f> CutReporter<'f> {
         }
     }
 
-    fn reject(&mut self, failure: &Failure) -> Result<(), Error> {
-        let Some((name, file)) = &mut self.rejects else { return Ok(()) };
+    fn reject_failed(&mut self, failure: &Failure) -> Result<(), Error> {
         let Error { name: input, place, what, .. } = &failure.error;
-        let reject = Reject {
+        let record = failure.record.as_ref().map(|record| String::from_utf8_lossy(record).into_owned());
+        self.reject(&Reject {
             file: input,
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
             reason: what,
-            record: failure.record.as_ref().map(|record| String::from_utf8_lossy(record).into_owned()),
-        };
-        let mut line = serde_json::to_vec(&reject).unwrap_or_default();
+            record,
+        })
+    }
+
+    fn reject_dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), Error> {
+        output.dropped.drain(..).try_for_each(|dropped| {
+            self.reject(&Reject {
+                file: &opened.source.name,
+                line: Some(dropped.place.line),
+                column: Some(dropped.place.column),
+                reason: &dropped.reason,
+                record: dropped.record,
+            })
+        })
+    }
+
+    fn reject(&mut self, reject: &Reject<'_>) -> Result<(), Error> {
+        let Some((name, file)) = &mut self.rejects else { return Ok(()) };
+        let mut line = serde_json::to_vec(reject).unwrap_or_default();
         line.push(b'\n');
         file.write_all(&line).map_err(|error| Error::system(name.as_str(), &error))
     }

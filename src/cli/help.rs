@@ -56,6 +56,9 @@ const SHORT: &[&str] = &[
 const LONG: &[&str] = &[
     "protect_tokens",
     "clear_tool",
+    "clear_inputs",
+    "drop_untrained",
+    "drop_records_with",
     "clear_at_least",
     "max_media_bytes",
     "max_media_pixels",
@@ -171,7 +174,7 @@ fn has_effect(path: &str, id: &str) -> bool {
 fn concise(arg: Arg) -> Arg {
     let id = arg.get_id().as_str();
     let shared = arg.get_help_heading().is_some_and(|heading| SHARED.contains(&heading));
-    let is_long = LONG.contains(&id) || shared && !SHORT.contains(&id);
+    let is_long = arg.is_hide_short_help_set() || LONG.contains(&id) || shared && !SHORT.contains(&id);
     signed(arg.hide_env_values(true).hide_short_help(is_long))
 }
 

@@ -278,7 +278,7 @@ pub(super) struct Output {
     )]
     pub(super) on_error: OnError,
 
-    /// Write records that fail to FILE with the reason, one JSON object per line
+    /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) rejects: Option<PathBuf>,
 }

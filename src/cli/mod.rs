@@ -78,7 +78,7 @@ impl Cli {
     fn dispatch(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
             Command::Window(args) => cut::with(&args.cutting, &self.global, &args.options),
-            Command::Filter(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Filter(args) => args.run(&self.global),
             Command::Limit(args) => cut::with(&args.cutting, &self.global, &args.options),
             Command::Split(args) => args.run(&self.global),
             Command::Repair(args) => cut::with(&args.cutting, &self.global, &args.options),

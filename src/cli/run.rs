@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let chain = config.chain(&steps, args.cutting.dry_run)?;
     let reads = steps.iter().flat_map(|step| step.entry.files()).collect();
     let (chain, config) = (args.cutting.with_repair(chain), Some(PathBuf::from(&config.file)));
-    let job = Job { chain, counting: None, options: described(&steps), map: None, reads, config };
+    let job = Job { chain, options: described(&steps), reads, config, ..Job::default() };
     cut::run(&args.cutting, global, job)
 }
 
@@ -103,7 +103,7 @@ fn run_preset(name: &str, args: &Args, global: &Global) -> anyhow::Result<ExitCo
     }
     let options = format!("preset {}", preset.command);
     let chain = args.cutting.with_repair(chain);
-    cut::run(&args.cutting, global, Job { chain, counting: None, options, map: None, reads: Vec::new(), config: None })
+    cut::run(&args.cutting, global, Job { chain, options, ..Job::default() })
 }
 
 /// One line per processor: its number, level, options and place in the file.

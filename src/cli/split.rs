@@ -37,6 +37,6 @@ impl Args {
         let chain = self.cutting.with_repair(chain);
         let options = format!("{:?}", self.options);
         let (map, reads) = (self.map.clone(), self.options.files());
-        cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, config: None })
+        cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Sums {
     pub(super) failed_files: usize,
     /// Records that failed and were dropped or kept unchanged.
     pub(super) failed_records: usize,
+    /// Records that were dropped for what was found in them.
+    pub(super) dropped_records: usize,
     /// Files that an earlier run had finished.
     pub(super) finished_before: usize,
     /// Transcripts, messages, tokens.
@@ -43,6 +45,8 @@ struct Report<'r> {
     files: usize,
     failed_files: usize,
     failed_records: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_records: usize,
     finished_before: usize,
     #[serde(flatten)]
     totals: Totals,
@@ -67,6 +71,7 @@ impl Sums {
             files: self.files,
             failed_files: self.failed_files,
             failed_records: self.failed_records,
+            dropped_records: self.dropped_records,
             finished_before: self.finished_before,
             totals: self.totals,
             stages: self.after(chain).collect(),
@@ -112,6 +117,7 @@ impl Sums {
         for (count, one, more) in [
             (self.failed_files, "file failed", "files failed"),
             (self.failed_records, "record failed", "records failed"),
+            (self.dropped_records, "record dropped", "records dropped"),
             (self.finished_before, "file was finished before", "files were finished before"),
         ] {
             if count > 0 {
@@ -139,4 +145,9 @@ fn row(what: &str, before: usize, after: usize) -> [String; 3] {
 /// `1234567` as `1,234,567`.
 fn group(n: usize) -> String {
     indicatif::HumanCount(n as u64).to_string()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -496,3 +496,26 @@ fn a_dropped_row_leaves_the_columns_beside_a_shorter_list_whole() {
     }
     assert!(shorter > 0 && new.len() < old.len(), "{shorter} are shorter, {} of {} were kept", new.len(), old.len());
 }
+
+#[test]
+fn rows_with_findings_and_without_targets_are_dropped() {
+    let place = Place::new();
+    let ask = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
+    let answered = r#"{"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]}"#;
+    let orphan =
+        r#"{"messages":[{"role":"tool","tool_call_id":"x","content":"1"},{"role":"assistant","content":"hi"}]}"#;
+    let texts = [ask, answered, answered, orphan, answered].map(|text| Some(text.to_owned()));
+    table(&place, "in.parquet", &texts, Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
+    let left = |arguments: &[&str]| -> Vec<String> {
+        let done = place.curtail(arguments).args(["in.parquet", "-o", "out.parquet", "--force"]).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        let chats = rows(&place, "out.parquet").into_iter().filter_map(|row| match &row[1].1 {
+            Field::Str(text) => Some(text.clone()),
+            _ => None,
+        });
+        chats.collect()
+    };
+    assert_eq!(left(&["filter", "--drop-records-with", "P001,D003"]), [ask, answered]);
+    assert_eq!(left(&["filter", "--drop-records-with", "D001"]), [answered, answered, orphan, answered]);
+    assert_eq!(left(&["split", "-t", "100", "--drop-untrained"]), [answered, answered, orphan, answered]);
+}

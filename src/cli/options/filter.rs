@@ -5,10 +5,10 @@ use std::ops::Range;
 use anyhow::ensure;
 use clap::Args;
 
-use super::{Bytes, Choice, Options, Processors, Tokens, at_least_one, one_of};
+use super::{Bytes, Choice, Options, PINS, Pin, Processors, Tokens, at_least_one, one_of, pins};
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Processor, StaleResults,
-    Strip, StripKind, ToolFilter, ToolGlobs,
+    CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
+    StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -86,6 +86,10 @@ pub(crate) struct FilterOptions {
     #[arg(long)]
     dedupe_results: bool,
 
+    /// Clear the arguments of the calls whose results are cleared as well
+    #[arg(long, requires = "clearing")]
+    clear_inputs: bool,
+
     /// Content of a cleared result
     #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing")]
     placeholder: String,
@@ -99,7 +103,7 @@ pub(crate) struct FilterOptions {
     clear_tool: Vec<String>,
 
     /// Clear nothing in a transcript of at most N tokens
-    #[arg(long, value_name = "N", requires = "clearing")]
+    #[arg(long, value_name = "N", requires = "clearing", hide_short_help = true)]
     trigger: Option<Tokens>,
 
     /// Clear nothing unless N tokens are freed
@@ -141,6 +145,10 @@ pub(crate) struct FilterOptions {
     /// Drop turns by their numbers in `curtail show`: 3..5
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     drop_turn: Vec<Numbers>,
+
+    /// Messages that --role, --range, --drop and --drop-turn keep
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", hide_short_help = true)]
+    pin: Vec<Pin>,
 }
 
 /// Tools of coding agents that return a file, or a part of one, whose path is an argument.
@@ -219,19 +227,21 @@ impl std::str::FromStr for ToolCap {
 impl Options for FilterOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
+        let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
         // It is first, so that its numbers are those of the input.
         if let Some(RangeFlag { from, to }) = self.range {
-            processors.push(Box::new(MessageRange { from, to }));
+            processors.push(Box::new(MessageRange { from, to, pins }));
         }
         if !self.drop.is_empty() || !self.drop_turn.is_empty() {
             let ranges = |numbers: &[Numbers]| numbers.iter().map(|numbers| numbers.0.clone()).collect();
-            processors.push(Box::new(DropMessages { messages: ranges(&self.drop), turns: ranges(&self.drop_turn) }));
+            let (messages, turns) = (ranges(&self.drop), ranges(&self.drop_turn));
+            processors.push(Box::new(DropMessages { messages, turns, pins }));
         }
         if let Some(tools) = self.tools()? {
             processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
-            processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone() }));
+            processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone(), pins }));
         }
         for stale in self.stale_results()? {
             processors.push(Box::new(self.clearing(stale)?));
@@ -249,6 +259,11 @@ impl Options for FilterOptions {
 }
 
 impl FilterOptions {
+    /// Whether any flag says what to drop or clear.
+    pub(crate) const fn selects(&self) -> bool {
+        !self.exclude_tool.is_empty() || !self.include_tool.is_empty() || self.selects_otherwise()
+    }
+
     fn tools(&self) -> anyhow::Result<Option<ToolGlobs>> {
         if !self.exclude_tool.is_empty() {
             return Ok(Some(ToolGlobs::Exclude(globs(&self.exclude_tool)?)));
@@ -274,6 +289,7 @@ impl FilterOptions {
         };
         Ok(ClearResults {
             placeholder: self.placeholder.clone(),
+            clear_inputs: self.clear_inputs,
             exempt: globs(&self.exempt_tool)?,
             only: globs(&self.clear_tool)?,
             protected_tokens: self.protect_tokens.map_or(0, |tokens| tokens.0),

@@ -52,6 +52,10 @@ pub(crate) struct SplitOptions {
     #[arg(long, value_parser = one_of(TARGETS), value_name = "WHICH", default_value = "all")]
     targets: TargetRule,
 
+    /// Leave out windows without a target, and records without any
+    #[arg(long)]
+    drop_untrained: bool,
+
     /// How to handle a message that fits into no window
     #[arg(long, value_parser = one_of(OVERFLOWS), value_name = "HOW", default_value = "error")]
     on_overflow: SplitOverflow,
@@ -97,7 +101,8 @@ impl SplitOptions {
             on_overflow: self.on_overflow,
             ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), self.counting()?)
         };
-        Ok(Splitting { mark: self.mark.clone(), id_key: self.id_key.clone(), ..Splitting::new(split) })
+        let (mark, id_key) = (self.mark.clone(), self.id_key.clone());
+        Ok(Splitting { drop_untrained: self.drop_untrained, mark, id_key, ..Splitting::new(split) })
     }
 
     /// How tokens are counted.

@@ -283,7 +283,7 @@ fn an_older_tree_does_not_become_the_newest() {
         record("a2", "a1", "assistant", &said("older")),
         record("b3", "b2", "user", &said("newest")),
     ];
-    let replies = Strip { kinds: Vec::new(), roles: vec![Role::Assistant] };
+    let replies = Strip { roles: vec![Role::Assistant], ..Strip::default() };
     let left = cut(Chain::default().then(replies), &log.concat());
     assert!(left.contains("newer") && !left.contains("older"), "{left}");
 }

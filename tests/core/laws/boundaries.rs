@@ -103,11 +103,11 @@ const LIVE: LawCase =
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
-    Chain::default().then(MessageRange { from, to: Some(from + count) })
+    Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
 }
 
 fn of_role(role: Role) -> Chain {
-    Chain::default().then(Strip { kinds: Vec::new(), roles: vec![role] })
+    Chain::default().then(Strip { roles: vec![role], ..Strip::default() })
 }
 
 /// How the messages of a text stand that have a mark, by the mark.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange,
-    NameGlobs, Overflow, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    NameGlobs, Overflow, Pins, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs,
+    WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -102,7 +103,7 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
 }
 
 fn roles(roles: &[Role]) -> Chain {
-    Chain::default().then(Strip { kinds: Vec::new(), roles: roles.to_vec() })
+    Chain::default().then(Strip { roles: roles.to_vec(), ..Strip::default() })
 }
 
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
@@ -273,13 +274,15 @@ pub const CASES: &[LawCase] = &[
     },
     LawCase {
         name: "range",
-        chain: || Chain::default().then(MessageRange { from: 0, to: Some(5) }),
+        chain: || {
+            Chain::default().then(MessageRange { from: 0, to: Some(5), pins: Pins { system: false, first_user: true } })
+        },
         change: Change::Cuts,
     },
     LawCase {
         name: "strip",
         chain: || {
-            Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], roles: Vec::new() })
+            Chain::default().then(Strip { kinds: vec![StripKind::Reasoning, StripKind::Media], ..Strip::default() })
         },
         change: Change::Cuts,
     },
@@ -385,10 +388,18 @@ pub const CASES: &[LawCase] = &[
         name: "drop by number",
         chain: || {
             let messages = vec![7..9, 9..usize::MAX];
-            Chain::default().then(DropMessages { messages, turns: vec![3..4, 4..usize::MAX] })
+            Chain::default().then(DropMessages { messages, turns: vec![3..4, 4..usize::MAX], pins: Pins::default() })
         },
         change: Change::Cuts,
     },
     LawCase { name: "role user", chain: || roles(&[Role::User]), change: Change::Cuts },
+    LawCase {
+        name: "role assistant, pinned",
+        chain: || {
+            let pins = Pins { system: true, first_user: true };
+            Chain::default().then(Strip { roles: vec![Role::Assistant], pins, ..Strip::default() })
+        },
+        change: Change::Cuts,
+    },
     LawCase { name: "role assistant, tool", chain: || roles(&[Role::Assistant, Role::Tool]), change: Change::Cuts },
 ];

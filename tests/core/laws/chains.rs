@@ -146,8 +146,8 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
     );
     let piece = Piece { dialect: "anthropic", framing: Framing::Document, text };
     let thinks = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
-    let first = || Chain::default().then(MessageRange { from: 2, to: None });
-    let then = MessageRange { from: 0, to: Some(2) };
+    let first = || Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() });
+    let then = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
     assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first(), text).is_none());
     assert!(!thinks(piece.cut(first().then(then), text)));
 }
@@ -168,7 +168,7 @@ fn a_snapshot_is_dropped_with_its_message() {
     for lines in [[&asks, &says, &snapshot, &again, &then], [&asks, &snapshot, &says, &again, &then]] {
         let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
         let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
-        let range = |from| move || Chain::default().then(MessageRange { from, to: None });
+        let range = |from| move || Chain::default().then(MessageRange { from, to: None, pins: Pins::default() });
         let once = piece.cut(range(2)(), &text).expect("it can be cut");
         assert!(once.starts_with(&snapshot), "{once}");
         let mut chain = range(2)();
@@ -212,7 +212,7 @@ fn a_stage_after_notes_names_messages_as_they_were_read() {
         r#"{"role":"user","content":"Good"}"#,
     ];
     let text = lines.map(|line| format!("{line}\n")).concat();
-    let chain = persist("*").then(MessageRange { from: 3, to: None });
+    let chain = persist("*").then(MessageRange { from: 3, to: None, pins: Pins::default() });
     let mut out = String::new();
     let reading = reading(Some("openai"), Framing::Lines);
     let cut = Cutter { chain, explain: true, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");

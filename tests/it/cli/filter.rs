@@ -1,6 +1,6 @@
 //! `curtail filter`: which results are out of date, and ranges of messages.
 
-use crate::program::{run, text};
+use crate::program::{Place, run, text};
 
 /// What `curtail filter` with these flags makes of `input`.
 fn filter(flags: &[&str], input: &str) -> String {
@@ -231,4 +231,112 @@ fn notes_in_a_log_have_ids_of_their_own() {
     distinct.sort();
     distinct.dedup();
     assert!(ids.len() > 1 && distinct.len() == ids.len(), "{ids:?}");
+}
+
+#[test]
+fn arguments_are_cleared_with_the_results() {
+    let calls = [("run", r#"{"script":"make"}"#, OLD), ("run", r#"{"script":"test"}"#, NEW)];
+    let out = filter(&["--keep-last-results", "1", "--clear-inputs"], &chat(&calls));
+    let arguments: Vec<&str> = out.split("\"arguments\":").skip(1).filter_map(|rest| rest.split("}}").next()).collect();
+    assert_eq!(arguments, ["\"{}\"", r#""{\"script\":\"test\"}""#], "{out}");
+    let google = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"run","args":{"script":"make"}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"run","args":{"script":"test"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"run","response":{"output":"a long text of the first"}}},{"functionResponse":{"name":"run","response":{"output":"a long text of the second"}}}]}]}"#;
+    let out = filter(&["--keep-last-results", "0", "--clear-inputs", "--dialect", "gemini"], google);
+    assert!(out.contains(r#""args":{"script":"make"}"#), "what is signed stays: {out}");
+    assert!(out.contains(r#""args":{}"#) && !out.contains("test"), "{out}");
+    // A tool that takes text has no empty object.
+    let custom = concat!(
+        r#"{"type":"custom_tool_call","call_id":"c","name":"patch","input":"*** Begin"}"#,
+        "\n",
+        r#"{"type":"custom_tool_call_output","call_id":"c","output":"it was applied to three files"}"#
+    );
+    let out = filter(&["--keep-last-results", "0", "--clear-inputs"], custom);
+    assert!(out.contains("*** Begin") && out.contains("[cleared]"), "{out}");
+}
+
+#[test]
+fn pinned_messages_outlive_roles_ranges_and_numbers() {
+    let chat = concat!(
+        "{\"role\":\"system\",\"content\":\"rules\"}\n",
+        "{\"role\":\"user\",\"content\":\"the task\"}\n",
+        "{\"role\":\"assistant\",\"content\":\"one\"}\n",
+        "{\"role\":\"user\",\"content\":\"more\"}\n",
+        "{\"role\":\"assistant\",\"content\":\"two\"}\n",
+    );
+    let lines: Vec<&str> = chat.split_inclusive('\n').collect();
+    let kept = |flags: &[&str]| -> Vec<usize> {
+        let out = filter(flags, chat);
+        out.split_inclusive('\n').filter_map(|line| lines.iter().position(|own| *own == line)).collect()
+    };
+    assert_eq!(kept(&["--role", "assistant"]), [2, 4]);
+    assert_eq!(kept(&["--role", "assistant", "--pin", "system"]), [0, 2, 4]);
+    assert_eq!(kept(&["--role", "assistant", "--pin", "first-user"]), [0, 1, 2, 4]);
+    assert_eq!(kept(&["--range", "3.."]), [0, 3, 4]);
+    assert_eq!(kept(&["--range", "3..", "--pin", "system,first-user"]), [0, 1, 3, 4]);
+    assert_eq!(kept(&["--drop", "0..4", "--pin", "first-user"]), [0, 1, 4]);
+    assert_eq!(kept(&["--drop-turn", "1", "--pin", "first-user"]), [0, 1, 3, 4]);
+}
+
+/// A record: a question, and what follows it.
+fn record(question: &str, more: &str) -> String {
+    format!("{{\"messages\":[{{\"role\":\"user\",\"content\":\"{question}\"}}{more}]}}\n")
+}
+
+const ANSWER: &str = r#",{"role":"assistant","content":"yes"}"#;
+const ORPHAN: &str = r#",{"role":"tool","tool_call_id":"x","content":"1"},{"role":"assistant","content":"yes"}"#;
+
+#[test]
+fn records_with_findings_are_dropped_and_written_elsewhere() {
+    let place = Place::new();
+    // Enough for several blocks, which are worked on at once.
+    let long = |nth: usize| format!("{nth} {}", "word ".repeat(400));
+    let records: Vec<String> = (0..900).map(|nth| record(&long(nth % 600), ANSWER)).collect();
+    let odd = [record("an orphan", ORPHAN), record("no answer", "")];
+    let text_of = |records: &[String]| records.concat();
+    place.write("a.jsonl", (text_of(&records[..450]) + &odd.concat()).as_bytes());
+    place.write("b.jsonl", text_of(&records[450..]).as_bytes());
+    for jobs in ["1", "4"] {
+        let flags =
+            ["--drop-records-with", "P001,dataset", "--rejects", "r.jsonl", "-O", "out", "--force", "-q", "-j", jobs];
+        let done = place.curtail(&["filter"]).args(flags).args(["a.jsonl", "b.jsonl"]).output().unwrap();
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
+        assert_eq!(text(&place.read("out/a.jsonl")), text_of(&records[..450]));
+        assert_eq!(text(&place.read("out/b.jsonl")), text_of(&records[450..600]));
+        let rejects: Vec<serde_json::Value> =
+            text(&place.read("r.jsonl")).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let reasons: Vec<&str> = rejects.iter().map(|own| &own["reason"].as_str().unwrap()[..4]).collect();
+        assert_eq!((reasons.len(), &reasons[..2]), (302, &["P001", "D001"][..]));
+        assert!(reasons[2..].iter().all(|reason| *reason == "D003"));
+        assert_eq!(rejects[0]["record"], odd[0].as_str());
+        assert_eq!(rejects[301]["record"], records[899].as_str());
+        assert_eq!((&rejects[301]["file"], &rejects[301]["line"]), (&"b.jsonl".into(), &450.into()));
+        std::fs::remove_file(place.path("r.jsonl")).unwrap();
+    }
+}
+
+#[test]
+fn the_records_that_are_left_are_cut_as_well() {
+    let records = [record("one", ANSWER), record("an orphan", ORPHAN), record("one", ANSWER), record("two", ANSWER)];
+    let left = filter(&["--drop-records-with", "pairing,shape,dataset", "--role", "user"], &records.concat());
+    assert_eq!(left, record("one", "") + &record("two", ""));
+    let whole = filter(&["--drop-records-with", "D003"], &records.concat());
+    assert_eq!(whole, [&records[0][..], &records[1], &records[3]].concat(), "no call is dropped without another flag");
+    let told = run(&["filter", "--drop-records-with", "pairing", "--stats=json"], &records.concat());
+    assert!(text(&told.stderr).contains("stdin:2:1: dropped: P001 orphan-result: "), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("\"dropped_records\":1,"), "{}", text(&told.stderr));
+}
+
+#[test]
+fn only_records_can_be_dropped() {
+    let refused = |flags: &[&str], input: &str| {
+        let done = run(&[&["filter"], flags].concat(), input);
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0));
+        text(&done.stderr)
+    };
+    let log = "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hi\"}\n";
+    let said = refused(&["--drop-records-with", "P001"], log);
+    assert!(said.contains("takes records, one per line, and this file has the framing `lines`"), "{said}");
+    let said = refused(&["--drop-records-with", "P01"], log);
+    assert!(said.contains("unknown rule `P01`"), "{said}");
+    let said = refused(&["--drop-records-with", "too-long"], log);
+    assert!(said.contains("how long is too long is not given"), "{said}");
 }

@@ -281,3 +281,50 @@ fn a_shortened_window_uses_its_budget() {
         assert!(used <= budget && used + 20 >= budget, "{used} of {budget}, {whole} in all");
     }
 }
+
+#[test]
+fn windows_without_a_target_can_be_left_out() {
+    let place = Place::new();
+    let said = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let answer = r#"{"role":"assistant","content":"yes"}"#;
+    let long = "word ".repeat(20);
+    let record = |id: &str, messages: &[&str]| format!(r#"{{"id":"{id}","messages":[{}]}}"#, messages.join(","));
+    // The first message of `late` fits only without the one before the answer.
+    let late = record("late", &[&said(&long), &said(&long), answer, &said("bye")]);
+    let none = record("none", &[&said("hello")]);
+    let some = record("some", &[&said("hello"), answer]);
+    let ids = |text: &str| -> Vec<String> {
+        let parts = text.split("\"id\":").skip(1).filter_map(|rest| rest.split('"').nth(1));
+        parts.map(str::to_owned).collect()
+    };
+    let rows = [&none, &some, &late, &none].map(|row| format!("{row}\n")).concat();
+    let lists = [
+        format!("[\n  {none},\n  {some},\n  {late},\n  {none}\n]\n"),
+        format!("[{none}, {none}, {some}, {late}]"),
+        format!("[{some},{late}]"),
+    ];
+    for (name, text_in) in [("in.jsonl", &rows), ("in.json", &lists[0]), ("in.json", &lists[1]), ("in.json", &lists[2])]
+    {
+        place.write(name, text_in.as_bytes());
+        let arguments =
+            ["-t", "30", "--drop-untrained", "--id-key", "id", name, "-o", "out", "--force", "--map", "map"];
+        let done = place.curtail(&["split"]).args(arguments).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let out = text(&place.read("out"));
+        assert_eq!(ids(&out), ["some", "late"], "{out}");
+        let windows = lines(&place, "map");
+        assert!(windows.iter().all(|own| own["windows"] == 1 && own["targets"] != json!([])), "{windows:?}");
+        if name == "in.jsonl" {
+            assert_eq!(out.lines().count(), 2, "{out}");
+        } else {
+            assert!(serde_json::from_str::<Value>(&out).is_ok_and(|list| list.as_array().unwrap().len() == 2), "{out}");
+        }
+    }
+    place.write("none.json", format!("[ {none} ,{none}]").as_bytes());
+    let done = place.curtail(&["split", "-t", "30", "--drop-untrained", "none.json"]).output().unwrap();
+    assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), String::from("[ ]")));
+    place.write("log.jsonl", format!("{}\n", said("hello")).as_bytes());
+    let done = place.curtail(&["split", "-t", "30", "--drop-untrained", "log.jsonl"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("no window of it has a target"), "{}", text(&done.stderr));
+}

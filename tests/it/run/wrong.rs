@@ -9,8 +9,8 @@ const WRONG: &[(&str, &str, &str)] = &[
         "",
         "3:1: a `filter` has no key `exlude`; did you mean `exclude`? known: type, exclude-tool, exclude, \
          include-tool, include, persist-results, role, strip, keep-last-results, \
-         step, protect-tokens, supersede-reads, read-tool, dedupe-results, placeholder, exempt-tool, clear-tool, trigger, \
-         clear-at-least, cap-result, cap-tool, cap-keep, keep-last-media, max-media-bytes, max-media-pixels, range, drop, drop-turn",
+         step, protect-tokens, supersede-reads, read-tool, dedupe-results, clear-inputs, placeholder, exempt-tool, clear-tool, trigger, \
+         clear-at-least, cap-result, cap-tool, cap-keep, keep-last-media, max-media-bytes, max-media-pixels, range, drop, drop-turn, pin",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",

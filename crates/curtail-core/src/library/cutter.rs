@@ -220,12 +220,12 @@ impl CutterBuilder {
 
     /// Drops parts of this kind.
     pub fn strip(self, kind: StripKind) -> Self {
-        self.then(Step::Strip(Strip { kinds: vec![kind], roles: Vec::new() }))
+        self.then(Step::Strip(Strip { kinds: vec![kind], ..Strip::default() }))
     }
 
     /// Drops messages of all other roles.
     pub fn keep_roles(self, roles: impl IntoIterator<Item = Role>) -> Self {
-        self.then(Step::Strip(Strip { kinds: Vec::new(), roles: roles.into_iter().collect() }))
+        self.then(Step::Strip(Strip { roles: roles.into_iter().collect(), ..Strip::default() }))
     }
 
     /// Writes `[cleared]` into all tool results but the last `count`.

@@ -14,6 +14,8 @@ use crate::transcript::{Layout, Message, Role, Transcript};
 pub struct Splitting {
     /// The windows.
     pub split: Split,
+    /// Whether windows without a target are left out.
+    pub drop_untrained: bool,
     /// The member of each record that is set to the numbers of the targets, if any is.
     pub mark: Option<String>,
     /// The member of each record, as keys joined by dots, that gets the number of the window as a suffix.
@@ -64,6 +66,18 @@ struct Content<'a> {
     changed: bool,
 }
 
+impl Content<'_> {
+    /// The numbers of the messages that are trained on.
+    fn targets(&self) -> impl Iterator<Item = usize> {
+        let is_target = |at: &usize| self.own[*at] && self.messages[*at].role == Role::Assistant;
+        (0..self.messages.len()).filter(is_target)
+    }
+
+    fn has_target(&self) -> bool {
+        self.targets().next().is_some()
+    }
+}
+
 impl<'a> Splitter<'_, 'a> {
     /// Appends the text from `at` on and the windows of `run` to `out`; returns where the text goes on.
     pub(super) fn append(
@@ -75,11 +89,13 @@ impl<'a> Splitter<'_, 'a> {
     ) -> Result<usize, ReadError> {
         let Layout { source, record, .. } = *self.layout;
         let before = cut.windows.len();
+        let gap = out.len();
         if self.separator.is_some() {
             out.push_str(&source[at..record.start as usize]);
         }
         let changed = self.write(run, cut, out)?;
         let windows = &cut.windows[before..];
+        let is_gone = windows.is_empty();
         totals.windows = windows.len();
         totals.changed = usize::from(changed);
         totals.messages_after = windows.iter().map(|window| window.messages).sum();
@@ -88,7 +104,20 @@ impl<'a> Splitter<'_, 'a> {
         }
         cut.changed |= changed;
         cut.parts = self.separator.is_none();
-        Ok(self.separator.map_or(source.len(), |_| record.end as usize))
+        let end = record.end as usize;
+        match self.separator {
+            None => Ok(source.len()),
+            Some(_) if !is_gone => Ok(end),
+            // What separates the record from its neighbors goes with it: what is before it, or behind the first.
+            Some(_) if before > 0 => {
+                out.truncate(gap);
+                Ok(end)
+            }
+            Some(_) => {
+                let behind = source[end..].trim_start();
+                Ok(source.len() - behind.strip_prefix(',').unwrap_or(behind).trim_start().len())
+            }
+        }
     }
 
     /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.
@@ -100,23 +129,33 @@ impl<'a> Splitter<'_, 'a> {
         if windows.is_empty() {
             windows.push(SplitWindow::default());
         }
+        let all = windows.len();
         let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
         let known = KnownFaults::from_view(&view);
-        let (count, mut changed) = (windows.len(), false);
-        for (nth, window) in windows.iter().enumerate() {
+        let mut contents: Vec<(SplitWindow, Content<'a>)> = Vec::with_capacity(windows.len());
+        for window in windows {
+            let content = self.content(&run.messages, &window, &known, cut);
+            if !self.splitting.drop_untrained || content.has_target() {
+                contents.push((window, content));
+            }
+        }
+        if contents.is_empty() && self.separator.is_none() {
+            return Err(wrong("no window of it has a target, and --drop-untrained leaves none".to_owned()));
+        }
+        let (count, mut changed) = (contents.len(), false);
+        for (nth, (window, content)) in contents.iter().enumerate() {
             if let (Some(separator), true) = (self.separator, nth > 0) {
                 out.push_str(separator);
             }
             let start = out.len();
-            let content = self.content(&run.messages, window, &known, cut);
-            let window = self.describe(run, window, &content, (nth + 1, count));
+            let window = self.describe(run, window, content, (nth + 1, count));
             changed |= content.changed;
-            let untouched = count == 1 && !run.changed && !content.changed;
+            let untouched = all == 1 && !run.changed && !content.changed;
             self.window(&content.messages, untouched, &edits, &window, out);
             self.explain(run, &window, cut);
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(count > 1 || run.changed || changed || edits.has_mark())
+        Ok(all > 1 || count != all || run.changed || changed || edits.has_mark())
     }
 
     /// The messages of `window`, without halves of pairs that its beginning separated.
@@ -187,7 +226,6 @@ impl<'a> Splitter<'_, 'a> {
         let sources = |of: &mut dyn Iterator<Item = usize>| ranges(of.filter_map(|at| run.messages[at].source_index()));
         let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();
         pinned.sort_unstable();
-        let target = |at: &usize| content.own[*at] && content.messages[*at].role == Role::Assistant;
         let counting = &self.splitting.split.counting;
         let tokens = match content.changed {
             false => window.tokens,
@@ -203,7 +241,7 @@ impl<'a> Splitter<'_, 'a> {
             pinned: sources(&mut pinned.into_iter()),
             context: sources(&mut window.context.iter().copied()),
             own: sources(&mut window.own.clone()),
-            targets: (0..content.messages.len()).filter(target).collect(),
+            targets: content.targets().collect(),
             messages: content.messages.len(),
             tokens,
             written: 0..0,
@@ -315,6 +353,6 @@ impl Splitting {
     /// Windows without marks.
     #[must_use]
     pub fn new(split: Split) -> Self {
-        Self { split, mark: None, id_key: None }
+        Self { split, drop_untrained: false, mark: None, id_key: None }
     }
 }

@@ -143,7 +143,12 @@ impl ClearResults {
     /// Whether each result is decided about by the number of those that follow it, and by nothing else.
     fn is_plain(&self) -> bool {
         let every_tool = self.exempt.is_empty() && self.only.is_empty();
-        every_tool && !self.clear_inputs && self.protected_tokens == 0 && self.trigger.is_none() && self.at_least == 0 && self.step == 1
+        every_tool
+            && !self.clear_inputs
+            && self.protected_tokens == 0
+            && self.trigger.is_none()
+            && self.at_least == 0
+            && self.step == 1
     }
 
     /// Whether the transcript is too short to be cleared.
@@ -199,7 +204,8 @@ impl ClearResults {
     fn clear_input(&self, view: &View<'_, '_>, at: PartRef, plan: &mut Plan) -> usize {
         const FIXED: Reason = Reason::Borrowed("nothing valid can stand in place of the arguments of this call");
         let part = &view.messages[at.message].parts[at.part];
-        let Some(call) = part.content.call().filter(|call| !call.arguments.is("{}") && !call.arguments.is_blank()) else {
+        let Some(call) = part.content.call().filter(|call| !call.arguments.is("{}") && !call.arguments.is_blank())
+        else {
             return 0;
         };
         let Some(empty) = without_arguments(part) else {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::planning::DropSet;
-use super::{Keep, Plan, Processor, ProcessorError, Reason, View};
+use super::{Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Pairs, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
@@ -16,6 +16,8 @@ pub struct DropMessages {
     pub messages: Vec<Range<usize>>,
     /// Numbers of turns.
     pub turns: Vec<Range<usize>>,
+    /// Messages that are kept although they are named.
+    pub pins: Pins,
 }
 
 impl Processor for DropMessages {
@@ -25,7 +27,7 @@ impl Processor for DropMessages {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         let count = view.messages.len();
         for at in self.messages.iter().flat_map(|range| range.start.min(count)..range.end.min(count)) {
             drops.drop_message(at, Reason::Borrowed("named by --drop"));

@@ -1,7 +1,7 @@
 //! Keeps a range of messages by number.
 
 use super::planning::DropSet;
-use super::{Keep, Plan, Processor, ProcessorError, Reason, View};
+use super::{Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::Pairs;
 
 /// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
@@ -19,7 +19,7 @@ use crate::transcript::Pairs;
 ///     "{\"role\": \"assistant\", \"content\": \"Hi\"}\n",
 ///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
 /// );
-/// let chain = Chain::default().then(MessageRange { from: 2, to: None });
+/// let chain = Chain::default().then(MessageRange { from: 2, ..MessageRange::default() });
 /// let mut end = String::new();
 /// Cutter { chain, ..Cutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
 /// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
@@ -31,6 +31,8 @@ pub struct MessageRange {
     pub from: usize,
     /// The first number to drop again; `None` keeps everything after `from`.
     pub to: Option<usize>,
+    /// Messages that are kept outside the range, besides those of the system.
+    pub pins: Pins,
 }
 
 impl Processor for MessageRange {
@@ -40,7 +42,7 @@ impl Processor for MessageRange {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         for (at, message) in view.messages.iter().enumerate() {
             let inside = at >= self.from && self.to.is_none_or(|to| at < to);
             match (inside, message.role.instructs()) {

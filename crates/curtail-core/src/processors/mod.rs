@@ -36,13 +36,13 @@ pub use message_range::MessageRange;
 pub use name_globs::NameGlobs;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
-    Asked, CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Plan, Prepend,
-    Reason, Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
+    Asked, CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Pins, Plan,
+    Prepend, Reason, Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
 pub use scaled_limit::ScaledLimit;
 pub use sliding_window::SlidingWindow;
-pub use split::{Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule};
+pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Budget, Overflow, TokenLimit};

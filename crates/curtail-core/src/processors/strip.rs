@@ -1,7 +1,7 @@
 //! Drops parts by kind, and messages by role.
 
 use super::planning::DropSet;
-use super::{Decision, Plan, Processor, ProcessorError, Reason, View};
+use super::{Decision, Pins, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::{Content, Pairs, Part, PartRef, Role};
 
 /// A kind of part to strip.
@@ -43,6 +43,8 @@ pub struct Strip {
     pub kinds: Vec<StripKind>,
     /// The roles to keep; empty keeps all.
     pub roles: Vec<Role>,
+    /// Messages that are kept whatever their role is.
+    pub pins: Pins,
 }
 
 impl Processor for Strip {
@@ -52,7 +54,7 @@ impl Processor for Strip {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs);
+        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {

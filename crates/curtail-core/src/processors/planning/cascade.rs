@@ -2,7 +2,8 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Change, Decision, Plan, Reason, Remark, View};
+use super::units::TASK;
+use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
 use crate::json::Value;
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, reach};
 
@@ -31,6 +32,8 @@ pub struct DropSet<'v, 'a> {
     batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
     held: Vec<(usize, Reason)>,
+    /// Whether instructions are never dropped for their own sake, and the message of a person that is not.
+    pinned: (bool, Option<usize>),
     /// Messages that are kept although they were to be dropped, and why.
     spared: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
@@ -70,8 +73,26 @@ impl<'v, 'a> DropSet<'v, 'a> {
             dependent: dependent(view.messages),
             batches: HashSet::default(),
             held: Vec::new(),
+            pinned: (false, None),
             spared: Vec::new(),
             waiting: Vec::new(),
+        }
+    }
+
+    /// The same, with these messages pinned: they can only lose parts.
+    #[must_use]
+    pub fn pinning(self, pins: Pins) -> Self {
+        let keep = Keep { first_user: pins.first_user, ..Keep::default() };
+        Self { pinned: (pins.system, keep.task(self.messages)), ..self }
+    }
+
+    /// Why the message is pinned, if it is.
+    fn pin_of(&self, at: usize) -> Option<Reason> {
+        let (system, task) = self.pinned;
+        let message = &self.messages[at];
+        match system && message.role.instructs() {
+            true => Some(Keep::reason(message)),
+            false => (task == Some(at)).then_some(TASK),
         }
     }
 
@@ -89,6 +110,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// Drops a message and the other halves of its calls and results.
     pub fn drop_message(&mut self, at: usize, reason: Reason) {
+        if let Some(pinned) = self.pin_of(at) {
+            return self.spare(at, pinned);
+        }
         self.waiting.push((Target::Message(at), reason));
         self.drain();
     }
@@ -96,7 +120,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// Drops a message, except for instructions of the application beside its other parts.
     pub fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
         let parts = &self.messages[at].parts;
-        if !parts.iter().any(Part::instructs) {
+        let is_pinned = self.pin_of(at).is_some();
+        if is_pinned || !parts.iter().any(Part::instructs) {
             return self.drop_message(at, reason.clone());
         }
         for part in (0..parts.len()).filter(|nth| !parts[*nth].instructs()) {

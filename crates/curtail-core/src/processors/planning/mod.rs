@@ -23,4 +23,4 @@ pub(in crate::processors) use rendering::Rendering;
 pub(in crate::processors) use search::newest_fitting;
 pub use shorten::CapKeep;
 pub(super) use shorten::{capped, shorten};
-pub use units::{Keep, WindowUnit};
+pub use units::{Keep, Pins, WindowUnit};

@@ -54,6 +54,17 @@ fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     runs
 }
 
+/// Messages that a cut keeps wherever they are, and that every window of a split repeats. The default pins none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pins {
+    /// System and developer messages.
+    pub system: bool,
+    /// The first message that a person wrote.
+    pub first_user: bool,
+}
+
+pub(super) const TASK: Reason = Reason::Borrowed("the first user message is pinned");
+
 /// Messages that a window keeps in addition to its newest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
@@ -110,7 +121,7 @@ impl Keep {
         task: Option<usize>,
     ) {
         if task == Some(at) {
-            drops.spare(at, Reason::Borrowed("the first user message is pinned"));
+            drops.spare(at, TASK);
         } else if self.preserves(message) {
             drops.spare(at, Self::reason(message));
         } else if self.system {

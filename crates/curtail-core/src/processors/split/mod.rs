@@ -9,7 +9,7 @@ mod rendered;
 use std::ops::Range;
 
 use super::planning::{apply_plan, shorten};
-use super::{Change, Counting, Decision, Plan, ProcessorError, Reason, View, WindowUnit};
+use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
 use crate::transcript::{Message, Role};
 use fill::Filler;
 
@@ -65,21 +65,6 @@ impl Overlap {
     pub const NONE: Self = Self { count: 0, unit: WindowUnit::Segments };
     /// Everything that fits, in whole turns.
     pub const ALL: Self = Self { count: usize::MAX, unit: WindowUnit::Turns };
-}
-
-/// Messages that every window repeats if they are before its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pins {
-    /// System and developer messages; `true` by default.
-    pub system: bool,
-    /// The first user message that begins a turn.
-    pub first_user: bool,
-}
-
-impl Default for Pins {
-    fn default() -> Self {
-        Self { system: true, first_user: false }
-    }
 }
 
 /// Which assistant messages of a window are its targets.
@@ -147,7 +132,7 @@ impl Split {
             max_tokens,
             counting,
             overlap: Overlap::NONE,
-            pins: Pins::default(),
+            pins: Pins { system: true, first_user: false },
             at_boundaries: false,
             targets: TargetRule::default(),
             on_overflow: SplitOverflow::default(),
