@@ -191,6 +191,7 @@ impl Work for Cutting {
         if let Some((drops, finding)) = examined.as_ref().and_then(|(drops, own)| Some((drops, own.findings.first()?)))
         {
             out.dropped.push(drops.dropped(unit, finding));
+            out.text.push_str(&drops.report(unit, finding));
             out.row = unit.row.map(|_| RowResult::Dropped);
             out.changed = true;
             out.bytes += unit.text.len() as u64;
@@ -235,12 +236,7 @@ impl Work for Cutting {
     }
 
     fn report(&self, error: &Error, out: &mut CutOutput) {
-        let (line, column) = error.place.map(|place| (place.line, place.column)).unzip();
-        let reported = Reported { line, column, reason: &error.what };
-        out.text.push('!');
-        // Strings and numbers cannot fail to be written as JSON.
-        out.text.push_str(&serde_json::to_string(&reported).unwrap_or_default());
-        out.text.push('\n');
+        out.text.push_str(&report(error.place, &error.what));
     }
 
     fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
@@ -383,6 +379,13 @@ fn write_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision:
     out.truncate(start);
     out.push_str(&line);
     out.push('\n');
+}
+
+/// The line in place of a record.
+pub(super) fn report(place: Option<TextPlace>, reason: &str) -> String {
+    let (line, column) = place.map(|place| (place.line, place.column)).unzip();
+    // Strings and numbers cannot fail to be written as JSON.
+    format!("!{}\n", serde_json::to_string(&Reported { line, column, reason }).unwrap_or_default())
 }
 
 /// The answer to a record that failed. No record begins with the `!` before it.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::checking::Examined;
+use super::cutting::report;
 use super::{Checking, CutOutput, Unit};
 use curtail_core::checks::Finding;
 use curtail_core::dialects::{Framing, ReadError};
@@ -17,6 +18,8 @@ pub struct DropRecords {
     pub checking: Checking,
     /// Whether the records that are left out are written elsewhere.
     pub keeps_records: bool,
+    /// Whether the reason is written in place of each, for a program that awaits an answer.
+    pub reports: bool,
 }
 
 /// A record that was left out.
@@ -35,6 +38,8 @@ pub struct DroppedRecord {
 pub(super) struct Held {
     prints: Vec<u128>,
     dropped: DroppedRecord,
+    /// What is written in place of a copy.
+    report: String,
     /// Its bytes in the text.
     text: Range<usize>,
     /// Its bytes in the output, which also has records that are not UTF-8.
@@ -71,10 +76,20 @@ impl DropRecords {
     pub(super) fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> DroppedRecord {
         DroppedRecord {
             place: TextPlace { line: unit.line, column: 1 },
-            reason: format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message),
+            reason: reason(finding),
             record: self.keeps_records.then(|| unit.text.to_owned()),
         }
     }
+
+    /// What is written in place of `unit`.
+    pub(super) fn report(&self, unit: &Unit<'_>, finding: &Finding) -> String {
+        let place = TextPlace { line: unit.line, column: 1 };
+        if self.reports { report(Some(place), &reason(finding)) } else { String::new() }
+    }
+}
+
+fn reason(finding: &Finding) -> String {
+    format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message)
 }
 
 impl Held {
@@ -91,6 +106,7 @@ impl Held {
         Some(Self {
             prints: examined.prints.iter().map(|(print, _)| *print).collect(),
             dropped: drops.dropped(unit, first),
+            report: drops.report(unit, first),
             text: from[0]..out.text.len(),
             output: from[1]..out.output_len(),
             row: unit.row.map(|_| out.rows.len()),
@@ -114,8 +130,8 @@ impl CutOutput {
             }
             self.changed = true;
             self.dropped.push(held.dropped);
-            gone[0].add(held.text);
-            gone[1].add(held.output);
+            gone[0].add(held.text, held.report.clone());
+            gone[1].add(held.output, held.report);
             if let Some(row) = held.row.and_then(|row| self.rows.get_mut(row)) {
                 self.row_count -= row.count();
                 *row = RowResult::Dropped;
@@ -127,40 +143,42 @@ impl CutOutput {
         }
         self.dropped.sort_by_key(|dropped| dropped.place.line);
         self.text = in_text.cut(&self.text);
-        self.garbled.iter_mut().for_each(|(place, _)| *place -= in_text.before(*place));
+        self.garbled.iter_mut().for_each(|(place, _)| *place = in_text.moved(*place));
         for row in &mut self.rows {
             if let RowResult::Text(end) = row {
-                *end -= in_output.before(*end);
+                *end = in_output.moved(*end);
             }
         }
     }
 }
 
-/// Ascending ranges that are taken out of a text.
+/// Ascending ranges of a text, each with what is written in its place.
 #[derive(Default)]
 struct Gone {
-    ranges: Vec<Range<usize>>,
-    /// The bytes of the ranges up to each.
-    sums: Vec<usize>,
+    ranges: Vec<(Range<usize>, String)>,
+    /// By how many bytes the ranges up to each make the text longer.
+    sums: Vec<isize>,
 }
 
 impl Gone {
-    fn add(&mut self, range: Range<usize>) {
-        self.sums.push(self.sums.last().unwrap_or(&0) + range.len());
-        self.ranges.push(range);
+    fn add(&mut self, range: Range<usize>, text: String) {
+        let grown = text.len().cast_signed() - range.len().cast_signed();
+        self.sums.push(self.sums.last().unwrap_or(&0) + grown);
+        self.ranges.push((range, text));
     }
 
-    /// How many bytes before `at` are gone.
-    fn before(&self, at: usize) -> usize {
-        let count = self.ranges.partition_point(|range| range.end <= at);
-        count.checked_sub(1).map_or(0, |last| self.sums[last])
+    /// Where the place `at` is without the ranges.
+    fn moved(&self, at: usize) -> usize {
+        let count = self.ranges.partition_point(|(range, _)| range.end <= at);
+        at.saturating_add_signed(count.checked_sub(1).map_or(0, |last| self.sums[last]))
     }
 
     fn cut(&self, text: &str) -> String {
         let mut left = String::with_capacity(text.len());
         let mut at = 0;
-        for range in &self.ranges {
+        for (range, instead) in &self.ranges {
             left.push_str(&text[at..range.start]);
+            left.push_str(instead);
             at = range.end;
         }
         left.push_str(&text[at..]);

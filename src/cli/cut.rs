@@ -71,7 +71,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
         cutter: Cutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
         explain: flags.explain_format(),
         targets,
-        drops: drops.map(|checking| DropRecords { checking, keeps_records: flags.output.rejects.is_some() }),
+        drops: drops.map(|checking| flags.drop_records(checking)),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let counted = Arc::clone(&progress);
@@ -148,6 +148,12 @@ impl Cutting {
             true => self.input.sources_in_place(global),
             false => self.input.sources(self.output.output_dir.as_deref()),
         }
+    }
+
+    /// How the records with findings of `checking` are left out.
+    const fn drop_records(&self, checking: Checking) -> DropRecords {
+        let Output { rejects, on_error, .. } = &self.output;
+        DropRecords { checking, keeps_records: rejects.is_some(), reports: matches!(on_error, OnError::Report) }
     }
 
     fn destination(&self) -> Destination {

@@ -6,7 +6,7 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, CutError, Cutter};
-use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
+use curtail_core::processors::{MessageRange, Pins, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};

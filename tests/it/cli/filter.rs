@@ -325,6 +325,18 @@ fn the_records_that_are_left_are_cut_as_well() {
     assert!(text(&told.stderr).contains("\"dropped_records\":1,"), "{}", text(&told.stderr));
 }
 
+/// A program that sends records through a pipe gets an answer to each.
+#[test]
+fn a_dropped_record_is_answered() {
+    let records = [record("one", ANSWER), record("an orphan", ORPHAN), record("one", ANSWER), record("two", ANSWER)];
+    let flags = ["filter", "--drop-records-with", "P001,D003", "--framing", "records", "--on-error", "report", "-q"];
+    let out = text(&run(&flags, &records.concat()).stdout);
+    let lines: Vec<&str> = out.split_inclusive('\n').collect();
+    assert_eq!((lines[0], lines[3], lines.len()), (&*records[0], &*records[3], 4));
+    assert!(lines[1].starts_with(r#"!{"line":2,"column":1,"reason":"P001 orphan-result: "#), "{out}");
+    assert!(lines[2].starts_with(r#"!{"line":3,"column":1,"reason":"D003 "#), "{out}");
+}
+
 #[test]
 fn only_records_can_be_dropped() {
     let refused = |flags: &[&str], input: &str| {

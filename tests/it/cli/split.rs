@@ -320,10 +320,17 @@ fn windows_without_a_target_can_be_left_out() {
             assert!(serde_json::from_str::<Value>(&out).is_ok_and(|list| list.as_array().unwrap().len() == 2), "{out}");
         }
     }
+}
+
+#[test]
+fn a_file_without_any_target_is_empty_or_an_error() {
+    let place = Place::new();
+    let ask = r#"{"role":"user","content":"hello"}"#;
+    let none = format!(r#"{{"messages":[{ask}]}}"#);
     place.write("none.json", format!("[ {none} ,{none}]").as_bytes());
     let done = place.curtail(&["split", "-t", "30", "--drop-untrained", "none.json"]).output().unwrap();
     assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), String::from("[ ]")));
-    place.write("log.jsonl", format!("{}\n", said("hello")).as_bytes());
+    place.write("log.jsonl", format!("{ask}\n").as_bytes());
     let done = place.curtail(&["split", "-t", "30", "--drop-untrained", "log.jsonl"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("no window of it has a target"), "{}", text(&done.stderr));

@@ -41,6 +41,14 @@ const SAME: &[(&[&str], &str)] = &[
         "type = 'filter'\nkeep-last-results = 2\nstep = 2\nclear-tool = 'get_*'\ntrigger = 20",
     ),
     (
+        &["filter", "--keep-last-results", "1", "--clear-inputs"],
+        "type = 'filter'\nkeep-last-results = 1\nclear-inputs = true",
+    ),
+    (
+        &["filter", "--role", "assistant", "--pin", "system,first-user"],
+        "type = 'filter'\nrole = 'assistant'\npin = ['system', 'first-user']",
+    ),
+    (
         &["filter", "--protect-tokens", "0.01k", "--clear-at-least", "5"],
         "type = 'filter'\nprotect-tokens = '0.01k'\nclear-at-least = 5",
     ),

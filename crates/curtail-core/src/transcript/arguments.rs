@@ -45,7 +45,7 @@ fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
 }
 
 /// `root` and all values in it.
-fn values<'a>(root: Value<'a>) -> impl Iterator<Item = Value<'a>> {
+fn values(root: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let mut open = vec![root];
     std::iter::from_fn(move || {
         let value = open.pop()?;
