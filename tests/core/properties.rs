@@ -40,5 +40,7 @@ pub fn property(cases: u32) -> Config {
     };
     let cases = if asked { environment.cases } else { cases };
     eprintln!("{cases} cases from seed {rng_seed}: PROPTEST_CASES and PROPTEST_RNG_SEED set others");
-    Config { cases, rng_seed, ..environment }
+    // Some properties pass over a tenth of what is drawn.
+    let max_global_rejects = cases.max(environment.max_global_rejects);
+    Config { cases, rng_seed, max_global_rejects, ..environment }
 }
