@@ -335,3 +335,22 @@ fn a_file_without_any_target_is_empty_or_an_error() {
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("no window of it has a target"), "{}", text(&done.stderr));
 }
+
+/// A result that a repair moves is shortened where it is then.
+#[test]
+fn a_moved_result_is_shortened() {
+    let place = Place::new();
+    let long = "word ".repeat(300);
+    let record = json!({"messages": [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]},
+        {"role": "user", "content": "hm"},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": long}]},
+        {"role": "assistant", "content": "done"},
+    ]});
+    place.write("in.jsonl", format!("{record}\n").as_bytes());
+    let arguments = ["--repair=move", "--on-overflow", "truncate", "in.jsonl", "-o", "out.jsonl"];
+    assert_eq!(split_to("90", &place, &arguments).0, 0);
+    let out = text(&place.read("out.jsonl"));
+    assert!(out.contains("tool_result") && out.len() < 1_000, "{out}");
+}

@@ -3,8 +3,8 @@
 use foldhash::HashSet;
 
 use crate::dialects::{Dialect, Patch};
-use crate::json::{Span, Value, quote, removal};
-use crate::transcript::{Content, DraftPart, Message, Part, PartOrigin, PartPlace, Rewrite, marked};
+use crate::json::{Span, Value, removal};
+use crate::transcript::{DraftPart, Message, Part, PartOrigin, marked};
 
 /// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
 pub(super) fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
@@ -58,27 +58,10 @@ pub(super) fn with_mark(part: &Part<'_>, json: String) -> String {
     }
 }
 
-/// The patches for a part that was rewritten: its substitutions, or its text and the same text elsewhere.
+/// The patches for a part that was rewritten.
 fn rewrites(part: &Part<'_>) -> Vec<Patch> {
     let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
-    if !place.substitutions().is_empty() {
-        return place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect();
-    }
-    let twins = place.rare.iter().flat_map(|rare| &rare.twins);
-    let places = place.rewrite.iter().chain(twins);
-    places.filter_map(|rewrite| rewritten(part, place, *rewrite)).collect()
-}
-
-fn rewritten(part: &Part<'_>, place: &PartPlace<'_>, rewrite: Rewrite) -> Option<Patch> {
-    let text = match &part.content {
-        Content::Text(text) => text.decode(),
-        Content::ToolResult(result) => result.content.first()?.decode(),
-        _ => return None,
-    };
-    let json = quote(&text);
-    // Inside a string there are quotes already.
-    let json = if place.piece.is_some() { &json[1..json.len() - 1] } else { &json };
-    Some(Patch { span: rewrite.span, text: format!("{}{json}{}", rewrite.before, rewrite.after) })
+    place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
 }
 
 fn gone<'a>(message: &Message<'a>) -> Gone<'a> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Content;
-use crate::json::{Span, Value};
+use crate::json::{Span, Value, quote};
 
 /// A part of a message.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ impl<'a> Part<'a> {
 pub enum PartOrigin<'a> {
     /// It was read, and is unchanged.
     Source(PartPlace<'a>),
-    /// It was read, and an edit rewrote its text, or made [substitutions](PartPlace::substitutions) in it.
+    /// It was read, and an edit made [substitutions](PartPlace::substitutions) in it.
     Rewritten(PartPlace<'a>),
     /// An edit moved it here from another message.
     Moved(PartPlace<'a>),
@@ -113,14 +113,14 @@ pub struct PartPlace<'a> {
     pub rare: Option<Box<RarePlaces<'a>>>,
 }
 
-/// JSON that is written in place of some bytes of a part: of a medium, or of the arguments of a call.
+/// JSON that is written in place of some bytes of a part: of its text, a medium, or the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substitution {
     /// The bytes that are replaced.
     pub span: Span,
     /// The JSON in their place.
     pub json: String,
-    /// The text in it.
+    /// The text of a medium or of arguments; empty for a text of the part.
     pub text: String,
     /// In a result: how many of its texts are before it.
     pub at: usize,
@@ -179,6 +179,22 @@ impl<'a> PartPlace<'a> {
         self.rare.get_or_insert_default()
     }
 
+    /// Lets `text` replace the text of the part and its twins, instead of all that was substituted before.
+    pub fn rewrite(&mut self, text: &str) {
+        let json = quote(text);
+        // Inside a string there are quotes already.
+        let json = if self.piece.is_some() { &json[1..json.len() - 1] } else { &json };
+        let places: Vec<Rewrite> =
+            self.rewrite.iter().chain(self.rare.iter().flat_map(|rare| &rare.twins)).copied().collect();
+        let substitution = |Rewrite { span, before, after }| Substitution {
+            span,
+            json: format!("{before}{json}{after}"),
+            text: String::new(),
+            at: 0,
+        };
+        self.rare_mut().substitutions = places.into_iter().map(substitution).collect();
+    }
+
     /// What is written in place of some of its bytes, ordered by place.
     #[must_use]
     pub fn substitutions(&self) -> &[Substitution] {
@@ -193,7 +209,8 @@ impl<'a> PartPlace<'a> {
         }
         let (source, span) = (self.element.source(), self.element.span());
         let (mut json, mut at) = (String::new(), span.start);
-        for one in self.substitutions() {
+        let inside = |one: &&Substitution| one.span.start >= span.start && one.span.end <= span.end;
+        for one in self.substitutions().iter().filter(inside) {
             json.push_str(&source[at as usize..one.span.start as usize]);
             json.push_str(&one.json);
             at = one.span.end;

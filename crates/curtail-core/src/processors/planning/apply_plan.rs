@@ -200,7 +200,9 @@ fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
         family: call.family,
         same_message: false,
     };
-    let origin = PartOrigin::Rewritten(part.place()?.clone());
+    let mut place = part.place()?.clone();
+    place.rewrite(text);
+    let origin = PartOrigin::Rewritten(place);
     Some(Part { content: Content::ToolResult(result), origin })
 }
 
@@ -245,15 +247,13 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
     }
     match &mut part.origin {
         PartOrigin::Source(place) | PartOrigin::Rewritten(place) => {
-            // The new text takes the place of all of the content.
-            if let Some(rare) = &mut place.rare {
-                rare.substitutions.clear();
-            }
+            place.rewrite(new);
             part.origin = PartOrigin::Rewritten(place.clone());
         }
+        PartOrigin::Moved(place) => place.rewrite(new),
         PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => new.clone_into(own),
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
-        PartOrigin::Moved(_) | PartOrigin::Draft(DraftPart::Verbatim(_)) => {}
+        PartOrigin::Draft(DraftPart::Verbatim(_)) => {}
     }
 }
