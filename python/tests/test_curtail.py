@@ -149,6 +149,14 @@ def test_what_becomes_of_records_that_fail(chats):
         assert returned[0] == first and returned[2] == second and returned[1].column == 1
 
 
+def test_records_with_findings_fail_with_them(chats):
+    twice = [chats[0], chats[1], chats[0]]
+    with Curtail(["filter", "--drop-records-with", "D003"]) as curtail:
+        assert list(curtail.map(twice, on_error="skip")) == [chats[0], chats[1]]
+        *_, copy = curtail.map(twice, on_error="return")
+        assert copy.reason.startswith("D003 duplicate-transcript: ")
+
+
 def test_a_record_that_is_too_long_ends_the_program_and_not_the_work(chats):
     long = chat(7, 6, "x" * (3 << 20))
     with Curtail([*WINDOW, "--max-record", "1m"]) as curtail:

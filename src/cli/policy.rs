@@ -62,7 +62,7 @@ impl Rules {
     /// Refuses every summarizer but the built-in one, unless all are allowed: the others run a program or send the transcript
     /// to a server.
     fn check_summarizers(&self, chain: &Chain) -> anyhow::Result<()> {
-        let is_refused = chain.stages.iter().any(|stage| stage.processor.sends());
+        let is_refused = chain.stages.iter().any(|stage| stage.processor.traits().sends);
         let remedy = match self.summarizers {
             Summarizers::BuiltIn => "",
             Summarizers::Asked => ", or pass --allow-summarizer",

@@ -6,10 +6,9 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit, ToolFilter,
-    ToolGlobs, View, WindowUnit,
+    ClearResults, Growth, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit,
+    ToolFilter, ToolGlobs, Traits, View, WindowUnit,
 };
-use curtail_core::transcript::Standing;
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
 use proptest::prelude::*;
 
@@ -87,12 +86,8 @@ impl Processor for Whole {
         self.first().name()
     }
 
-    fn passes(&self) -> usize {
-        self.first().passes()
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        self.first().drops_first()
+    fn traits(&self) -> Traits {
+        Traits { growth: Growth::default(), at_once: None, ..self.first().traits() }
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {

@@ -79,7 +79,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
 
 /// The command with a folder that keeps what its summarizer is asked, so that a second replay asks for nothing.
 fn keeping_summaries(command: Command) -> Command {
-    let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.sends()));
+    let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.traits().sends));
     let is_kept = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
     match summaries_folder().filter(|_| sends && !is_kept) {
         Some(folder) => {

@@ -1,7 +1,7 @@
 //! A policy of the user's own, as a processor of the chain.
 
 use super::TranscriptView;
-use crate::processors::{Change, Decision, DropSet, Plan, Processor, ProcessorError, Reason, View};
+use crate::processors::{Change, Decision, DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Content, Draft, Message, Pairs, PartRef};
 
 /// A policy of your own: it decides about every message of a transcript, in any dialect.
@@ -112,8 +112,8 @@ impl<P: Policy> Processor for UserPolicy<P> {
         self.0.name()
     }
 
-    fn writes(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        Traits { writes: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -108,7 +108,7 @@ impl Chain {
     /// waits.
     #[must_use]
     pub fn at_once(&self) -> Option<usize> {
-        self.stages.iter().filter_map(|stage| stage.processor.at_once()).max()
+        self.stages.iter().filter_map(|stage| stage.processor.traits().at_once).max()
     }
 
     /// Applies all stages to `messages`, which are those of `layout`. `watch` receives every plan that changes something or has
@@ -174,7 +174,7 @@ impl Chain {
     /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a message is gone that the
     /// others are read from, or a message is read as somebody else's.
     fn pauses_before(&self, next: usize, messages: &[Message<'_>], read_from: ReadFrom) -> bool {
-        let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.writes());
+        let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.traits().writes);
         writes(next)
             || next.checked_sub(1).is_some_and(writes)
             || read_from.is_lost_in(messages)
@@ -257,7 +257,7 @@ impl Stage {
     ) -> Result<bool, ProcessorError> {
         let mut added = usize::MAX;
         let mut changed = false;
-        for _ in 0..self.processor.passes() {
+        for _ in 0..self.processor.traits().passes {
             let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules)
                 .placing(layout.context)
                 .observed_by(on_summary);
@@ -275,7 +275,7 @@ impl Stage {
             if plan.added() > 0 {
                 added = plan.added();
             }
-            if before.known.is_none() && !self.processor.repairs_pairs() {
+            if before.known.is_none() && !self.processor.traits().repairs_pairs {
                 before.known = Some(KnownFaults::from_view(&view));
             }
             changed = true;
@@ -310,7 +310,7 @@ impl Stage {
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
     ) -> Result<(), ProcessorError> {
-        let first = self.processor.drops_first();
+        let first = self.processor.traits().drops_first;
         if !run.messages.iter().any(|message| first.contains(&message.standing)) {
             return Ok(());
         }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::stale_results::{duplicates, superseded_reads};
-use super::{Change, Counting, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
+use super::{
+    Change, Counting, Decision, Growth, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, Traits, View,
+};
 use crate::counting::Tokenizer;
 use crate::json::quote;
 use crate::transcript::{Pairs, Part, PartRef, without_arguments};
@@ -91,19 +93,20 @@ impl Processor for ClearResults {
         "filter"
     }
 
+    fn traits(&self) -> Traits {
+        let last_results = match &self.stale {
+            StaleResults::AllButLast(last) if self.is_plain() => Some(*last),
+            _ => None,
+        };
+        Traits { growth: Growth { last_results, ..Growth::default() }, ..Traits::default() }
+    }
+
     fn unmatched_globs(&self) -> Vec<&str> {
         let reads = match &self.stale {
             StaleResults::SupersededReads(reads) => Some(reads),
             StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
         };
         reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::unmatched).collect()
-    }
-
-    fn keeps_last_results(&self) -> Option<usize> {
-        match &self.stale {
-            StaleResults::AllButLast(last) if self.is_plain() => Some(*last),
-            _ => None,
-        }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::stepped_window::SteppedWindow;
-use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
+use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Standing, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
@@ -47,21 +47,18 @@ impl Processor for HistoryWindow {
         "window"
     }
 
-    fn passes(&self) -> usize {
-        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-        if self.step > 1 { usize::MAX } else { 1 }
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack, Standing::Abandoned]
-    }
-
-    fn is_local(&self) -> bool {
-        self.keep.first == 0 && !self.keep.first_user && self.step <= 1
-    }
-
-    fn keeps_rounds(&self) -> bool {
-        !self.cap_in_flight
+    fn traits(&self) -> Traits {
+        Traits {
+            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+            passes: if self.step > 1 { usize::MAX } else { 1 },
+            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            growth: Growth {
+                is_local: self.keep.first == 0 && !self.keep.first_user && self.step <= 1,
+                keeps_rounds: !self.cap_in_flight,
+                ..Growth::default()
+            },
+            ..Traits::default()
+        }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

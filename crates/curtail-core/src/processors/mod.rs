@@ -57,19 +57,9 @@ pub trait Processor: Send + Sync {
     /// The name of its command.
     fn name(&self) -> &'static str;
 
-    /// How many times a chain may apply it to its own result; it stops earlier when nothing changes.
-    fn passes(&self) -> usize {
-        1
-    }
-
-    /// How many transcripts it should decide about at once, if it waits for another program; `None` if it computes.
-    fn at_once(&self) -> Option<usize> {
-        None
-    }
-
-    /// Whether it sends messages to a program or a server.
-    fn sends(&self) -> bool {
-        false
+    /// What it does and does not do.
+    fn traits(&self) -> Traits {
+        Traits::default()
     }
 
     /// How it counts tokens, if it does.
@@ -85,28 +75,6 @@ pub trait Processor: Send + Sync {
     /// The same processor for a caller that applies it again and again: it remembers what it made. `None` if it makes nothing
     /// worth remembering.
     fn remembering(&self) -> Option<Arc<dyn Processor>> {
-        None
-    }
-
-    /// Whether what it keeps follows from instructions and the end of the conversation alone: applied to the messages from
-    /// a point on at which no pair is open, it keeps the same if it drops the first of them.
-    fn is_local(&self) -> bool {
-        false
-    }
-
-    /// Whether it keeps all messages that are appended to the in-flight round, and decides about the others as before.
-    fn keeps_rounds(&self) -> bool {
-        false
-    }
-
-    /// Whether it keeps all messages that are appended to the in-flight round, as long as nobody speaks in them or in the
-    /// messages that they answer, and decides about the others as before.
-    fn keeps_silence(&self) -> bool {
-        false
-    }
-
-    /// How many of the last results it keeps, if it decides about results alone, and about each by how many follow it.
-    fn keeps_last_results(&self) -> Option<usize> {
         None
     }
 
@@ -127,23 +95,6 @@ pub trait Processor: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it writes messages or results. What it wrote can be read otherwise than it was meant, so a chain reads the
-    /// transcript again before the next stage.
-    fn writes(&self) -> bool {
-        false
-    }
-
-    /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their other
-    /// half.
-    fn repairs_pairs(&self) -> bool {
-        false
-    }
-
-    /// What it drops before anything else if it drops something: messages that the model no longer reads.
-    fn drops_first(&self) -> &'static [Standing] {
-        &[]
-    }
-
     /// Whether it would change `view`.
     ///
     /// # Errors
@@ -157,4 +108,54 @@ pub trait Processor: Send + Sync {
     /// # Errors
     /// Why no plan can be made, such as a budget that is too small. The message reads after the transcript's place.
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError>;
+}
+
+/// What a processor does and does not do. The default is that of one that drops or changes messages by itself, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// How many times a chain may apply it to its own result; it stops earlier when nothing changes.
+    pub passes: usize,
+    /// How many transcripts it should decide about at once, if it waits for another program; `None` if it computes.
+    pub at_once: Option<usize>,
+    /// Whether it sends messages to a program or a server.
+    pub sends: bool,
+    /// Whether it writes messages or results. What it wrote can be read otherwise than it was meant, so a chain reads the
+    /// transcript again before the next stage.
+    pub writes: bool,
+    /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their other
+    /// half.
+    pub repairs_pairs: bool,
+    /// What it drops before anything else if it drops something: messages that the model no longer reads.
+    pub drops_first: &'static [Standing],
+    /// What it decides as a conversation grows.
+    pub growth: Growth,
+}
+
+impl Default for Traits {
+    fn default() -> Self {
+        Self {
+            passes: 1,
+            at_once: None,
+            sends: false,
+            writes: false,
+            repairs_pairs: false,
+            drops_first: &[],
+            growth: Growth::default(),
+        }
+    }
+}
+
+/// What stays decided as a conversation grows, so that a replay does not decide it anew at each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    /// Whether what is kept follows from instructions and the end of the conversation alone: applied to the messages from a
+    /// point on at which no pair is open, the processor keeps the same if it drops the first of them.
+    pub is_local: bool,
+    /// Whether all messages are kept that are appended to the in-flight round, and the others are decided about as before.
+    pub keeps_rounds: bool,
+    /// Whether all messages are kept that are appended to the in-flight round, as long as nobody speaks in them or in the
+    /// messages that they answer, and the others are decided about as before.
+    pub keeps_silence: bool,
+    /// How many of the last results are kept, if only results are decided about, and each by how many follow it.
+    pub last_results: Option<usize>,
 }

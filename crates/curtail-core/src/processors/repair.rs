@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::planning::DropSet;
-use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, View};
+use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View};
 use crate::json::Value;
 use crate::transcript::{
     DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Role,
@@ -67,22 +67,15 @@ impl Processor for Repair {
         "repair"
     }
 
-    fn passes(&self) -> usize {
-        match self.mode {
+    fn traits(&self) -> Traits {
+        let passes = match self.mode {
             // A drop can expose further faults. Each pass drops at least one part, so the passes end.
             RepairMode::Drop => usize::MAX,
             // An answer that does not pair with its call would be inserted and dropped for ever. 64 passes are more than any
             // known log needs; the remaining faults are dropped by the stage that follows.
             RepairMode::Stub | RepairMode::Move => 64,
-        }
-    }
-
-    fn writes(&self) -> bool {
-        self.mode != RepairMode::Drop
-    }
-
-    fn repairs_pairs(&self) -> bool {
-        true
+        };
+        Traits { passes, writes: self.mode != RepairMode::Drop, repairs_pairs: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -190,16 +183,8 @@ impl Processor for RepairFor {
         self.repair.name()
     }
 
-    fn passes(&self) -> usize {
-        self.repair.passes()
-    }
-
-    fn writes(&self) -> bool {
-        self.repair.writes()
-    }
-
-    fn repairs_pairs(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        self.repair.traits()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

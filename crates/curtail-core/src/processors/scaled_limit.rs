@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Counting, Plan, Processor, ProcessorError, TokenLimit, View};
+use super::{Counting, Plan, Processor, ProcessorError, TokenLimit, Traits, View};
 use crate::transcript::Standing;
 
 /// A [`TokenLimit`] whose numbers are shares of the tokens of each transcript. A second run cuts again, because the shares are of
@@ -24,16 +24,16 @@ impl Processor for ScaledLimit {
         "limit"
     }
 
+    fn traits(&self) -> Traits {
+        Traits { drops_first: &[Standing::Superseded, Standing::RolledBack], ..Traits::default() }
+    }
+
     fn counting(&self) -> Option<&Counting> {
         self.limit.counting()
     }
 
     fn with_counting(&self, counting: Counting) -> Option<Arc<dyn Processor>> {
         Some(Arc::new(Self { limit: TokenLimit { counting, ..self.limit.clone() }, ..self.clone() }))
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::Superseded, Standing::RolledBack]
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

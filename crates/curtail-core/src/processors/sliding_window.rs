@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::planning::DropSet;
-use super::{Keep, Plan, Processor, ProcessorError, Reason, View, WindowUnit};
+use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
 use crate::transcript::{Message, Pairs, Part, PartRef, Standing, joints};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
@@ -41,17 +41,17 @@ impl Processor for SlidingWindow {
         "window"
     }
 
-    fn passes(&self) -> usize {
-        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-        if self.step > 1 { usize::MAX } else { 1 }
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack, Standing::Abandoned]
-    }
-
-    fn is_local(&self) -> bool {
-        self.keep.first == 0 && !self.keep.first_user && self.step <= 1
+    fn traits(&self) -> Traits {
+        Traits {
+            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+            passes: if self.step > 1 { usize::MAX } else { 1 },
+            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            growth: Growth {
+                is_local: self.keep.first == 0 && !self.keep.first_user && self.step <= 1,
+                ..Growth::default()
+            },
+            ..Traits::default()
+        }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
-use super::{Counting, Decision, Keep, Plan, Processor, ProcessorError, Reason, View};
+use super::{Counting, Decision, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Message, Pairs, Part, Standing, joints, segments};
 
 /// What to do when not even the newest segment fits.
@@ -56,6 +56,11 @@ pub struct TokenLimit {
 }
 
 impl TokenLimit {
+    /// Whether instructions and the newest messages decide everything.
+    const fn is_local(&self) -> bool {
+        !self.first_user && self.step <= 1
+    }
+
     /// Limits transcripts to `max_tokens` as `counting` counts them; preserves system messages and has no trigger.
     #[must_use]
     pub fn new(max_tokens: usize, counting: Counting) -> Self {
@@ -87,9 +92,14 @@ impl Processor for TokenLimit {
         "limit"
     }
 
-    fn passes(&self) -> usize {
-        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-        if self.step > 1 { usize::MAX } else { 1 }
+    fn traits(&self) -> Traits {
+        Traits {
+            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+            passes: if self.step > 1 { usize::MAX } else { 1 },
+            drops_first: &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned],
+            growth: Growth { is_local: self.is_local(), ..Growth::default() },
+            ..Traits::default()
+        }
     }
 
     fn counting(&self) -> Option<&Counting> {
@@ -98,14 +108,6 @@ impl Processor for TokenLimit {
 
     fn with_counting(&self, counting: Counting) -> Option<Arc<dyn Processor>> {
         Some(Arc::new(Self { counting, ..self.clone() }))
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned]
-    }
-
-    fn is_local(&self) -> bool {
-        !self.first_user && self.step <= 1
     }
 
     fn budget(&self) -> Option<Budget<'_>> {

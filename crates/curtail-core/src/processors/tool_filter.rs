@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashSet};
 
 use super::planning::DropSet;
-use super::{Decision, Insert, Insertion, InvalidGlob, NameGlobs, Plan, Processor, ProcessorError, Reason, View};
+use super::{
+    Decision, Insert, Insertion, InvalidGlob, NameGlobs, Plan, Processor, ProcessorError, Reason, Traits, View,
+};
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
 
 /// The tools whose calls and results are dropped.
@@ -62,15 +64,15 @@ impl Processor for ToolFilter {
         "filter"
     }
 
+    fn traits(&self) -> Traits {
+        Traits { writes: self.persist_results, ..Traits::default() }
+    }
+
     fn unmatched_globs(&self) -> Vec<&str> {
         match &self.tools {
             ToolGlobs::All => Vec::new(),
             ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.unmatched().collect(),
         }
-    }
-
-    fn writes(&self) -> bool {
-        self.persist_results
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -23,7 +23,7 @@ pub(super) enum Growing {
 impl Growing {
     /// How `processor` decides about a growing `history`; `None` if it has to see all of it each time.
     pub(super) fn new(processor: &Arc<dyn Processor>, history: &History<'_>, layout: &Layout<'_>) -> Option<Self> {
-        if let Some(last) = processor.keeps_last_results() {
+        if let Some(last) = processor.traits().growth.last_results {
             return Some(Self::Results(Results { last, open: Vec::new(), next: 0 }));
         }
         if !history.plain {

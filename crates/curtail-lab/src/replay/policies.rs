@@ -114,9 +114,12 @@ impl<'h, 'a> Projection<'h, 'a> {
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let steady = stage.filter(|_| layout.reread.is_none()).map(|stage| &stage.processor);
         Self {
-            joint: stage.filter(|stage| stage.processor.is_local()).map(|_| 0),
-            keeps_rounds: steady.is_some_and(|processor| processor.is_local() && processor.keeps_rounds()),
-            keeps_silence: steady.is_some_and(|processor| processor.keeps_silence()) && history.plain,
+            joint: stage.filter(|stage| stage.processor.traits().growth.is_local).map(|_| 0),
+            keeps_rounds: steady.is_some_and(|processor| {
+                let growth = processor.traits().growth;
+                growth.is_local && growth.keeps_rounds
+            }),
+            keeps_silence: steady.is_some_and(|processor| processor.traits().growth.keeps_silence) && history.plain,
             growing: steady.and_then(|processor| Growing::new(processor, history, &layout)),
             chain,
             apply,

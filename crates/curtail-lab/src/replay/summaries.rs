@@ -32,7 +32,7 @@ impl Seen {
 /// The same chain with an observer of its requests for summaries, if it makes any.
 pub(super) fn observed(chain: &Chain) -> (Option<Chain>, Seen) {
     let seen = Seen::default();
-    if !chain.stages.iter().any(|stage| stage.processor.sends()) {
+    if !chain.stages.iter().any(|stage| stage.processor.traits().sends) {
         return (None, seen);
     }
     let requests = Arc::clone(&seen.0);

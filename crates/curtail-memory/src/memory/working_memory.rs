@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{BUDGET, Block, NAMES, Outcome, Schema, Scratchpad, State, Update, fit, is_block};
 use curtail_core::counting::Tokenizer;
 use curtail_core::processors::{
-    Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, View, place_blocks,
+    Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, Traits, View, place_blocks,
 };
 use curtail_core::transcript::{
     Content, Message, Part, PartRef, Role, behind_boundary, front, is_own_block, own_blocks,
@@ -108,8 +108,8 @@ impl Processor for WorkingMemory {
         "memory"
     }
 
-    fn writes(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        Traits { writes: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

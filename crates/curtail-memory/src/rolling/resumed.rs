@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::rolling_summary::RollingSummary;
 use super::schedule::RollingState;
-use curtail_core::processors::{Plan, Processor, ProcessorError, View};
-use curtail_core::transcript::{Standing, own_blocks};
+use curtail_core::processors::{Growth, Plan, Processor, ProcessorError, Traits, View};
+use curtail_core::transcript::own_blocks;
 
 /// A rolling memory and its state.
 struct ResumedSummary {
@@ -21,20 +21,8 @@ impl Processor for ResumedSummary {
         self.summary.name()
     }
 
-    fn at_once(&self) -> Option<usize> {
-        self.summary.at_once()
-    }
-
-    fn sends(&self) -> bool {
-        self.summary.sends()
-    }
-
-    fn writes(&self) -> bool {
-        self.summary.writes()
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        self.summary.drops_first()
+    fn traits(&self) -> Traits {
+        Traits { growth: Growth::default(), ..self.summary.traits() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

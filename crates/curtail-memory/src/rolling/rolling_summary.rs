@@ -12,7 +12,9 @@ use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
-use curtail_core::processors::{Asked, DropSet, OnSummary, Plan, Processor, ProcessorError, Reason, View};
+use curtail_core::processors::{
+    Asked, DropSet, Growth, OnSummary, Plan, Processor, ProcessorError, Reason, Traits, View,
+};
 use curtail_core::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
@@ -92,20 +94,15 @@ impl Processor for RollingSummary {
         "summarize"
     }
 
-    fn at_once(&self) -> Option<usize> {
-        self.summarizer.concurrency()
-    }
-
-    fn sends(&self) -> bool {
-        self.summarizer.name() != Extractive.name()
-    }
-
-    fn writes(&self) -> bool {
-        true
-    }
-
-    fn drops_first(&self) -> &'static [Standing] {
-        &[Standing::RolledBack, Standing::Abandoned]
+    fn traits(&self) -> Traits {
+        Traits {
+            at_once: self.summarizer.concurrency(),
+            sends: self.summarizer.name() != Extractive.name(),
+            writes: true,
+            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            growth: Growth { keeps_silence: true, ..Growth::default() },
+            ..Traits::default()
+        }
     }
 
     fn remembering(&self) -> Option<Arc<dyn Processor>> {
@@ -116,10 +113,6 @@ impl Processor for RollingSummary {
     /// No summary is made to find this out.
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
         Ok(!self.due(&self.rolling_view(view.messages, None)).is_empty())
-    }
-
-    fn keeps_silence(&self) -> bool {
-        true
     }
 
     fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
