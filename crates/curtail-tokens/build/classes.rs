@@ -10,6 +10,7 @@ use crate::{
 };
 
 const CLASSES: &[(&str, u8)] = &[
+    (r"[\p{P}\p{S}]", class::OTHER),
     (r"\s", class::SPACE),
     (r"[\r\n]", class::NEWLINE),
     (r"\p{N}", class::NUMBER),
@@ -36,7 +37,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
 }
 
 fn all() -> Result<Vec<u8>> {
-    let mut classes = vec![class::OTHER; 0x11_0000];
+    let mut classes = vec![class::SILENT; 0x11_0000];
     for (pattern, class) in CLASSES {
         let hir = regex_syntax::parse(pattern)?;
         let HirKind::Class(Class::Unicode(set)) = hir.kind() else {

@@ -38,6 +38,15 @@ fn sequence(steps: &[Value]) -> Value {
     json!({"type": "Sequence", "pretokenizers": steps})
 }
 
+fn isolating(pattern: &str) -> Value {
+    split(pattern, "Isolated", false)
+}
+
+/// The same with newlines that a regex takes for themselves.
+fn as_they_are(pattern: &str) -> Value {
+    isolating(&pattern.replace(r"\r", "\r").replace(r"\n", "\n"))
+}
+
 fn isolated(pattern: &str) -> Value {
     sequence(&[split(pattern, "Isolated", false)])
 }
@@ -47,6 +56,24 @@ fn added(id: u32, content: &str, normalized: bool, special: bool) -> Value {
         "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
         "normalized": normalized, "special": special,
     })
+}
+
+fn digits(each: bool) -> Value {
+    let digits = json!({"type": "Digits", "individual_digits": each});
+    json!({"type": "Sequence", "pretokenizers": [digits, byte_level(false, true)]})
+}
+
+/// Tokens that take the white space around them, that are tokens only as whole words, and that do both.
+fn around(normalized: bool) -> Value {
+    let contents = ["<mask>", "é train", "train", "<|im_end|>", "s", "中", "\n", " x", "<tool", "a'b", "\u{301}"];
+    let tokens = contents.iter().enumerate().map(|(at, content)| {
+        let mut token = added(2600 + u32::try_from(at).unwrap(), content, normalized, at % 4 == 3);
+        for (bit, rule) in ["lstrip", "rstrip", "single_word"].into_iter().enumerate() {
+            token[rule] = json!((at + 1) >> bit & 1 == 1);
+        }
+        token
+    });
+    Value::Array(tokens.collect())
 }
 
 pub(crate) fn with(mut file: Value, members: &[(&str, Value)]) -> Value {
@@ -96,12 +123,8 @@ pub(crate) fn variants() -> Vec<(&'static str, Value)> {
         added(2604, "é train", true, false),
         added(2605, "<|end", true, true),
     ]);
-    let digits = |each: bool| {
-        let digits = json!({"type": "Digits", "individual_digits": each});
-        json!({"type": "Sequence", "pretokenizers": [digits, byte_level(false, true)]})
-    };
     let string = json!({"type": "Split", "pattern": {"String": "a."}, "behavior": "Isolated", "invert": false});
-    vec![
+    let mut all = vec![
         ("as trained", base.clone()),
         ("gpt2", splitting(byte_level(false, true))),
         ("gpt2 spaced", splitting(byte_level(true, true))),
@@ -116,13 +139,34 @@ pub(crate) fn variants() -> Vec<(&'static str, Value)> {
         ("o200k", all_pairs(splitting(isolated(O200K)))),
         ("o200k removed", splitting(sequence(&[split(O200K, "Removed", true)]))),
         ("tekken", ignoring_merges(splitting(isolated(TEKKEN)))),
-        ("deepseek", splitting(sequence(&DEEPSEEK.map(|pattern| split(pattern, "Isolated", false))))),
+        ("deepseek", splitting(sequence(&DEEPSEEK.map(isolating)))),
+        ("deepseek with newlines as they are", splitting(sequence(&DEEPSEEK.map(as_they_are)))),
         ("digits", splitting(digits(true))),
         ("numbers", with(splitting(digits(false)), &[("normalizer", nfc), ("added_tokens", some)])),
         ("removed", splitting(sequence(&[split(r"\s+", "Removed", false)]))),
         ("kept", splitting(sequence(&[split(r"\p{L}+", "Removed", true)]))),
         ("contiguous", splitting(sequence(&[split("[a-z]", "Contiguous", false), string]))),
         ("words and rest", ignoring_merges(splitting(sequence(&[split("ab|e|", "Isolated", true)])))),
+    ];
+    all.extend(taking(&base));
+    all
+}
+
+/// Files whose added tokens depend on what is around them.
+fn taking(base: &Value) -> Vec<(&'static str, Value)> {
+    let splitting = |step: Value| with(base.clone(), &[("pre_tokenizer", step)]);
+    let nfc = json!({"type": "NFC"});
+    let mut mixed = around(false);
+    for token in mixed.as_array_mut().unwrap().iter_mut().step_by(2) {
+        token["normalized"] = json!(true);
+    }
+    vec![
+        ("tokens that take space", with(splitting(isolated(LLAMA3)), &[("added_tokens", around(false))])),
+        (
+            "tokens that take space when composed",
+            with(splitting(isolated(QWEN2)), &[("normalizer", nfc), ("added_tokens", around(true))]),
+        ),
+        ("tokens of both kinds", with(splitting(byte_level(true, true)), &[("added_tokens", mixed)])),
     ]
 }
 

@@ -1,8 +1,10 @@
 //! Added and special tokens, which are found in a text before it is split.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Match, MatchKind};
+use fancy_regex::Regex;
 
 use super::file::{AddedToken, Model};
 use super::{Foreign, normal};
@@ -16,7 +18,18 @@ pub(super) struct Added {
 /// Finds some tokens, the leftmost first and of these the longest.
 pub(super) struct Finder {
     automaton: AhoCorasick,
-    special: Vec<bool>,
+    rules: Vec<Rule>,
+}
+
+/// When a token is one where its text is found, and what it takes from around it.
+struct Rule {
+    special: bool,
+    /// Only where no word goes on.
+    alone: bool,
+    /// It takes the white space before it.
+    before: bool,
+    /// It takes the white space after it.
+    after: bool,
 }
 
 /// A part of a text.
@@ -27,9 +40,6 @@ pub(super) enum Part<'a> {
 
 impl Added {
     pub(super) fn read(tokens: &[AddedToken], model: &Model<'_>, normalizes: bool) -> Result<Self, Foreign> {
-        if tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip) {
-            return Err("an added token depends on what is around it");
-        }
         let known: HashSet<&str> = tokens.iter().map(|token| token.content.as_str()).collect();
         let mut ids: Vec<u32> =
             model.vocab.0.iter().filter(|(token, _)| known.contains(&**token)).map(|(_, id)| *id).collect();
@@ -60,7 +70,13 @@ impl Finder {
             .match_kind(MatchKind::LeftmostLongest)
             .build(contents.iter().map(|content| content.as_bytes()));
         let automaton = automaton.map_err(|_| "its added tokens are too many")?;
-        Ok(Some(Self { automaton, special: tokens.iter().map(|token| token.special).collect() }))
+        let rule = |token: &&AddedToken| Rule {
+            special: token.special,
+            alone: token.single_word,
+            before: token.lstrip,
+            after: token.rstrip,
+        };
+        Ok(Some(Self { automaton, rules: tokens.iter().map(rule).collect() }))
     }
 
     /// Whether a token is in the text.
@@ -70,16 +86,45 @@ impl Finder {
 
     /// The parts of a text. Special tokens are text unless `special`.
     pub(super) fn split<'a>(&'a self, text: &'a str, special: bool) -> impl Iterator<Item = Part<'a>> {
-        let all = special || self.special.iter().any(|special| !special);
-        let searched = if all { text } else { "" };
-        let found = self.automaton.find_iter(searched);
-        let found = found.filter(move |found| special || !self.special[found.pattern().as_usize()]);
+        let all = special || self.rules.iter().any(|rule| !rule.special);
+        let found = self.automaton.find_iter(if all { text } else { "" });
         let mut at = 0;
-        let ends = found.map(|found| (found.start(), found.end(), true)).chain([(text.len(), text.len(), false)]);
-        ends.flat_map(move |(start, end, token)| {
-            let before = Some(&text[at..start]).filter(|before| !before.is_empty());
-            at = end;
-            before.map(Part::Text).into_iter().chain(token.then_some(Part::Token))
-        })
+        let token = move |found: Match| {
+            let rule = &self.rules[found.pattern().as_usize()];
+            let (start, end) = (found.start(), found.end());
+            let takes = (special || !rule.special) && !(rule.alone && in_word(text, start, end));
+            // What the token before it took is not taken again.
+            let start = if rule.before { text[..start].trim_end().len().max(at) } else { start };
+            let end = if rule.after { text.len() - text[end..].trim_start().len() } else { end };
+            takes.then(|| (std::mem::replace(&mut at, end), start, end))
+        };
+        parts(text, found.filter_map(token))
     }
+}
+
+/// The parts of a text with these tokens: where the text before one begins, and its start and end. As the library does, a
+/// token may be within the white space that the one before it took, and is none if all of it was taken.
+fn parts(text: &str, tokens: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part<'_>> {
+    let mut at = 0;
+    let between = move |from: usize, to: usize| text.get(from..to).filter(|text| !text.is_empty()).map(Part::Text);
+    let tokens = tokens.map(Some).chain([None]);
+    tokens.flat_map(move |token| {
+        let (from, start) = token.map_or((at, text.len()), |(from, start, _)| (from, start));
+        at = token.map_or(at, |(_, _, end)| end);
+        let token = token.filter(|(_, start, end)| start < end).map(|_| Part::Token);
+        between(from, start).into_iter().chain(token)
+    })
+}
+
+/// Whether a word goes on at the start or at the end of a part.
+fn in_word(text: &str, start: usize, end: usize) -> bool {
+    let (before, after) = (text[..start].chars().next_back(), text[end..].chars().next());
+    [before, after].into_iter().flatten().any(of_word)
+}
+
+/// Whether a character is of a word, as regexes say it.
+fn of_word(character: char) -> bool {
+    static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w").ok());
+    let found = |word: &Regex| word.is_match(character.encode_utf8(&mut [0; 4])).unwrap_or(false);
+    character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii() && WORD.as_ref().is_some_and(found)
 }

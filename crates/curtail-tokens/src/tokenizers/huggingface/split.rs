@@ -80,9 +80,12 @@ impl Split {
             // Each piece would get a space.
             return Err(UNKNOWN);
         }
+        if let Some(known) = in_steps(&steps).filter(|_| !use_regex) {
+            return Ok((Self::Pattern(known), false));
+        }
         let mut found = steps.into_iter().map(Found::of).collect::<Result<Vec<_>, _>>()?;
         if use_regex {
-            found.push(Found::Recognized(recognize(None).ok_or(UNKNOWN)?));
+            found.push(Found::Recognized(recognize(&[]).ok_or(UNKNOWN)?));
         }
         if let [Found::Recognized(only)] = found[..] {
             return Ok((Self::Pattern(only), add_prefix_space));
@@ -96,6 +99,20 @@ impl Split {
             Self::Steps(steps) => Splitter::Steps(steps.as_slice()),
         }
     }
+}
+
+/// Several regexes that are known together.
+fn in_steps(steps: &[PreTokenizer]) -> Option<&'static Recognized> {
+    fn isolated(step: &PreTokenizer) -> Option<&str> {
+        match step {
+            PreTokenizer::Split { pattern: Delimiter::Regex(pattern), behavior: Behavior::Isolated, .. } => {
+                Some(pattern)
+            }
+            _ => None,
+        }
+    }
+    let patterns: Vec<&str> = steps.iter().map(isolated).collect::<Option<_>>()?;
+    recognize(&patterns).filter(|_| patterns.len() > 1)
 }
 
 impl Found {
@@ -116,7 +133,7 @@ impl Found {
         // The known patterns match every character, so nothing is between their matches that could be removed.
         let plain = keep == Keep::Isolated || keep == Keep::Removed && inverted;
         let known = match pattern {
-            Delimiter::Regex(pattern) if plain => recognize(Some(pattern)),
+            Delimiter::Regex(pattern) if plain => recognize(&[pattern]),
             _ => None,
         };
         if let Some(known) = known {

@@ -86,4 +86,8 @@ pub(crate) mod class {
     pub(crate) const LOWER: u8 = 6;
     /// `\p{Lu}` and `\p{Lt}`
     pub(crate) const UPPER: u8 = 7;
+    /// The bits of the classes above, which most patterns look at alone.
+    pub(crate) const COARSE: u8 = 7;
+    /// Of the others those that are neither punctuation nor a symbol: controls, format characters and what is not assigned.
+    pub(crate) const SILENT: u8 = 8 | OTHER;
 }

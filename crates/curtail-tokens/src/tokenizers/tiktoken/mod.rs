@@ -5,6 +5,7 @@
 mod cache;
 mod characters;
 mod counter;
+mod deepseek;
 mod encodings;
 mod engine;
 mod layout;

@@ -3,7 +3,8 @@
 //! It knows ids and bytes, not how a text is split.
 
 use super::layout::{
-    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, merged, neighbors, pair, spread, spread_word, top,
+    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, class::COARSE, merged, neighbors, pair, spread,
+    spread_word, top,
 };
 use super::tables::{Tables, Tokens};
 
@@ -52,9 +53,15 @@ const fn rows<const N: usize>(table: &'static [u8]) -> &'static [[u8; N]] {
     table.as_chunks().0
 }
 
-/// The class of a code point, as `layout::class` names them.
+/// The class of a code point, as `layout::class` names them; what is silent is among the others.
 #[inline]
 pub(crate) fn class(character: u32) -> u8 {
+    fine_class(character) & COARSE
+}
+
+/// The class of a code point.
+#[inline]
+pub(crate) fn fine_class(character: u32) -> u8 {
     let block = usize::from(CLASS_BLOCKS[character as usize / CLASS_BLOCK]);
     CLASSES[block * CLASS_BLOCK + character as usize % CLASS_BLOCK]
 }

@@ -34,6 +34,9 @@ pub(crate) struct Habits {
     pub(crate) contractions: bool,
     /// Each digit is a number; otherwise three are.
     pub(crate) digits: bool,
+    /// What is between numbers is split as if it were a text of its own, so that white space before a number is one piece.
+    /// Controls are neither punctuation nor anything else.
+    pub(crate) apart: bool,
 }
 
 /// One bit for each byte of a window.
@@ -49,6 +52,7 @@ struct Classes {
     newline: u64,
     quote: u64,
     slash: u64,
+    control: u64,
     foreign: u64,
 }
 
@@ -57,6 +61,9 @@ struct Classes {
 #[inline(always)]
 pub(crate) fn starts<S: Simd>(simd: S, habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
     let mut classes = Classes::of_window(simd, window);
+    if habits.apart {
+        classes.foreign |= classes.control;
+    }
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
@@ -91,6 +98,7 @@ impl Classes {
             newline,
             quote: bytes.simd_eq(b'\'').to_bitmask(),
             slash: bytes.simd_eq(b'/').to_bitmask(),
+            control: bytes.simd_lt(b' ').to_bitmask() & !white | bytes.simd_eq(0x7F).to_bitmask(),
             foreign: bytes.simd_ge(0x80).to_bitmask(),
         }
     }
@@ -153,7 +161,8 @@ impl Split<'_> {
             self.bits |= upper & (lower << 1);
         }
         self.bits |= run(newline) & !((blank | other) << 1);
-        self.bits |= run(blank) | blank & !((blank | newline) >> 1);
+        let joined = blank | newline | if self.habits.apart { digit } else { 0 };
+        self.bits |= run(blank) | blank & !(joined >> 1);
         if self.habits.digits {
             self.bits |= digit;
         } else {
@@ -260,6 +269,7 @@ mod tests {
                 assert_eq!(classes.newline, bits(|byte| b"\r\n".contains(byte)));
                 assert_eq!(classes.quote, bits(|byte| *byte == b'\''));
                 assert_eq!(classes.slash, bits(|byte| *byte == b'/'));
+                assert_eq!(classes.control, bits(|byte| byte.is_ascii_control() && !(9..14).contains(byte)));
                 assert_eq!(classes.foreign, bits(|byte| !byte.is_ascii()));
             }
         }

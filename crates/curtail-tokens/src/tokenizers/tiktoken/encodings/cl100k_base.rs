@@ -33,7 +33,7 @@ pub(crate) struct Words<const DIGITS: usize, const LAST: bool>;
 
 impl<const DIGITS: usize, const LAST: bool> Pattern for Words<DIGITS, LAST> {
     const HABITS: Option<Habits> =
-        Some(Habits { cased: false, slash: false, contractions: true, digits: DIGITS == 1 });
+        Some(Habits { cased: false, slash: false, contractions: true, digits: DIGITS == 1, apart: false });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {

@@ -31,7 +31,7 @@ pub(crate) struct Cased<const DIGITS: usize, const CONTRACTIONS: bool>;
 
 impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
     const HABITS: Option<Habits> =
-        Some(Habits { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1 });
+        Some(Habits { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1, apart: false });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {
