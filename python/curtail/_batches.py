@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._errors import RecordError
+from ._fields import fitted
 from ._records import DROPPED
 
 if TYPE_CHECKING:
@@ -111,36 +111,16 @@ def cut_array(answers: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.A
     values = (array if binary is None else array.cast(binary)).to_pylist()
     done = answers(values, first)
     if binary is None:
-        for nth, (value, answer) in enumerate(zip(values, done)):
-            if answer is not value and answer is not DROPPED:
-                _refuse_unknown(answer, array.type, first + nth)
+        done = [
+            answer if answer is value or answer is DROPPED else fitted(answer, value, array.type, first + nth)
+            for nth, (value, answer) in enumerate(zip(values, done))
+        ]
     mask = None
     if any(answer is DROPPED for answer in done):
         mask = pyarrow.array([answer is not DROPPED for answer in done])
         done = [None if answer is DROPPED else answer for answer in done]
     made = pyarrow.array(done, array.type if binary is None else binary)
     return (made if binary is None else made.cast(array.type)), mask
-
-
-def _refuse_unknown(value: Any, kind: pyarrow.DataType, index: int) -> None:
-    """Raises an error if `value` has a key that the type has no field for: Arrow would drop it and say nothing.
-
-    Raises:
-        RecordError: it names the field.
-    """
-    import pyarrow
-
-    if isinstance(value, list) and hasattr(kind, "value_type"):
-        for item in value:
-            _refuse_unknown(item, kind.value_type, index)
-    elif isinstance(value, dict) and pyarrow.types.is_struct(kind):
-        for key, member in value.items():
-            at = kind.get_field_index(key)
-            if at >= 0:
-                _refuse_unknown(member, kind.field(at).type, index)
-            elif member is not None:
-                reason = f"the column has no field {key!r}, which the answer has; add it to the type, or use to_json()"
-                raise RecordError(reason, index)
 
 
 def binary_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:

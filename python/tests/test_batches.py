@@ -149,3 +149,125 @@ def test_a_field_that_the_column_lacks_is_an_error_and_not_lost():
         wider = pyarrow.Table.from_pylist([{"messages": [{**message, "tool_call_id": None} for message in chat]}])
         stub = repair.batch(wider.set_column(0, "messages", pyarrow.array([chat]))).to_pylist()[0]["messages"][2]
     assert stub["tool_call_id"] == "a"
+
+
+LONG = "word number " * 200
+
+
+def rounds(call, result, text="text", own="text"):
+    """Four rounds of question, call, result and answer, with lists of parts."""
+    chat = []
+    for turn in range(4):
+        chat += [
+            {"role": "user", "content": [{"type": text, "text": f"question {turn}"}]},
+            call(f"c{turn}"),
+            result(f"c{turn}", f"{LONG}{turn}"),
+            {"role": "assistant", "content": [{"type": own, "text": f"answer {turn}"}]},
+        ]
+    return chat
+
+
+def openai(nth):
+    return {"role": "assistant", "tool_calls": [{"id": nth, "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+
+
+def anthropic(nth):
+    return {"role": "assistant", "content": [{"type": "tool_use", "id": nth, "name": "f", "input": {"q": nth}}]}
+
+
+CHATS = {
+    "openai": rounds(
+        openai, lambda nth, found: {"role": "tool", "tool_call_id": nth, "content": [{"type": "text", "text": found}]}
+    ),
+    "anthropic": rounds(
+        anthropic,
+        lambda nth, found: {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": nth, "content": [{"type": "text", "text": found}]}],
+        },
+    ),
+    "responses": rounds(
+        lambda nth: {"type": "function_call", "call_id": nth, "name": "f", "arguments": "{}"},
+        lambda nth, found: {"type": "function_call_output", "call_id": nth, "output": found},
+        "input_text",
+        "output_text",
+    ),
+}
+
+
+def texts_of(value):
+    """The texts of a message, whether they are parts or not."""
+    if isinstance(value, list):
+        return [text for item in value for text in texts_of(item)]
+    if isinstance(value, dict):
+        return [text for key, item in value.items() if key not in ("type", "input") for text in texts_of(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("chat", CHATS.values(), ids=CHATS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["filter", "--keep-last-results", "1"],
+        ["filter", "--cap-result", "40"],
+        ["filter", "--persist-results"],
+        ["summarize", "-n", "2"],
+        ["limit", "-t", "700", "--on-overflow", "truncate"],
+        ["repair", "--mode", "stub"],
+    ],
+    ids=" ".join,
+)
+def test_every_cut_fits_a_column_of_structs(chat, words):
+    table = pyarrow.table({"messages": [chat, chat[:9]]})
+    with Curtail(words) as curtail:
+        done = curtail.batch(table)
+        wanted = curtail.batch({"messages": table.column("messages").to_pylist()})["messages"]
+    assert done.schema == table.schema
+    done = done.column("messages").to_pylist()
+    assert [[texts_of(message) for message in row] for row in done] == [
+        [texts_of(message) for message in row] for row in wanted
+    ]
+    with Curtail(["check", "--strict"]) as curtail:
+        found = [curtail.check_all([without_nulls(row) for row in rows]) for rows in (done, wanted)]
+    codes, expected = [[[finding.code for finding in row] for row in rows] for rows in found]
+    assert codes == expected
+
+
+def without_nulls(value):
+    if isinstance(value, dict):
+        return {key: without_nulls(member) for key, member in value.items() if member is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_text_becomes_a_part_as_the_column_names_it():
+    made = {}
+    for name, chat in CHATS.items():
+        with Curtail(["filter", "--persist-results"]) as curtail:
+            made[name] = curtail.batch(pyarrow.table({"messages": [chat]})).column("messages").to_pylist()[0]
+    notes = {name: next(m for m in chat if "Used" in str(m) or "used" in str(m)) for name, chat in made.items()}
+    assert [[part["type"] for part in note["content"]] for note in notes.values()] == [["text"], ["text"], ["output_text"]]
+
+
+def test_what_the_column_has_no_field_for_is_named():
+    def gemini(nth):
+        response = {"name": "f", "response": {"rows": [LONG]}}
+        return [
+            {"role": "user", "parts": [{"text": f"question {nth}"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"q": nth}}}]},
+            {"role": "user", "parts": [{"functionResponse": response}]},
+            {"role": "model", "parts": [{"text": f"answer {nth}"}]},
+        ]
+
+    table = pyarrow.table({"messages": [gemini("a"), gemini("a") + gemini("b")]})
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    shown = rounds(
+        anthropic,
+        lambda nth, _: {"role": "user", "content": [{"type": "tool_result", "tool_use_id": nth, "content": [image]}]},
+    )
+    with Curtail(["filter", "--keep-last-results", "1"]) as curtail:
+        with pytest.raises(RecordError, match="no field 'parts.functionResponse.response.result'") as caught:
+            curtail.batch(table)
+        assert caught.value.index == 1
+    with Curtail(["filter", "--keep-last-results", "1"]) as curtail:
+        with pytest.raises(RecordError, match="no field 'content.content.text'"):
+            curtail.batch(pyarrow.table({"messages": [shown]}))
