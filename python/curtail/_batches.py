@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import _files
 from ._fields import fitted
 from ._records import DROPPED
 
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
 Cut = Callable[[Sequence[Any], int], list[Any]]
 
 
-def cut(answers: Cut, batch: Any, column: str) -> Any:
-    """Cuts `column` of a batch of any kind."""
+def cut(answers: Cut, run: _files.Run | None, batch: Any, column: str) -> Any:
+    """Cuts `column` of a batch of any kind; `run` runs the program on a file."""
     if isinstance(batch, Mapping):
         return _cut_mapping(answers, batch, column)
     kind = f"{type(batch).__module__.partition('.')[0]}.{type(batch).__name__}"
     if kind == "pyarrow.Table":
-        return _cut_table(answers, batch, column)
+        return _cut_table(answers, run, batch, column)
     if kind == "pyarrow.RecordBatch":
-        return _cut_record_batch(answers, batch, column)
+        return _cut_record_batch(answers, run, batch, column)
     raise TypeError(f"a batch is a mapping of columns, or a Table or RecordBatch of pyarrow, not {kind}; see to_arrow()")
 
 
@@ -61,10 +62,13 @@ def _like(values: Any, done: list[Any]) -> Any:
     return array
 
 
-def _cut_table(answers: Cut, table: pyarrow.Table, column: str) -> pyarrow.Table:
+def _cut_table(answers: Cut, run: _files.Run | None, table: pyarrow.Table, column: str) -> pyarrow.Table:
     import pyarrow
 
     place = _place(table.schema, column)
+    by_file = run and _files.cut_column(run, table.column(place))
+    if by_file is not None:
+        return table.set_column(place, table.schema.field(place), by_file)
     chunks, masks, first = [], [], 0
     for chunk in table.column(place).chunks:
         done, mask = cut_array(answers, chunk, first)
@@ -76,11 +80,17 @@ def _cut_table(answers: Cut, table: pyarrow.Table, column: str) -> pyarrow.Table
     return done if all(mask is None for mask in masks) else done.filter(pyarrow.chunked_array(_whole(masks, chunks)))
 
 
-def _cut_record_batch(answers: Cut, batch: pyarrow.RecordBatch, column: str) -> pyarrow.RecordBatch:
+def _cut_record_batch(
+    answers: Cut, run: _files.Run | None, batch: pyarrow.RecordBatch, column: str
+) -> pyarrow.RecordBatch:
     import pyarrow
 
     place = _place(batch.schema, column)
-    array, mask = cut_array(answers, batch.column(place), 0)
+    by_file = run and _files.cut_column(run, pyarrow.chunked_array([batch.column(place)]))
+    if by_file is not None:
+        array, mask = by_file.combine_chunks(), None
+    else:
+        array, mask = cut_array(answers, batch.column(place), 0)
     columns = [array if index == place else batch.column(index) for index in range(batch.num_columns)]
     done = pyarrow.RecordBatch.from_arrays(columns, schema=batch.schema)
     return done if mask is None else done.filter(mask)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from ._errors import ArgumentError, ProgramError, RecordError
 from ._findings import Finding, findings_of
-from ._process import Process
+from ._process import Process, log
 from ._program import find_program
 from ._records import DROPPED, Line, OnError, encode, encode_all, error_of, reported, settle, words_of
 
@@ -68,6 +68,8 @@ class Curtail:
     def _set(self, args: tuple[str, ...], program: str | None, jobs: int, restart: bool) -> None:
         self.args, self.jobs, self.restart = args, jobs, restart
         self._named = program
+        # Whether the program cuts tables by itself. It is not tried again once it refused one.
+        self._cuts_files = True
         self._program = program or find_program()
         self._lock = threading.Lock()
         self._process: Process | None = None
@@ -113,7 +115,8 @@ class Curtail:
 
         if on_error == "return":
             raise ArgumentError("a batch has no place for errors; pass on_error='raise', 'skip' or 'keep'")
-        return _batches.cut(lambda records, first: self._settled(records, on_error, first, sparse=True), batch, column)
+        run = self._cut_file if self._cuts_files else None
+        return _batches.cut(lambda records, first: self._settled(records, on_error, first, sparse=True), run, batch, column)
 
     def whole(self, data: T, framing: str = "lines") -> T:
         """Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as bytes or text.
@@ -200,8 +203,11 @@ class Curtail:
             raise ArgumentError("with these flags, the program prints something else than records")
 
     def _command(self) -> list[str]:
+        return [*self._threaded(), *_PROTOCOL]
+
+    def _threaded(self) -> list[str]:
         threads = any(word.startswith(("-j", "--jobs")) for word in self.args)
-        return [*self.args, *_PROTOCOL, *(() if threads else ("-j", str(self.jobs)))]
+        return [*self.args, *(() if threads else ("-j", str(self.jobs)))]
 
     def _run(self, words: Sequence[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([self._program, *words], input=data, capture_output=True, check=False)
@@ -233,6 +239,16 @@ class Curtail:
             ended = cast(bytes, lines[index]).endswith(b"\n")
             answers[index] = answer + b"\n" if ended and isinstance(answer, bytes) else answer
         return answers
+
+    def _cut_file(self, old: str, new: str) -> bool:
+        """Cuts a file of Arrow; whether the program did."""
+        from ._files import COLUMN
+
+        done = self._run([*self._threaded(), "--column", COLUMN, "--color", "never", "--progress", "never", old, "-o", new], b"")
+        self._cuts_files = done.returncode == 0
+        if self._cuts_files:
+            log(done.stderr.replace(old.encode(), b"table"))
+        return self._cuts_files
 
     def _document(self, line: bytes) -> Line:
         try:

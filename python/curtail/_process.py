@@ -143,8 +143,18 @@ def _listen(descriptor: int, said: deque[str]) -> None:
     with open(descriptor, "rb", closefd=False) as stream:
         try:
             for line in stream:
-                text = line.decode("utf-8", "backslashreplace").rstrip("\n").removeprefix("curtail: ")
-                said.append(text)
-                logger.warning("%s", text)
+                said.append(_log_line(line))
         except (OSError, ValueError):
             return
+
+
+def log(said: bytes) -> None:
+    """Logs what a program said that has ended."""
+    for line in said.splitlines():
+        _log_line(line)
+
+
+def _log_line(line: bytes) -> str:
+    text = line.decode("utf-8", "backslashreplace").rstrip("\n").removeprefix("curtail: ")
+    logger.warning("%s", text)
+    return text

@@ -248,6 +248,42 @@ def test_a_text_becomes_a_part_as_the_column_names_it():
     assert [[part["type"] for part in note["content"]] for note in notes.values()] == [["text"], ["text"], ["output_text"]]
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("words", [WINDOW, ["limit", "-t", "900"], ["filter", "--keep-last-results", "1"]], ids=" ".join)
+def test_a_large_column_is_cut_as_a_small_one(words, large):
+    for chat in CHATS.values():
+        rows = [chat, None, chat[:9], [], *[chat[: 4 * nth] for nth in range(1, 5)] * 60]
+        table = pyarrow.table({"id": list(range(len(rows))), "messages": rows})
+        if large:
+            table = table.cast(pyarrow.schema([table.field(0), ("messages", pyarrow.large_list(table.field(1).type.value_type))]))
+        table = pyarrow.concat_tables([table.slice(0, 90), table.slice(90)])
+        assert table.nbytes > 1 << 20
+        with Curtail(words) as curtail:
+            parts = [curtail.batch(table.slice(at, 20)) for at in range(0, len(rows), 20)]
+            assert curtail.pid is not None
+        with Curtail(words) as curtail:
+            done = curtail.batch(table)
+            # No record went through the pipe, unless a message changed.
+            assert (curtail.pid is None) == (words[0] != "filter")
+            batch = curtail.batch(table.combine_chunks().to_batches()[0])
+        done.validate(full=True)
+        assert done.schema == table.schema and done.to_pylist() == pyarrow.concat_tables(parts).to_pylist()
+        assert isinstance(batch, pyarrow.RecordBatch) and batch.to_pylist() == done.to_pylist()
+
+
+def test_a_row_of_a_large_column_that_fails_is_named():
+    chats = [[{"role": "user", "content": LONG}, {"role": "assistant", "content": LONG}] * 4] * 60
+    chats[41] = [{"role": "user", "content": 3 * LONG}]
+    table = pyarrow.table({"id": list(range(60)), "messages": chats})
+    assert table.nbytes > 1 << 20
+    with Curtail(["limit", "-t", "1000", "--on-overflow", "error"]) as curtail:
+        with pytest.raises(RecordError) as caught:
+            curtail.batch(table)
+        assert caught.value.index == 41
+        done = curtail.batch(table, on_error="skip")
+        assert done.column("id").to_pylist() == [nth for nth in range(60) if nth != 41]
+
+
 def test_what_the_column_has_no_field_for_is_named():
     def gemini(nth):
         response = {"name": "f", "response": {"rows": [LONG]}}
