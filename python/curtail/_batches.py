@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _files
-from ._fields import fitted
+from ._fields import array_of, fitted
 from ._records import DROPPED
 
 if TYPE_CHECKING:
@@ -129,8 +129,9 @@ def cut_array(answers: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.A
     if any(answer is DROPPED for answer in done):
         mask = pyarrow.array([answer is not DROPPED for answer in done])
         done = [None if answer is DROPPED else answer for answer in done]
-    made = pyarrow.array(done, array.type if binary is None else binary)
-    return (made if binary is None else made.cast(array.type)), mask
+    if binary is None:
+        return array_of(done, array.type, first), mask
+    return pyarrow.array(done, binary).cast(array.type), mask
 
 
 def binary_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:

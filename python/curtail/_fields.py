@@ -23,14 +23,26 @@ def fitted(answer: Any, record: Any, kind: pyarrow.DataType, index: int) -> Any:
     Raises:
         RecordError: the type has no field for something in the answer; the error names the field.
     """
+    return _Fitting(record, index).value(answer, kind, "", None)
+
+
+def array_of(values: list[Any], kind: pyarrow.DataType, first: int) -> pyarrow.Array:
+    """An array of values, the first of which has a number.
+
+    Raises:
+        RecordError: the type does not hold one of the values.
+    """
     import pyarrow
 
-    made = _Fitting(record, index).value(answer, kind, "", None)
     try:
-        pyarrow.array([made], kind)
-    except (pyarrow.ArrowException, OverflowError) as error:
-        raise RecordError(f"the answer does not fit the column: {error}", index) from error
-    return made
+        return pyarrow.array(values, kind)
+    except (pyarrow.ArrowException, OverflowError):
+        for index, value in enumerate(values, first):
+            try:
+                pyarrow.array([value], kind)
+            except (pyarrow.ArrowException, OverflowError) as error:
+                raise RecordError(f"the answer does not fit the column: {error}", index) from error
+        raise
 
 
 class _Fitting:

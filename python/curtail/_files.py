@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def cut_column(run: Run, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray |
         return None
     schema = pyarrow.schema([pyarrow.field(COLUMN, column.type)])
     try:
-        with tempfile.TemporaryDirectory(prefix="curtail-", dir=_folder()) as folder:
+        with tempfile.TemporaryDirectory(prefix="curtail-", dir=_folder(column.nbytes)) as folder:
             old, new = os.path.join(folder, "old.arrow"), os.path.join(folder, "new.arrow")
             with pyarrow.OSFile(old, "wb") as sink, pyarrow.ipc.new_file(sink, schema) as writer:
                 for chunk in column.chunks:
@@ -51,5 +52,7 @@ def cut_column(run: Run, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray |
     return done if done.type == column.type and len(done) == len(column) else None
 
 
-def _folder() -> str | None:
-    return _MEMORY if os.path.isdir(_MEMORY) and os.access(_MEMORY, os.W_OK) else None
+def _folder(size: int) -> str | None:
+    """A folder in memory, if it has room for a column and its answer."""
+    fits = os.path.isdir(_MEMORY) and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 3 * size
+    return _MEMORY if fits else None

@@ -57,7 +57,9 @@ fn runs_of_one_character() {
         "\u{A0}", "/", "한",
     ] {
         for count in [1, 2, 3, 7, 15, 16, 17, 31, 64, 65, 129, 700, 3000] {
-            equal(&character.repeat(count));
+            // For each token, the library looks at everything before it.
+            let some = BOTH.iter().filter(|both| count < 200 || !both.name.starts_with("tokens"));
+            some.for_each(|both| both.check(&character.repeat(count)));
         }
     }
 }
