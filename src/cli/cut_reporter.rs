@@ -347,7 +347,8 @@ impl<'f> CutReporter<'f> {
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
-        let changed = self.flags.fail_on_change && self.sums.totals.changed > 0;
+        let changed = self.sums.totals.changed + self.sums.dropped_records;
+        let changed = self.flags.fail_on_change && changed > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
             None if self.failed => 2,

@@ -323,6 +323,8 @@ fn the_records_that_are_left_are_cut_as_well() {
     let told = run(&["filter", "--drop-records-with", "pairing", "--stats=json"], &records.concat());
     assert!(text(&told.stderr).contains("stdin:2:1: dropped: P001 orphan-result: "), "{}", text(&told.stderr));
     assert!(text(&told.stderr).contains("\"dropped_records\":1,"), "{}", text(&told.stderr));
+    let changes = run(&["filter", "--drop-records-with", "D003", "--fail-on-change", "-q"], &records.concat());
+    assert_eq!(changes.status.code(), Some(1), "a record is missing");
 }
 
 /// A program that sends records through a pipe gets an answer to each.
