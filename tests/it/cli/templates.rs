@@ -73,37 +73,31 @@ fn budgets_hold_for_what_the_template_renders() {
     }
 }
 
+/// The tokens of `chat` under a template.
+fn tokens_under(template: &str, chat: &str) -> u64 {
+    let place = Place::new();
+    place.write("chat.jsonl", format!("{chat}\n").as_bytes());
+    place.write("asks.jinja", template.as_bytes());
+    let arguments = ["count", "--template", "asks.jinja", "--output-format", "json", "chat.jsonl"];
+    let output = place.curtail(&arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    counts["tokens"].as_u64().unwrap()
+}
+
 /// Templates ask for the length of the tools if there are any, and `transformers` passes `None` where there are none.
 #[test]
 fn no_tools_are_not_iterable() {
-    let place = Place::new();
-    place.write("chat.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
     let asks = "{% if tools is iterable and tools | length > 0 %}many tools{% endif %}{% if messages[0].content is iterable %}x{% endif %}";
-    place.write("asks.jinja", asks.as_bytes());
-    let output = place
-        .curtail(&["count", "--template", "asks.jinja", "--output-format", "json", "chat.jsonl"])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(counts["tokens"], 1, "only the x is rendered");
+    assert_eq!(tokens_under(asks, r#"{"role": "user", "content": "Hi."}"#), 1, "only the x is rendered");
 }
 
 /// `transformers` leaves out the members of a message that are null: a template would write `None`, or fail.
 #[test]
 fn null_in_a_message_is_nothing() {
-    let place = Place::new();
     let chat = r#"{"messages": [{"role": "assistant", "content": null, "tool_calls": null, "name": "x"}]}"#;
-    place.write("chat.jsonl", format!("{chat}\n").as_bytes());
     let asks = "{% for m in messages %}{% if 'content' in m or m.tool_calls is defined %}never never{% endif %}{{ m.name }}{% endfor %}";
-    place.write("asks.jinja", asks.as_bytes());
-    let output = place
-        .curtail(&["count", "--template", "asks.jinja", "--output-format", "json", "chat.jsonl"])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(counts["tokens"], 1, "only the x is rendered");
+    assert_eq!(tokens_under(asks, chat), 1, "only the x is rendered");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::planning::DropSet;
 use super::stepped_window::SteppedWindow;
 use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Standing, in_flight};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -48,17 +48,8 @@ impl Processor for HistoryWindow {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-            passes: if self.step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::RolledBack, Standing::Abandoned],
-            growth: Growth {
-                is_local: self.keep.first == 0 && !self.keep.first_user && self.step <= 1,
-                keeps_rounds: !self.cap_in_flight,
-                ..Growth::default()
-            },
-            ..Traits::default()
-        }
+        let traits = self.keep.traits(self.step);
+        Traits { growth: Growth { keeps_rounds: !self.cap_in_flight, ..traits.growth }, ..traits }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

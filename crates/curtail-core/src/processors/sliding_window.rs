@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::planning::DropSet;
-use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Message, Pairs, Part, PartRef, Standing, joints};
+use super::{Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
+use crate::transcript::{Message, Pairs, Part, PartRef, joints};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -42,16 +42,7 @@ impl Processor for SlidingWindow {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-            passes: if self.step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::RolledBack, Standing::Abandoned],
-            growth: Growth {
-                is_local: self.keep.first == 0 && !self.keep.first_user && self.step <= 1,
-                ..Growth::default()
-            },
-            ..Traits::default()
-        }
+        self.keep.traits(self.step)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{Decision, DropSet, Plan, Reason, View};
-use crate::transcript::{Message, Pairs, Role, segments, turns};
+use crate::processors::{Growth, Traits};
+use crate::transcript::{Message, Pairs, Role, Standing, segments, turns};
 
 /// What one unit of a window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +86,17 @@ impl Default for Keep {
 }
 
 impl Keep {
+    /// The traits of a window that keeps these messages and moves by `step` units.
+    pub(in crate::processors) fn traits(self, step: usize) -> Traits {
+        Traits {
+            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+            passes: if step > 1 { usize::MAX } else { 1 },
+            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            growth: Growth { is_local: self.first == 0 && !self.first_user && step <= 1, ..Growth::default() },
+            ..Traits::default()
+        }
+    }
+
     /// Index of the message that `first_user` keeps.
     pub(in crate::processors) fn task(self, messages: &[Message<'_>]) -> Option<usize> {
         messages.iter().position(Message::begins_turn).filter(|_| self.first_user)
