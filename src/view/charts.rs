@@ -40,8 +40,10 @@ pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     html! {
         nav class="strip" aria-label=(Shown(label)) {
             svg viewBox=(format_args!("0 0 {WIDTH} 44")) preserveAspectRatio="none" {
-                @for block in &blocks {
-                    a href={ "#" (conversation.anchor(block.first)) } aria-label=(title(block, conversation)) tabindex="-1" {
+                @for (nth, block) in blocks.iter().enumerate() {
+                    // One stop of the Tab key; arrows move along the strip.
+                    a href={ "#" (conversation.anchor(block.first)) } aria-label=(title(block, conversation))
+                        tabindex=(if nth == 0 { "0" } else { "-1" }) {
                         rect class={ (block.shade) " " (state(block)) } x=(block.x) width=(block.width) height="32" {
                             title { (title(block, conversation)) }
                         }

@@ -123,7 +123,7 @@ impl Chat<'_, '_> {
             @if let Some(gap) = at.checked_sub(1).and_then(|last| gap(conversation.moments[last].as_ref(), conversation.moments[at].as_ref())) {
                 p class="gap" { (gap) " later" }
             }
-            @if message.barrier { p class="boundary" { "Boundary: the model no longer reads what is above." } }
+            @if message.barrier && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
             article id=(conversation.anchor(at)) class={ (by) " " (state.name()) (joined) (slim) }
                 data-message=(at) data-by=(listed([by].into_iter().chain(answered.map(|_| "tool"))))
                 data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] data-prompt[is_asked] {

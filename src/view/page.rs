@@ -128,6 +128,7 @@ const CLOSING: &str = concat!(
     "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
     "<div><dt><kbd>/</kbd></dt><dd>search</dd></div>",
     "<div><dt><kbd>n</kbd> <kbd>N</kbd></dt><dd>next and previous match</dd></div>",
+    "<div><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>along the strip, <kbd>Enter</kbd> jumps</dd></div>",
     "<div><dt><kbd>o</kbd></dt><dd>unfold or fold the message</dd></div>",
     "<div><dt><kbd>?</kbd></dt><dd>this help</dd></div></dl>",
     "<form method=\"dialog\"><button>Close</button></form></dialog><script>",

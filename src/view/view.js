@@ -163,9 +163,27 @@
         all = Array.from(document.querySelectorAll("article, .later"));
         if (by < 0) at += all.length - count;
       }
-      if (!all[at].hidden) return go(all[at]);
+      if (!all[at].hidden) {
+        go(all[at]);
+        // Tab goes on from here.
+        here.tabIndex = -1;
+        here.focus({ preventScroll: true });
+        return;
+      }
     }
   }
+  // The strip is one stop of the Tab key: arrows move along it, and Enter follows the link.
+  document.addEventListener("keydown", (event) => {
+    const link = event.target.closest?.(".strip a");
+    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
+    if (!link || !by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const links = Array.from(link.closest(".strip").querySelectorAll("a"));
+    const next = links[Math.min(links.length - 1, Math.max(0, links.indexOf(link) + by))];
+    link.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  });
   const unfold = (node) => {
     for (let box = node; box; box = box.parentElement) if (box.localName === "details" && !box.matches(".raw")) box.open = true;
   };
@@ -176,6 +194,8 @@
       article.hidden = false;
       unfold(target);
       go(article, target);
+      article.tabIndex = -1;
+      article.focus({ preventScroll: true });
     }
   });
   if (location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
@@ -236,14 +256,15 @@
     CSS.highlights.set("found", new Highlight(...ranges));
   }
   let timer = 0;
-  query.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });
+  const searchNow = () => { clearTimeout(timer); timer = 0; search(); };
+  query.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(searchNow, 120); });
   query.addEventListener("keydown", (event) => {
     if (event.key === "Enter") {
       event.preventDefault();
-      if (match < 0) search();
+      if (timer || match < 0) searchNow();
       jump(event.shiftKey ? -1 : 1);
     }
-    if (event.key === "Escape") { query.value = ""; search(); query.blur(); }
+    if (event.key === "Escape") { query.value = ""; searchNow(); query.blur(); }
   });
 
   // Folding and keys
@@ -272,6 +293,16 @@
     const key = keys[event.key];
     if (key) { event.preventDefault(); key(); }
   });
-  addEventListener("beforeprint", () => { buildAll(); for (const box of document.querySelectorAll("article details:not(.raw)")) box.open = true; });
+  // On paper nothing folds; afterwards the page is as it was.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    buildAll();
+    opened = Array.from(document.querySelectorAll("article details:not(.raw, [open]), .prompts details:not([open])"));
+    for (const box of opened) box.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const box of opened) box.open = false;
+    opened = [];
+  });
   tools.hidden = false;
 })();

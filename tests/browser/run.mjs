@@ -107,6 +107,21 @@ await check("keys move, search, fold and help", async (page, open) => {
   assert.ok(!(await page.locator("#help").evaluate((dialog) => dialog.open)));
 });
 
+await check("Enter right after the last letter jumps, and the jump stays", async (page, open) => {
+  await open(cases.chat);
+  const shown = await page.evaluate(async (words) => {
+    const query = document.getElementById("query");
+    query.value = words;
+    query.dispatchEvent(new Event("input", { bubbles: true }));
+    query.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+    const first = document.getElementById("matches").textContent;
+    await new Promise((done) => setTimeout(done, 250));
+    return [first, document.getElementById("matches").textContent];
+  }, cases.words);
+  assert.match(shown[0], /^1 of \d+$/);
+  assert.equal(shown[1], shown[0]);
+});
+
 await check("n and N step through matches and wrap around", async (page, open) => {
   await open(cases.chat);
   await page.locator("#query").fill("e");
@@ -227,7 +242,7 @@ await check("an index is sorted and searched", async (page, open) => {
 await check("the keyboard reaches everything", async (page, open) => {
   await open(cases.chat);
   const wanted = await page.evaluate(() => {
-    const all = document.querySelectorAll("a[href]:not(.strip a), button, summary, select, input");
+    const all = document.querySelectorAll("a[href]:not(.strip a + a), button, summary, select, input");
     return Array.from(all).filter((one) => one.checkVisibility() && !one.closest("dialog")).length;
   });
   const reached = new Set();
@@ -240,6 +255,87 @@ await check("the keyboard reaches everything", async (page, open) => {
   }
   reached.delete(-1);
   assert.ok(reached.size >= wanted, `${reached.size} of ${wanted}`);
+});
+
+await check("the strip is one stop of the Tab key, and arrows move along it", async (page, open) => {
+  await open(cases.chat);
+  const last = page.locator(".strip a").last();
+  const focused = () => page.evaluate(() => document.activeElement.closest(".strip a")?.getAttribute("href") ?? "");
+  const all = await page.locator(".strip a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+  for (let steps = 0; steps < 200 && !(await focused()); steps += 1) await page.keyboard.press("Tab");
+  assert.equal(await focused(), all[0]);
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await focused(), all[0], "the first is the first");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await focused(), all[1]);
+  const stroke = (link) => link.locator("rect").first().evaluate((rect) => getComputedStyle(rect).strokeWidth);
+  assert.notEqual(await stroke(page.locator(".strip a").nth(1)), await stroke(last), "the focus is seen");
+  await page.keyboard.press("End");
+  assert.equal(await focused(), all.at(-1));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector("article.here"));
+  assert.equal(`#${await here(page)}`, all.at(-1));
+  // Tab goes on in the message, and so it does after j and k.
+  const inside = () => page.evaluate(() => Boolean(document.activeElement.closest("article.here")));
+  assert.ok(await inside());
+  await page.keyboard.press("k");
+  assert.ok(await inside());
+  await page.keyboard.press("Tab");
+  assert.ok(await inside());
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Home");
+  assert.equal(await page.locator(".strip a[tabindex='0']").count(), 1);
+});
+
+await check("every control is worked by keys", async (page, open) => {
+  await open(cases.chat);
+  const press = async (id, key) => { await page.locator(id).focus(); await page.keyboard.press(key); };
+  await press("#prompts", "Enter");
+  assert.equal(await page.locator("article:visible").count(), await page.locator(".prompts li").count());
+  await press("#prompts", "Space");
+  await press("#fold", "Enter");
+  assert.equal(await page.locator("article details:not([open], .raw)").count(), 0);
+  await press("#fold", "Enter");
+  const call = page.locator("details.call").first();
+  await call.locator("summary").first().focus();
+  await page.keyboard.press("Enter");
+  assert.ok(await call.locator(".result").isVisible(), "a call is unfolded");
+  await press(".numbers > summary", "Enter");
+  assert.ok(await page.locator(".numbers svg").first().isVisible(), "the numbers are unfolded");
+  await press(".prompts li:first-child a", "Enter");
+  await page.waitForFunction(() => document.querySelector("article.here"));
+  await press("#by", "ArrowDown");
+  assert.notEqual(await page.locator("#by").inputValue(), "");
+  await press("#keys", "Enter");
+  assert.ok(await page.locator("#help").evaluate((dialog) => dialog.open), "the help is open");
+  await page.keyboard.press("Enter");
+  assert.ok(!(await page.locator("#help").evaluate((dialog) => dialog.open)), "the help is closed");
+  await open(cases.hostile.file);
+  await press("#source", "Enter");
+  assert.ok((await page.locator(".raw[open]").count()) > 0, "the source is shown");
+});
+
+await check("paper shows everything, in light colors, and the page is afterwards as it was", async (page, open) => {
+  for (const file of [cases.chat, cases.big.file]) {
+    await open(file);
+    const folded = () => page.locator("article details:not([open], .raw)").count();
+    const early = await folded();
+    const isLong = (await page.locator(".later").count()) > 0;
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.equal(await folded(), 0);
+    assert.equal(await page.locator(".later").count(), 0);
+    assert.ok(!(await page.locator("#tools").isVisible()));
+    assert.equal(await page.locator(".more > summary:visible").count(), 0);
+    const paper = await page.evaluate(() => [document.body, document.querySelector(".text, .md")].map((one) => getComputedStyle(one)).map((style) => [style.backgroundColor, style.color]));
+    assert.equal(paper[0][0], "rgb(255, 255, 255)");
+    const sums = paper.map(([, color]) => color.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0));
+    assert.ok(sums.every((sum) => sum < 300), `dark text: ${paper}`);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    assert.ok(isLong ? (await folded()) >= early : (await folded()) === early);
+  }
 });
 
 await check("hostile text runs nothing and is shown", async (page, open) => {

@@ -34,7 +34,9 @@ fn machine() -> Place {
 
 fn run(place: &Place, words: &[&str]) -> Output {
     let mut command = place.curtail(words);
-    for moved in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR"] {
+    for moved in
+        ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "OPENCODE_DB"]
+    {
         command.env_remove(moved);
     }
     command.env("HOME", place.path("home")).output().unwrap()
@@ -113,7 +115,8 @@ fn a_session_is_named_wherever_a_path_is_taken() {
         ("@codex:2", "there is only 1 session of Codex"),
         ("@pi", "no session of pi was found"),
         ("@codex:0", "a number from 1 on"),
-        ("@opencode", "`opencode export ID > FILE`"),
+        ("@opencode", "no session of OpenCode was found"),
+        ("@agy", "protobuf"),
     ] {
         let output = run(&place, &["count", name]);
         assert_eq!(output.status.code(), Some(2));
@@ -135,4 +138,174 @@ fn a_variable_moves_the_folder_of_an_agent() {
         .output()
         .unwrap();
     assert_eq!(text(&none.stdout), "no sessions\n");
+}
+
+/// The tables that are read of a database of `OpenCode`, as its version 1.18 makes them, with a session and one that it started.
+fn opencode(path: &std::path::Path) -> rusqlite::Connection {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let database = rusqlite::Connection::open(path).unwrap();
+    let statements = "
+        PRAGMA journal_mode = wal;
+        CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL,
+            title text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL);
+        CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL);
+        CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, data text NOT NULL);
+        INSERT INTO session VALUES
+            ('ses_1', 'p', NULL, '/work/loom', 'Warp the loom', 1, 4000000000000),
+            ('ses_2', 'p', 'ses_1', '/work/loom', 'Count threads', 2, 4000000001000),
+            ('ses_3', 'p', NULL, '/work/sails', 'Mend a sail', 1, 1000);
+        INSERT INTO message VALUES
+            ('msg_2', 'ses_1', 20, '{\"role\": \"assistant\", \"parentID\": \"msg_1\", \"time\": {\"created\": 20}}'),
+            ('msg_1', 'ses_1', 10, '{\"role\": \"user\", \"time\": {\"created\": 10}}');
+        INSERT INTO part VALUES
+            ('prt_1', 'msg_1', 'ses_1', '{\"type\": \"text\", \"text\": \"Warp the loom with forty threads.\"}'),
+            ('prt_2', 'msg_2', 'ses_1', '{\"type\": \"text\", \"text\": \"It is warped.\"}');";
+    database.execute_batch(statements).unwrap();
+    database
+}
+
+/// The files of a folder with their bytes.
+fn files(folder: &std::path::Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = entries.map(|one| (one.file_name(), std::fs::read(one.path()).unwrap())).collect();
+    files.sort();
+    files
+}
+
+fn listed(place: &Place, words: &[&str]) -> Vec<serde_json::Value> {
+    let words: Vec<&str> = ["sessions", "--format", "json"].iter().chain(words).copied().collect();
+    let json: serde_json::Value = serde_json::from_str(&said(place, &words)).unwrap();
+    json["sessions"].as_array().unwrap().clone()
+}
+
+/// The list of a machine whose database has two sessions.
+fn look_at_a_database(place: &Place) {
+    let names = |words: &[&str]| -> Vec<String> {
+        listed(place, words).iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[]), ["@opencode", "@claude", "@codex", "@claude:2", "@opencode:2"]);
+    assert_eq!(names(&["--project", "/work/loom"]), ["@opencode"]);
+    assert_eq!(names(&["--sort", "size", "--agent", "opencode", "--agent", "codex"])[0], "@codex");
+    let one = &listed(place, &["--agent", "opencode", "--tokens"])[0];
+    assert_eq!((&one["id"], &one["title"]), (&"ses_1".into(), &"Warp the loom".into()));
+    assert_eq!((&one["project"], &one["messages"]), (&"/work/loom".into(), &2.into()));
+    assert!(one["tokens"].as_u64() > Some(8) && one["path"].is_null() && one["bytes"].is_null(), "{one}");
+    assert_eq!(one["export"], "opencode export ses_1");
+    let table = said(place, &["sessions"]);
+    assert!(table.contains("  Warp the loom  ") && table.contains("  opencode export ses_1\n"), "{table}");
+    let output = run(place, &["sessions", "--format", "paths", "-n", "1"]);
+    assert!(text(&output.stdout).contains("projects"), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("2 without a file left out"), "{}", text(&output.stderr));
+    for (name, id) in [("@opencode", "ses_1"), ("@last", "ses_1"), ("@last:5", "ses_3")] {
+        let output = run(place, &["count", name]);
+        let advice = format!("`opencode export {id} > FILE` writes it to a file");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(&advice), "{name}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_database_of_sessions_is_listed_and_left_as_it_was() {
+    let place = machine();
+    let folder = place.path("home/.local/share/opencode");
+    let database = opencode(&folder.join("opencode.db"));
+    assert!(folder.join("opencode.db-wal").is_file(), "what is listed stands beside the database");
+    look_at_a_database(&place);
+    database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
+    // Without the files beside it, as where no program has it open.
+    let alone = std::fs::read(folder.join("opencode.db")).unwrap();
+    drop(database);
+    std::fs::remove_dir_all(&folder).unwrap();
+    place.write("home/.local/share/opencode/opencode.db", &alone);
+    let before = files(&folder);
+    look_at_a_database(&place);
+    assert_eq!(files(&folder), before, "nothing is written");
+}
+
+#[test]
+fn a_database_elsewhere_and_one_that_cannot_be_read_are_said() {
+    let place = machine();
+    drop(opencode(&place.path("moved/50%?#.db")));
+    let mut command = place.curtail(&["sessions", "--format", "json", "--agent", "opencode"]);
+    command.env("HOME", place.path("home")).env("XDG_DATA_HOME", place.path("data"));
+    let output = command.env("OPENCODE_DB", place.path("moved/50%?#.db")).output().unwrap();
+    assert!(text(&output.stdout).contains("ses_3"), "{}", text(&output.stderr));
+    place.write("home/.local/share/opencode/opencode.db", b"no database");
+    assert_eq!(listed(&place, &[]).len(), 3);
+    let output = run(&place, &["sessions", "--verbose"]);
+    assert!(text(&output.stderr).contains("passed over: ") && text(&output.stderr).contains("opencode.db"));
+    let output = run(&place, &["count", "@opencode"]);
+    assert!(text(&output.stderr).contains("not a database"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn sessions_in_a_file_for_each_part_are_listed() {
+    let place = machine();
+    let storage = "home/.local/share/opencode/storage";
+    for (name, content) in [
+        ("../auth.json", "{}"),
+        (
+            "session/p/ses_8.json",
+            r#"{"id": "ses_8", "directory": "/work/loom", "title": "Dye the wool", "time": {"created": 1, "updated": 4000000000000}}"#,
+        ),
+        ("session/p/ses_9.json", r#"{"id": "ses_9", "parentID": "ses_8", "directory": "/work/loom", "title": "Look"}"#),
+        (
+            "message/ses_8/msg_2.json",
+            r#"{"id": "msg_2", "sessionID": "ses_8", "role": "assistant", "time": {"created": 5}}"#,
+        ),
+        (
+            "message/ses_8/msg_3.json",
+            r#"{"id": "msg_3", "sessionID": "ses_8", "role": "user", "time": {"created": 3}}"#,
+        ),
+        (
+            "part/msg_3/prt_1.json",
+            r#"{"id": "prt_1", "messageID": "msg_3", "type": "text", "text": "Dye the wool blue."}"#,
+        ),
+    ] {
+        place.write(&format!("{storage}/{name}"), content.as_bytes());
+    }
+    let all = listed(&place, &["--tokens", "--agent", "OpenCode"]);
+    assert_eq!(all.len(), 1);
+    assert_eq!((&all[0]["title"], &all[0]["export"]), (&"Dye the wool".into(), &"opencode export ses_8".into()));
+    assert_eq!(all[0]["messages"], 2);
+    assert!(all[0]["tokens"].as_u64() > Some(3));
+    // The first start of a version with a database copies them into it.
+    drop(opencode(&place.path("home/.local/share/opencode/opencode.db")));
+    assert_eq!(listed(&place, &["--agent", "opencode"]).len(), 2);
+}
+
+#[test]
+fn a_log_is_listed_once_and_what_is_not_read_is_said() {
+    let place = Place::new();
+    let step = |text: &str| {
+        format!(
+            "{{\"step_index\":0,\"source\":\"USER_EXPLICIT\",\"type\":\"USER_INPUT\",\"status\":\"DONE\",\"content\":\"<USER_REQUEST>\\n{text}\\n</USER_REQUEST>\"}}\n"
+        )
+    };
+    place.write("home/.gemini/antigravity-cli/conversations/1.pb", b"\x0a\x00");
+    let output = run(&place, &["sessions", "--agent", "antigravity"]);
+    assert_eq!(text(&output.stdout), "no sessions\n");
+    assert!(text(&output.stderr).contains("protobuf"), "{}", text(&output.stderr));
+    let logs = "home/.gemini/antigravity-cli/brain/1/.system_generated/logs";
+    place.write(&format!("{logs}/transcript.jsonl"), step("Sweep the").as_bytes());
+    assert_eq!(listed(&place, &[])[0]["prompt"], "Sweep the");
+    place.write(&format!("{logs}/transcript_full.jsonl"), step("Sweep the yard.").as_bytes());
+    let all = listed(&place, &[]);
+    assert_eq!((all.len(), &all[0]["prompt"], &all[0]["name"]), (1, &"Sweep the yard.".into(), &"@antigravity".into()));
+    assert!(said(&place, &["view", "--text", "@agy"]).contains("Sweep the yard."));
+}
+
+#[test]
+fn a_prompt_behind_long_lines_is_found() {
+    for long in [10, 8_000, 8_192, 9_000, 131_000, 500_000] {
+        let place = Place::new();
+        let meta = format!(
+            "{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"c\",\"cwd\":\"/work/mill\",\"instructions\":\"{}\"}}}}\n",
+            "é".repeat(long / 2)
+        );
+        let prompt = "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"Grind the rye.\"}]}}\n";
+        place.write("home/.codex/sessions/rollout-1.jsonl", (meta + prompt + prompt).as_bytes());
+        let one = &listed(&place, &[])[0];
+        assert_eq!((&one["project"], &one["prompt"]), (&"/work/mill".into(), &"Grind the rye.".into()), "{long}");
+    }
 }

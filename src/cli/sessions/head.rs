@@ -35,51 +35,91 @@ impl Head {
     /// # Errors
     /// The file cannot be read.
     pub(super) fn read(session: &Session) -> std::io::Result<Self> {
-        if session.path.extension().is_some_and(|end| end == "json") {
-            let text = beginning(session, DOCUMENT)?;
-            return Ok(Self::of_text(session, &text, Framing::Document));
+        if let Some(kept) = &session.kept {
+            let project = Some(kept.project.clone()).filter(|project| !project.is_empty());
+            return Ok(Self { project, prompt: None });
         }
+        let is_document = session.path.extension().is_some_and(|end| end == "json");
+        let framing = if is_document { Framing::Document } else { Framing::Lines };
         let mut head = Self::default();
+        let Ok(reading) = Reading::new(framing, Some(session.agent.dialect), None) else { return Ok(head) };
+        let mut beginning = Beginning::open(session)?;
+        if is_document {
+            beginning.read(DOCUMENT)?;
+            head.add(&reading, &String::from_utf8_lossy(&beginning.bytes));
+            return Ok(head);
+        }
+        let mut done = 0;
         for most in HEADS {
-            let text = beginning(session, most)?;
-            let whole = if session.size <= most { text.len() } else { text.rfind('\n').map_or(0, |at| at + 1) };
-            head = Self::of_lines(session, &text[..whole]);
-            if head.prompt.is_some() || session.size <= most {
+            beginning.read(most)?;
+            let fresh = &beginning.bytes[done..];
+            // The last line may go on behind what was read.
+            let whole =
+                if beginning.is_all { fresh.len() } else { memchr::memrchr(b'\n', fresh).map_or(0, |at| at + 1) };
+            head.add_lines(&reading, &String::from_utf8_lossy(&fresh[..whole]));
+            done += whole;
+            if head.prompt.is_some() || beginning.is_all {
                 break;
             }
         }
         Ok(head)
     }
 
-    /// Reads line by line, up to the first prompt.
-    fn of_lines(session: &Session, text: &str) -> Self {
-        let mut head = Self::default();
+    /// Adds what lines say, up to the first prompt.
+    fn add_lines(&mut self, reading: &Reading, text: &str) {
         for line in text.lines().filter(|line| line.starts_with('{')) {
-            let own = Self::of_text(session, line, Framing::Lines);
-            head.project = head.project.or(own.project);
-            head.prompt = own.prompt;
-            if head.prompt.is_some() {
+            self.add(reading, line);
+            if self.prompt.is_some() {
                 break;
             }
         }
-        head
     }
 
-    fn of_text(session: &Session, text: &str, framing: Framing) -> Self {
-        let Ok(reading) = Reading::new(framing, Some(session.agent.dialect), None) else { return Self::default() };
-        let Ok(document) = reading.parse(text) else { return Self::default() };
-        let project = document.roots().find_map(project).map(|text| text.decode().into_owned());
+    fn add(&mut self, reading: &Reading, text: &str) {
+        let Ok(document) = reading.parse(text) else { return };
+        if self.project.is_none() {
+            self.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
+        }
         let transcripts = reading.transcripts_or_none(&document).unwrap_or_default();
-        let prompt = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).find_map(prompt);
-        Self { project, prompt }
+        self.prompt = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).find_map(prompt);
+    }
+}
+
+/// A file of which as much is read as is needed.
+struct Beginning {
+    file: File,
+    bytes: Vec<u8>,
+    /// Whether `bytes` is all of it.
+    is_all: bool,
+    size: u64,
+}
+
+impl Beginning {
+    fn open(session: &Session) -> std::io::Result<Self> {
+        let size = session.size.unwrap_or(u64::MAX);
+        Ok(Self { file: File::open(&session.path)?, bytes: Vec::new(), is_all: false, size })
+    }
+
+    /// Reads on, up to `most` bytes of the file, with one call where the file is as long as it was.
+    fn read(&mut self, most: u64) -> std::io::Result<()> {
+        let left = most.saturating_sub(self.bytes.len() as u64);
+        let room = most.min(self.size.saturating_add(1)).saturating_sub(self.bytes.len() as u64);
+        self.bytes.reserve_exact(usize::try_from(room).unwrap_or(0));
+        let read = (&mut self.file).take(left).read_to_end(&mut self.bytes)?;
+        self.is_all = (read as u64) < left;
+        Ok(())
     }
 }
 
 impl Sums {
     /// Counts all of `session`; `None` if it cannot be read as its agent writes it.
     pub(super) fn count(session: &Session, counting: &Counting) -> Option<Self> {
-        let text = std::fs::read_to_string(&session.path).ok()?;
-        let is_document = session.path.extension().is_some_and(|end| end == "json");
+        let kept = session.kept.as_ref();
+        let text = match kept {
+            Some(kept) => kept.text(&session.path)?,
+            None => std::fs::read_to_string(&session.path).ok()?,
+        };
+        let is_document = kept.is_some() || session.path.extension().is_some_and(|end| end == "json");
         let framing = if is_document { Framing::Document } else { Framing::Lines };
         let reading = Reading::new(framing, Some(session.agent.dialect), None).ok()?;
         let document = reading.parse(&text).ok()?;
@@ -92,12 +132,6 @@ impl Sums {
         }
         Some(sums)
     }
-}
-
-fn beginning(session: &Session, most: u64) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(&session.path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What a person said in a message, on one line.

@@ -1,11 +1,13 @@
-//! The sessions of this machine: files in the folders of agents, by name and time. No file is opened here.
+//! The sessions of this machine: files in the folders of agents, by name and time, and what agents keep in stores of their
+//! own. No transcript is opened here.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use curtail_core::dialects::{AGENTS, Agent, agent_named, export_of};
+use super::store::{self, Kept};
+use curtail_core::dialects::{AGENTS, Agent, agent_named};
 
 /// Folders inside one another that are searched.
 const DEPTH: usize = 8;
@@ -14,11 +16,28 @@ const DEPTH: usize = 8;
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) agent: &'static Agent,
+    /// The transcript, or where a store keeps it.
     pub(crate) path: PathBuf,
     /// When something was last written to it.
     pub(crate) modified: SystemTime,
-    /// In bytes.
-    pub(crate) size: u64,
+    /// In bytes; `None` in a store.
+    pub(crate) size: Option<u64>,
+    /// What a store says about it; `None` if it is a file.
+    pub(crate) kept: Option<Kept>,
+}
+
+impl Session {
+    /// The command that writes it to standard output, if it is not a file.
+    pub(crate) fn export(&self) -> Option<String> {
+        Some(format!("{} {}", self.agent.export?, self.kept.as_ref()?.id))
+    }
+}
+
+/// The sessions of a machine, the newest first, and what could not be read.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) failed: Vec<String>,
 }
 
 /// The folders of agents: below the home of the user, or where environment variables move them.
@@ -33,18 +52,27 @@ impl Machine {
         Self { home: std::env::home_dir(), variable: |name| std::env::var_os(name) }
     }
 
-    /// The sessions of `agents`, or of all agents if there are none, the newest first.
-    pub(crate) fn sessions(&self, agents: &[&'static Agent]) -> Vec<Session> {
-        let mut sessions = Vec::new();
+    /// The sessions of `agents`, or of all agents if there are none.
+    pub(crate) fn sessions(&self, agents: &[&'static Agent]) -> Found {
+        let mut found = Found::default();
         for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
-            if let Some(folder) = self.folder(agent) {
-                for below in agent.folders {
-                    search(agent, &folder.join(below), (DEPTH, agent.within.is_empty()), &mut sessions);
-                }
+            let Some(folder) = self.folder(agent) else { continue };
+            if agent.export.is_some() {
+                let (sessions, failed) = store::sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
+                found.sessions.extend(sessions);
+                found.failed.extend(failed);
+                continue;
+            }
+            for below in agent.folders {
+                search(agent, &folder.join(below), (DEPTH, agent.within.is_empty()), &mut found.sessions);
             }
         }
-        sessions.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.path.cmp(&other.path)));
-        sessions
+        found.sessions.sort_by(|one, other| {
+            let place = |session: &Session| session.kept.as_ref().map(|kept| kept.id.clone());
+            let newest = other.modified.cmp(&one.modified);
+            newest.then_with(|| one.path.cmp(&other.path)).then_with(|| place(one).cmp(&place(other)))
+        });
+        found
     }
 
     fn folder(&self, agent: &Agent) -> Option<PathBuf> {
@@ -66,9 +94,6 @@ impl Machine {
         };
         let number = number.ok_or("a number from 1 on follows the colon, such as @claude:2 for the second newest")?;
         let agent = agent_named(word);
-        if let Some(export) = export_of(word) {
-            return Err(export.to_owned());
-        }
         if agent.is_none() && word != "last" {
             let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
             return Err(format!(
@@ -76,16 +101,27 @@ impl Machine {
                 words.join(", @")
             ));
         }
-        let mut sessions = self.sessions(agent.as_slice());
+        let Found { mut sessions, failed } = self.sessions(agent.as_slice());
         let of = agent.map_or_else(String::new, |agent| format!(" of {}", agent.name));
         if sessions.len() < number {
             return Err(match sessions.len() {
-                0 => format!("no session{of} was found on this machine; `curtail sessions` lists them"),
+                0 if agent.is_some() && !failed.is_empty() => failed.join("; "),
+                0 => match agent.and_then(|agent| agent.unread) {
+                    Some(unread) => format!("no session{of} was found on this machine; {unread}"),
+                    None => format!("no session{of} was found on this machine; `curtail sessions` lists them"),
+                },
                 1 => format!("there is only 1 session{of}"),
                 count => format!("there are only {count} sessions{of}"),
             });
         }
-        Ok(sessions.swap_remove(number - 1))
+        let session = sessions.swap_remove(number - 1);
+        match session.export() {
+            Some(export) => Err(format!(
+                "{} keeps this session in a store of its own; `{export} > FILE` writes it to a file",
+                session.agent.name
+            )),
+            None => Ok(session),
+        }
     }
 }
 
@@ -113,10 +149,11 @@ fn search(agent: &'static Agent, folder: &Path, (depth, found): (usize, bool), s
             if depth > 0 && name != "subagents" {
                 search(agent, &entry.path(), (depth - 1, found || name == agent.within), sessions);
             }
-        } else if kind.is_file() && found && is_session(agent, name) {
+        } else if kind.is_file() && found && is_session(agent, name) && !is_shortened(folder, name) {
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            sessions.push(Session { agent, path: entry.path(), modified, size: metadata.len() });
+            let size = Some(metadata.len());
+            sessions.push(Session { agent, path: entry.path(), modified, size, kept: None });
         }
     }
 }
@@ -124,4 +161,9 @@ fn search(agent: &'static Agent, folder: &Path, (depth, found): (usize, bool), s
 fn is_session(agent: &Agent, name: &str) -> bool {
     let (start, ends) = agent.names;
     name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with("agent-")
+}
+
+/// Whether the same session is beside it in full: Antigravity writes a log with long texts cut, and one with all of them.
+fn is_shortened(folder: &Path, name: &str) -> bool {
+    name == "transcript.jsonl" && folder.join("transcript_full.jsonl").is_file()
 }

@@ -2,6 +2,7 @@
 
 mod head;
 pub(crate) mod machine;
+mod store;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,12 +13,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use self::head::{Head, Sums};
-use self::machine::{Machine, Session};
+use self::machine::{Found, Machine, Session};
 use super::input::Global;
 use super::options::CountingOptions;
 use super::report;
 use crate::console;
-use curtail_core::dialects::{AGENTS, Agent, agent_named, export_of, iso_8601};
+use curtail_core::dialects::{AGENTS, Agent, agent_named, iso_8601};
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
@@ -28,7 +29,7 @@ use curtail_core::visible::one_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor,
-    /// goose
+    /// goose, antigravity, opencode
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
 
@@ -118,28 +119,33 @@ struct Report<'l> {
 #[derive(Serialize)]
 struct Entry<'l> {
     name: &'l str,
+    id: Option<&'l str>,
     agent: &'static str,
     dialect: &'static str,
     project: Option<&'l str>,
     prompt: Option<&'l str>,
+    title: Option<&'l str>,
     modified: String,
     messages: Option<usize>,
     tokens: Option<usize>,
-    bytes: u64,
-    path: std::borrow::Cow<'l, str>,
+    bytes: Option<u64>,
+    path: Option<std::borrow::Cow<'l, str>>,
+    export: Option<String>,
 }
 
 /// Lists the sessions.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     let agents = args.agents()?;
-    let mut listed = named(Machine::of_process().sessions(&[]));
+    let Found { sessions, failed } = Machine::of_process().sessions(&agents);
+    passed_over(failed.iter(), global);
+    let mut listed = named(sessions);
     let now = now(global);
-    listed.retain(|one| agents.is_empty() || agents.contains(&one.session.agent));
     if let Some(Since(time)) = args.since {
         listed.retain(|one| {
             now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
         });
     }
+    args.leave_stores(&mut listed, global);
     let most = args.count.unwrap_or(if args.format == Format::Table { 20 } else { 0 });
     if args.sort == Sort::Size {
         listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
@@ -156,10 +162,19 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         listed.truncate(if most > 0 { most } else { total });
     }
     args.print(&listed, now)?;
+    if listed.is_empty() && args.format == Format::Table && !global.quiet {
+        agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
+    }
     if listed.len() < total && args.format == Format::Table && !global.quiet {
         report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn passed_over<'w>(whys: impl Iterator<Item = &'w String>, global: &Global) {
+    for why in whys.filter(|_| global.verbose) {
+        report::note(&format!("passed over: {why}"));
+    }
 }
 
 fn now(global: &Global) -> SystemTime {
@@ -188,16 +203,34 @@ impl Args {
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
         let agent = |name: &String| {
-            let missing = || export_of(name).map_or_else(|| unknown("there is no agent", name, &known), str::to_owned);
-            agent_named(name).ok_or_else(|| anyhow::anyhow!(missing()))
+            agent_named(name).ok_or_else(|| anyhow::anyhow!(unknown("there is no agent", name, &known)))
         };
         self.agent.iter().map(agent).collect()
+    }
+
+    fn is_of_paths(&self) -> bool {
+        matches!(self.format, Format::Paths | Format::Paths0)
+    }
+
+    /// Leaves out of a list of paths what has none.
+    fn leave_stores(&self, listed: &mut Vec<Listed>, global: &Global) {
+        if !self.is_of_paths() {
+            return;
+        }
+        let all = listed.len();
+        listed.retain(|one| one.session.kept.is_none());
+        if listed.len() < all && !global.quiet {
+            let left = all - listed.len();
+            report::note(&format!(
+                "{left} without a file left out; `curtail sessions` shows the command that writes each to one"
+            ));
+        }
     }
 
     /// Reads what is shown, and leaves out other projects and what cannot be read.
     fn read(&self, listed: &mut Vec<Listed>, global: &Global) -> anyhow::Result<()> {
         let project = self.project.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
-        if matches!(self.format, Format::Paths | Format::Paths0) && project.is_none() && self.sort != Sort::Tokens {
+        if self.is_of_paths() && project.is_none() && self.sort != Sort::Tokens {
             return Ok(());
         }
         let counting = (self.tokens || self.sort == Sort::Tokens).then(|| self.counting.counting()).transpose()?;
@@ -214,9 +247,7 @@ impl Args {
                 None
             })
             .collect();
-        for why in failed.iter().flatten().filter(|_| global.verbose) {
-            report::note(&format!("passed over: {why}"));
-        }
+        passed_over(failed.iter().flatten(), global);
         let mut read = failed.iter();
         listed.retain(|_| read.next().is_some_and(Option::is_none));
         listed.retain(|one| project.as_ref().is_none_or(|folder| one.is_in(folder)));
@@ -248,19 +279,38 @@ impl Listed {
         self.head.project.as_ref().is_some_and(|own| Path::new(own).starts_with(folder))
     }
 
+    /// What the store of its agent calls it.
+    fn title(&self) -> Option<&str> {
+        self.session.kept.as_ref().map(|kept| kept.title.as_str())
+    }
+
+    /// What it is about.
+    fn words(&self) -> &str {
+        self.head.prompt.as_deref().or_else(|| self.title()).unwrap_or("(none in its beginning)")
+    }
+
+    /// Its path, or the command that writes it to a file.
+    fn place(&self) -> String {
+        let path = || self.session.path.display().to_string();
+        self.session.export().map_or_else(path, |export| one_line(&export).into_owned())
+    }
+
     fn entry(&self) -> Entry<'_> {
         let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Entry {
             name: &self.name,
+            id: self.session.kept.as_ref().map(|kept| kept.id.as_str()),
             agent: self.session.agent.name,
             dialect: self.session.agent.dialect,
             project: self.head.project.as_deref(),
             prompt: self.head.prompt.as_deref(),
+            title: self.title(),
             modified: iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
             messages: self.sums.map(|sums| sums.messages),
             tokens: self.sums.map(|sums| sums.tokens),
             bytes: self.session.size,
-            path: self.session.path.to_string_lossy(),
+            path: self.session.kept.is_none().then(|| self.session.path.to_string_lossy()),
+            export: self.session.export(),
         }
     }
 }
@@ -276,7 +326,8 @@ fn table(listed: &[Listed], now: SystemTime) -> String {
     }
     rows[0].extend(["project", "first prompt", "path"].map(String::from));
     for one in listed {
-        let mut row = vec![one.name.clone(), age(now, one.session.modified), size(one.session.size)];
+        let bytes = one.session.size.map_or_else(String::new, size);
+        let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
         if has_sums {
             let shown = |number: fn(Sums) -> usize| one.sums.map_or_else(String::new, |sums| number(sums).to_string());
             row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
@@ -284,8 +335,8 @@ fn table(listed: &[Listed], now: SystemTime) -> String {
         let project = one.head.project.as_deref().unwrap_or_default();
         let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
         row.push(clipped(&one_line(project), 20));
-        row.push(clipped(&one_line(one.head.prompt.as_deref().unwrap_or("(none in its beginning)")), 48));
-        row.push(one.session.path.display().to_string());
+        row.push(clipped(&one_line(one.words()), 48));
+        row.push(one.place());
         rows.push(row);
     }
     let widths: Vec<usize> =

@@ -22,12 +22,18 @@ pub struct Agent {
     pub names: (&'static str, &'static [&'static str]),
     /// A folder that contains its sessions directly or deeper; empty if any does.
     pub within: &'static str,
+    /// The command that, followed by an id, writes a session to standard output, if the program keeps its sessions in a store
+    /// of its own in place of a file for each.
+    pub export: Option<&'static str>,
+    /// What the program keeps that is not read, or keeps in another form.
+    pub unread: Option<&'static str>,
 }
 
 /// A program with sessions as `*.jsonl` in `folders`.
 const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'static str, home: &'static str) -> Agent {
     let names = ("", &[".jsonl"] as &[&str]);
-    Agent { name, words, dialect, variable: None, home, folders: &["sessions"], names, within: "" }
+    let folders = &["sessions"];
+    Agent { name, words, dialect, variable: None, home, folders, names, within: "", export: None, unread: None }
 }
 
 /// The programs whose sessions can be read.
@@ -74,16 +80,31 @@ pub const AGENTS: &[Agent] = &[
         ..agent("Grok", &["grok"], "grok", ".grok")
     },
     Agent { folders: &["projects"], within: "agent-transcripts", ..agent("Cursor", &["cursor"], "cursor", ".cursor") },
-    Agent { variable: Some(("XDG_DATA_HOME", "goose")), ..agent("Goose", &["goose"], "goose", ".local/share/goose") },
+    Agent {
+        variable: Some(("XDG_DATA_HOME", "goose")),
+        unread: Some(
+            "Goose keeps its sessions in a database from version 1.11 on; `goose session export` writes one to a file",
+        ),
+        ..agent("Goose", &["goose"], "goose", ".local/share/goose")
+    },
+    Agent {
+        folders: &["antigravity-cli/brain", "antigravity/brain", "antigravity-ide/brain"],
+        names: ("transcript", &[".jsonl"]),
+        within: "logs",
+        unread: Some(
+            "Antigravity keeps its conversations as protobuf (`conversations/*.pb` and `*.db`), which is not read; only the \
+             logs that it writes beside them are",
+        ),
+        ..agent("Antigravity", &["antigravity", "agy"], "antigravity", ".gemini")
+    },
+    Agent {
+        variable: Some(("XDG_DATA_HOME", "opencode")),
+        folders: &["storage/session"],
+        names: ("ses_", &[".json"]),
+        export: Some("opencode export"),
+        ..agent("OpenCode", &["opencode"], "opencode", ".local/share/opencode")
+    },
 ];
-
-/// How a session of an agent that keeps its sessions in a database becomes a file.
-#[must_use]
-pub fn export_of(word: &str) -> Option<&'static str> {
-    let exports =
-        [("opencode", "OpenCode keeps its sessions in a database; `opencode export ID > FILE` writes one to a file")];
-    exports.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, export)| *export)
-}
 
 /// The agent that users call `word`.
 #[must_use]

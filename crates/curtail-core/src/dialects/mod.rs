@@ -51,7 +51,7 @@ pub use answers::along_branches;
 pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
-pub use homes::{AGENTS, Agent, agent_named, agent_of, export_of, project};
+pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
 pub use models::{models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect};
 pub use sniff::{SniffError, Sniffed, sniff};

@@ -102,18 +102,25 @@ pub fn is_typed(text: &str) -> bool {
     matches!(quotes::writer(text), quotes::Writer::Person(_))
 }
 
-/// The words of a prompt without the tag with which a template begins it, such as `<pr_description>`.
+/// The words of a prompt without the tag with which a template begins it, such as `<pr_description>`, and without what follows a
+/// line that closes it.
 ///
 /// ```
-/// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>\nNow."), "Mend it.\n</task>\nNow.");
+/// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
+/// assert_eq!(curtail_memory::ledger::without_tag("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
 /// assert_eq!(curtail_memory::ledger::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
 #[must_use]
 pub fn without_tag(words: &str) -> &str {
     let tagged = words.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let closed = tagged.filter(|(tag, inside)| is_name(tag) && inside.contains(&format!("</{tag}>\n")));
-    let inside = closed.map(|(_, inside)| inside.trim_start());
+    let inside = tagged.filter(|(tag, _)| is_name(tag)).and_then(|(tag, inside)| {
+        let (before, after) = inside.split_once(&format!("\n</{tag}>")).unwrap_or(("", "-"));
+        let is_line = after.is_empty() || after.starts_with(['\n', '\r']);
+        let begun = inside.contains(&format!("</{tag}>\n")).then_some(inside);
+        if is_line { Some(before) } else { begun }
+    });
+    let inside = inside.map(str::trim_start);
     inside.filter(|inside| !inside.is_empty()).unwrap_or(words)
 }
 
