@@ -331,6 +331,26 @@ fn thoughts_behind_a_substitution_are_dropped() {
     assert!(cleared.contains(call) && cleared.contains("c2ln") && !cleared.contains("b25l"), "{cleared}");
 }
 
+/// The signature of a thought in the same event is not that of the call: without the thought, the arguments are cleared alike.
+#[test]
+fn a_thought_beside_a_call_does_not_sign_it() {
+    let action = |id: &str, thinking: &str| {
+        let call = format!(r#""tool_call":{{"id":"{id}","name":"search","arguments":"{{\"query\":\"a\"}}"}}"#);
+        format!(
+            r#"{{"id":"a{id}","timestamp":"2026-01-21T20:40:08.5","source":"agent","thought":[],"thinking_blocks":[{thinking}],"tool_name":"search","tool_call_id":"{id}",{call},"llm_response_id":"r{id}","kind":"ActionEvent"}}"#
+        )
+    };
+    let result = |id: &str| {
+        let said = r#"{"content":[{"type":"text","text":"a result that is long enough"}],"is_error":false}"#;
+        format!(
+            r#"{{"id":"o{id}","timestamp":"2026-01-21T20:40:08.5","source":"environment","tool_name":"search","tool_call_id":"{id}","observation":{said},"action_id":"a{id}","kind":"ObservationEvent"}}"#
+        )
+    };
+    let thinking = r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#;
+    let items = [action("c1", ""), result("c1"), action("c2", thinking), result("c2"), action("c3", ""), result("c3")];
+    holds("openhands", &items.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
 /// Every call that the window drops takes one more message out of the round in flight, more often than the window is moved
 /// step by step.
 #[test]

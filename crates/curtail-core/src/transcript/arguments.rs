@@ -14,10 +14,13 @@ pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature"
 pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     let (Content::ToolCall(call), place) = (&part.content, part.place()?) else { return None };
     let is_function = matches!(call.family, Family::Function | Family::Positional) && !call.hosted;
-    if !is_function || call.argument_fault().is_some() || is_signed(place.element) {
+    if !is_function || call.argument_fault().is_some() {
         return None;
     }
     let own = values(place.element).find(|value| holds(*value, call))?;
+    if is_signed(own, place.element) {
+        return None;
+    }
     let same = |value: &Value<'_>| value.raw() == own.raw();
     let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
     let empty = if own.is_object() { "{}" } else { "\"{}\"" };
@@ -29,9 +32,15 @@ pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     Some(found)
 }
 
-/// Whether a call, or an object that it is in alone, carries a signature.
-fn is_signed(element: Value<'_>) -> bool {
-    values(element).any(|value| SIGNATURES.iter().any(|key| value.get(key).is_some()))
+/// Whether an object around `arguments`, up to the element of the part, carries a signature, or an object of metadata in it
+/// does. The signatures of thoughts beside the call are in lists of their own.
+fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
+    let signs = |object: Value<'_>| SIGNATURES.iter().any(|key| object.get(key).is_some());
+    let around = std::iter::successors(arguments.parent(), |value| value.parent());
+    around.take_while(|object| object.span().start >= element.span().start).any(|object| {
+        let metadata = object.members().map(|member| member.value);
+        signs(object) || metadata.filter(|value| value.is_object() && *value != arguments).flat_map(values).any(signs)
+    })
 }
 
 /// Whether `value` is where the arguments of `call` were read: the same bytes, not only equal ones.
