@@ -111,6 +111,24 @@
         for (const result of article.querySelectorAll(`.result[data-state="${state}"]`)) unfold(result);
       }
     }
+    headings();
+  }
+  // Without messages a turn has no heading, and without the next message there is no gap before it.
+  function headings() {
+    let turn = null;
+    let gaps = [];
+    for (const row of document.querySelectorAll(".chat :is(h2.turn, .gap, article)")) {
+      if (row.localName === "article") {
+        for (const gap of gaps) gap.hidden = row.hidden;
+        gaps = [];
+        if (turn && !row.hidden) turn.hidden = false;
+      } else if (row.matches(".gap")) {
+        gaps.push(row);
+      } else {
+        turn = row;
+        turn.hidden = filters.some((select) => select.value) || isPressed(only);
+      }
+    }
   }
 
   // The list of transcripts: a click on the name of a column sorts it, and the search of an index leaves out rows.

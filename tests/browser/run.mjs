@@ -162,7 +162,18 @@ await check("filters hide the other messages", async (page, open) => {
   await page.locator("#by").selectOption("");
   await page.locator("#prompts").click();
   assert.equal(await page.locator("article:visible").count(), await page.locator(".prompts li").count());
+  // A heading is left where a message is, and all of them come back.
+  const headings = () => page.locator("h2.turn:visible").count();
+  const before = await page.locator("h2.turn").count();
+  await page.locator("#by").selectOption("tool");
+  const alone = await page.evaluate(() => {
+    const rows = Array.from(document.querySelectorAll(".chat :is(h2.turn, .gap, article)")).filter((row) => row.checkVisibility());
+    return rows.filter((row, nth) => row.localName === "h2" && (rows[nth + 1] ?? row).localName === "h2").length;
+  });
+  assert.equal(alone, 0, "headings without a message");
+  await page.locator("#by").selectOption("");
   await page.locator("#prompts").click();
+  assert.equal(await headings(), before);
   await page.locator("#tool").selectOption({ index: 1 });
   const tools = await page.locator("article:visible").evaluateAll((all) => all.map((article) => article.dataset.tools));
   assert.ok(tools.length > 0 && tools.every(Boolean), tools.join());
