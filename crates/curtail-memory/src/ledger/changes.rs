@@ -1,7 +1,7 @@
 //! The changed files of a ledger as text: what is left out first where not all fit, and the scripts that were only run.
 
 use super::facts::Change;
-use super::sections::{BELOW, CHANGED, Count, DELETED, LONGEST_TOKEN, SCRIPTS, SHORT, Written, labelled};
+use super::sections::{BELOW, CHANGED, DELETED, LONGEST_TOKEN, Room, SCRIPTS, SHORT, Written, labelled};
 use super::{Ledger, paths};
 
 /// Fewest tokens of a file in a list, with its comma.
@@ -16,15 +16,15 @@ enum Form {
 }
 
 /// Changed files, the newest last.
-pub(super) fn changed(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
+pub(super) fn changed(ledger: &Ledger, room: Room<'_>) -> Written {
     let files: Vec<&Change> = ledger.changed.iter().filter(|change| !change.is_script()).collect();
-    list(CHANGED, &files, cap, count)
+    list(CHANGED, &files, room)
 }
 
 /// Scripts that the work wrote and ran, the newest last.
-pub(super) fn scripts(ledger: &Ledger, cap: usize, count: Count<'_>) -> Written {
+pub(super) fn scripts(ledger: &Ledger, room: Room<'_>) -> Written {
     let files: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script()).collect();
-    list(SCRIPTS, &files, cap, count)
+    list(SCRIPTS, &files, room)
 }
 
 /// In front of a path that a tool gave without its folder, in a list below a folder.
@@ -32,21 +32,21 @@ pub(super) const HERE: &str = "./";
 
 /// Paths below their common folder. Where not all fit, folders are left out first, then the paths of files that were written
 /// once, and of the oldest.
-fn list(label: &str, changed: &[&Change], cap: usize, count: Count<'_>) -> Written {
-    let Some(last) = changed.last() else { return Written::whole(String::new()) };
+fn list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
+    let Some(last) = changed.last() else { return Written::NOTHING };
     let root = root(changed);
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
     let head = labelled(&format!("{label}{place}"), &last.at);
-    let room = cap.saturating_sub(count(&head) + 1);
+    let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
     let entry = |change: &Change, form: Form| entry(change, root, form);
     for form in [Form::Pointed, Form::Path] {
         let list: Vec<String> = changed.iter().map(|change| entry(change, form)).collect();
         let line = list.join(", ");
-        if line.len() <= room * LONGEST_TOKEN && count(&line) <= room {
+        if line.len() <= room.tokens * LONGEST_TOKEN && (room.count)(&line) <= room.tokens {
             return Written { text: format!("{head} {line}\n"), whole: form == Form::Pointed };
         }
     }
-    let list = shortened(changed, room, count, &entry);
+    let list = shortened(changed, room, &entry);
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 
@@ -72,8 +72,8 @@ fn entry(change: &Change, root: &str, form: Form) -> String {
     format!("{path}{}{times}{at}", if change.deleted { DELETED } else { "" })
 }
 
-fn shortened(changed: &[&Change], room: usize, count: Count<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
-    let price = |text: &str| count(&format!(", {text}"));
+fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
+    let price = |text: &str| (room.count)(&format!(", {text}"));
     let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
     let mut spent = 4;
     // Files that were written once, as trials are, come after those that were edited or that version control names.
@@ -81,13 +81,13 @@ fn shortened(changed: &[&Change], room: usize, count: Count<'_>, entry: &dyn Fn(
     order.sort_by_key(|(_, change)| change.whole && change.times == 1 && !change.named);
     for form in [Form::Name, Form::Path] {
         for &(at, change) in &order {
-            if spent + LEAST > room {
+            if spent + LEAST > room.tokens {
                 break;
             }
             let before = if form == Form::Name { 0 } else { price(&entry(change, Form::Name)) };
             let after = price(&entry(change, form));
             let known = form == Form::Name || forms[at].is_some();
-            if known && spent + after - before.min(after) <= room {
+            if known && spent + after - before.min(after) <= room.tokens {
                 spent = spent + after - before.min(after);
                 forms[at] = Some(form);
             }

@@ -1,7 +1,7 @@
 //! What shell commands do to files, to the history of a repository, and which of them are checks.
-//! The rules are tables of programs. Nothing is run: a program that is not listed has no known effect.
+//! The programs are tables, read by one interpreter. Nothing is run: a program that is not listed has no known effect.
 
-use super::paths::{self, below, path};
+use super::paths;
 use super::shell::{self, Simple};
 use super::{git, scripts};
 
@@ -41,96 +41,69 @@ pub(super) struct Run {
     pub(super) targets: Vec<String>,
 }
 
-/// Programs that run the program after them, with the number of their own arguments.
-const WRAPPERS: &[(&str, usize)] = &[
-    ("sudo", 0),
-    ("env", 0),
-    ("time", 0),
-    ("timeout", 1),
-    ("nice", 0),
-    ("nohup", 0),
-    ("npx", 0),
-    ("bunx", 0),
-    ("uvx", 0),
-    ("command", 0),
-    ("exec", 0),
-    ("xvfb-run", 0),
-    ("then", 0),
-    ("do", 0),
-    ("else", 0),
-    ("if", 0),
-    ("!", 0),
+/// What a tool does to the files in its arguments.
+#[derive(Clone, Copy)]
+enum Does {
+    Write,
+    /// Edits the files behind its script, unless one of these flags gives the script.
+    Edit(&'static [&'static str]),
+    Copy,
+    Move,
+    Remove,
+    Git,
+}
+
+/// Programs that change files, with the letters of flags without which they change none.
+const TOOLS: &[(&str, &str, Does)] = &[
+    ("tee", "", Does::Write),
+    ("sed", "i", Does::Edit(&["-e", "-f"])),
+    ("perl", "ie", Does::Edit(&["-e"])),
+    ("cp", "", Does::Copy),
+    ("mv", "", Does::Move),
+    ("rm", "", Does::Remove),
+    ("git", "", Does::Git),
+];
+
+/// Programs and words of a shell that run the program after them.
+const WRAPPERS: &[&str] = &[
+    "sudo", "env", "time", "timeout", "nice", "nohup", "npx", "bunx", "uvx", "command", "exec", "xvfb-run", "then",
+    "do", "else", "if", "!",
 ];
 
 /// The same for programs of two words, such as `uv run`.
-const RUNNERS: &[(&str, &str)] = &[
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("hatch", "run"),
-    ("pdm", "run"),
-    ("bundle", "exec"),
-    ("pnpm", "exec"),
-    ("yarn", "exec"),
-    ("npm", "exec"),
-    ("python", "-m"),
-    ("python3", "-m"),
-    ("mise", "exec"),
+const RUNNERS: &[(&[&str], &str)] = &[
+    (&["uv", "poetry", "pipenv", "hatch", "pdm"], "run"),
+    (&["bundle", "pnpm", "yarn", "npm", "mise"], "exec"),
+    (&["python", "python3"], "-m"),
 ];
 
-/// Programs that check, each with the first arguments that make it a check; without any, it always is one.
-const CHECKS: &[(&str, &[&str])] = &[
-    ("pytest", &[]),
-    ("py.test", &[]),
-    ("unittest", &[]),
-    ("tox", &[]),
-    ("nox", &[]),
-    ("mypy", &[]),
-    ("pyright", &[]),
-    ("ruff", &["check"]),
-    ("flake8", &[]),
-    ("cargo", &["test", "t", "build", "b", "check", "c", "clippy", "nextest"]),
-    ("go", &["test", "build", "vet"]),
-    ("golangci-lint", &["run"]),
-    ("jest", &[]),
-    ("vitest", &[]),
-    ("mocha", &[]),
-    ("tsc", &[]),
-    ("eslint", &[]),
-    ("npm", &["test", "t"]),
-    ("yarn", &["test", "build", "lint", "typecheck", "check"]),
-    ("pnpm", &["test", "build", "lint", "typecheck", "check"]),
-    ("bun", &["test"]),
-    ("deno", &["test", "check", "lint"]),
-    ("node", &["--test"]),
-    ("make", &[]),
-    ("gmake", &[]),
-    ("ninja", &[]),
-    ("cmake", &["--build"]),
-    ("ctest", &[]),
-    ("bazel", &["test", "build"]),
-    ("mvn", &[]),
-    ("mvnw", &[]),
-    ("gradle", &[]),
-    ("gradlew", &[]),
-    ("sbt", &["test", "compile"]),
-    ("dotnet", &["test", "build"]),
-    ("swift", &["test", "build"]),
-    ("mix", &["test", "compile"]),
-    ("rspec", &[]),
-    ("phpunit", &[]),
-    ("prove", &[]),
-    ("bats", &[]),
-    ("zig", &["build", "test"]),
-    ("just", &[]),
-    ("runtests.py", &[]),
-    ("bin/test", &[]),
-    ("flutter", &["test", "analyze"]),
-    ("terraform", &["validate"]),
+/// Programs that check, with the first arguments that make them a check; without any, they always are one.
+const CHECKS: &[(&[&str], &[&str])] = &[
+    (&["pytest", "py.test", "unittest", "runtests.py", "tox", "nox", "mypy", "pyright", "flake8"], &[]),
+    (&["jest", "vitest", "mocha", "tsc", "eslint", "rspec", "phpunit", "prove", "bats"], &[]),
+    (&["make", "gmake", "ninja", "ctest", "mvn", "mvnw", "gradle", "gradlew", "just"], &[]),
+    (&["cargo"], &["test", "t", "build", "b", "check", "c", "clippy", "nextest"]),
+    (&["yarn", "pnpm"], &["test", "build", "lint", "typecheck", "check"]),
+    (&["bazel", "dotnet", "swift", "zig"], &["test", "build"]),
+    (&["go"], &["test", "build", "vet"]),
+    (&["deno"], &["test", "check", "lint"]),
+    (&["sbt", "mix"], &["test", "compile"]),
+    (&["flutter"], &["test", "analyze"]),
+    (&["npm"], &["test", "t"]),
+    (&["bun"], &["test"]),
+    (&["node"], &["--test"]),
+    (&["cmake"], &["--build"]),
+    (&["golangci-lint"], &["run"]),
+    (&["ruff"], &["check"]),
+    (&["terraform"], &["validate"]),
 ];
 
-/// Words in the name of a script by which it is a check: `npm run test:unit`.
+/// Programs that run the scripts of a package, and words in the name of one by which it is a check: `npm run test:unit`.
+const PACKAGES: &[&str] = &["npm", "yarn", "pnpm", "bun"];
 const SCRIPTS: &[&str] = &["test", "build", "lint", "check", "tsc"];
+
+/// Flags with which a program checks nothing, but for `pytest`, to which some of them mean something else.
+const IDLE: &[&str] = &["--version", "--help", "--collect-only", "-n"];
 
 /// Programs that only show something: what they print is another program's output.
 const SHOWS: &[&str] = &[
@@ -141,6 +114,9 @@ const SHOWS: &[&str] = &[
 /// Flags whose value narrows a check.
 const NARROW: &[&str] =
     &["-k", "-m", "-run", "--run", "-t", "--test", "-p", "--package", "--testNamePattern", "--tests", "-Dtest"];
+
+/// Ends of the names of copies that are made to return to them.
+const BACKUPS: &[&str] = &[".bak", ".backup", ".orig", ".old", "~"];
 
 /// What the command line does, in order.
 pub(super) fn effects(line: &str) -> Vec<Effect> {
@@ -156,95 +132,136 @@ pub(super) fn may_check(line: &str) -> bool {
 }
 
 fn effects_of(command: &Simple) -> Vec<Effect> {
-    let folder = command.folder.as_deref();
-    let file = |text: &str| path(text).map(|path| below(folder, path));
-    let mut found: Vec<Effect> = command.writes.iter().filter_map(|text| file(text)).map(Effect::Write).collect();
-    let words = unwrapped(&command.words);
-    let Some((program, arguments)) = words.split_first() else { return found };
-    let plain = || arguments.iter().filter(|word| !word.starts_with('-'));
-    let files = || plain().filter_map(|text| file(text));
+    let mut found: Vec<Effect> =
+        command.writes.iter().filter_map(|word| command.file(word)).map(Effect::Write).collect();
+    let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
+    let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(body) = &command.input {
-        let written = command.writes.iter().chain(plain().filter(|_| program == "tee"));
-        found.extend(written.filter_map(|path| script_at(folder, path, body)));
+        let written = command.writes.iter().chain(call.plain().filter(|_| program == "tee"));
+        found.extend(written.filter_map(|path| command.script(path, body)));
     }
-    let flagged = |letter: char| {
-        arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
-    match paths::name(program) {
-        "tee" => found.extend(files().map(Effect::Write)),
-        "sed" if flagged('i') || arguments.iter().any(|word| word.starts_with("--in-place")) => {
-            let script = usize::from(!arguments.iter().any(|word| matches!(word.as_str(), "-e" | "-f")));
-            found.extend(files_after_script(command, arguments, script).map(Effect::Edit));
-        }
-        "perl" if flagged('i') && flagged('e') => {
-            let script = usize::from(!arguments.iter().any(|word| word == "-e"));
-            found.extend(files_after_script(command, arguments, script).map(Effect::Edit));
-        }
-        "cp" => found.extend(plain().nth(1).and_then(|to| copied(plain().next()?, to, &file))),
-        "mv" => found.extend(moved(plain().map(String::as_str), &file)),
-        "rm" if !flagged('r') && !flagged('R') => found.extend(plain().filter_map(|text| removed(folder, text))),
-        "git" => found.extend(git::effects(arguments, &file)),
-        name if scripts::is_interpreter(name) && check(name, arguments).is_none() => {
-            found.extend(interpreted(name, arguments, command));
-        }
-        name => match check(name, arguments) {
-            Some(run) => found.push(Effect::Check(run)),
-            None if program.contains('/') => found.extend(paths::any(program).map(|path| run_script(folder, path))),
-            None => {}
-        },
-    }
+    let does =
+        |(name, flags, _): &&(&str, &str, Does)| *name == call.name && flags.chars().all(|flag| call.has_flag(flag));
+    found.extend(TOOLS.iter().find(does).map_or_else(|| call.run(), |(_, _, does)| call.change(*does)));
     found
 }
 
-/// A script with this text; `None` if it changes no files.
-fn script_at(folder: Option<&str>, path: &str, body: &str) -> Option<Effect> {
-    let path = paths::any(path)?;
-    let writes: Vec<String> = scripts::writes(path, body).iter().map(|file| below(folder, file)).collect();
-    (!writes.is_empty()).then(|| Effect::Script { path: below(folder, path), writes })
-}
+impl Simple {
+    /// The file that a word names, from the folder in which the command runs.
+    pub(super) fn file(&self, word: &str) -> Option<String> {
+        paths::path(word).map(|path| self.below(path))
+    }
 
-/// Scripts in a folder for scratch files are removed as others are.
-fn removed(folder: Option<&str>, text: &str) -> Option<Effect> {
-    paths::any(text).map(|path| Effect::Remove(below(folder, path)))
-}
+    /// The same, also in a folder for scratch files: scripts there are written, run and removed as others are.
+    fn any_file(&self, word: &str) -> Option<String> {
+        paths::any(word).map(|path| self.below(path))
+    }
 
-fn run_script(folder: Option<&str>, path: &str) -> Effect {
-    Effect::RunScript(below(folder, path))
-}
+    fn below(&self, path: &str) -> String {
+        paths::below(self.folder.as_deref(), path)
+    }
 
-/// What an interpreter does: it runs a script, or a text in its arguments or its input.
-fn interpreted(name: &str, arguments: &[String], command: &Simple) -> Vec<Effect> {
-    let folder = command.folder.as_deref();
-    let edits = |body: &str| -> Vec<Effect> {
-        scripts::writes(name, body).iter().map(|file| Effect::Edit(below(folder, file))).collect()
-    };
-    match arguments.iter().find(|word| !word.starts_with('-') || matches!(word.as_str(), "-c" | "-e" | "-lc" | "-")) {
-        Some(flag) if matches!(flag.as_str(), "-c" | "-e" | "-lc") => {
-            arguments.iter().skip_while(|word| *word != flag).nth(1).map(|body| edits(body)).unwrap_or_default()
-        }
-        Some(path) if path != "-" => paths::any(path).map(|path| run_script(folder, path)).into_iter().collect(),
-        _ => command.input.as_deref().map(edits).unwrap_or_default(),
+    /// The files that a text changes when it is run as the script `place`, or by the program `place`.
+    fn files_written(&self, place: &str, body: &str) -> Vec<String> {
+        scripts::writes(place, body).iter().map(|file| self.below(file)).collect()
+    }
+
+    /// A script with this text; `None` if it changes no files.
+    fn script(&self, word: &str, body: &str) -> Option<Effect> {
+        let path = paths::any(word)?;
+        let writes = self.files_written(path, body);
+        (!writes.is_empty()).then(|| Effect::Script { path: self.below(path), writes })
+    }
+
+    /// A move of the first of these words to the second, which may be a folder.
+    pub(super) fn moved<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Option<Effect> {
+        let (from, to) = (words.next()?, words.next()?);
+        Some(Effect::Move { from: self.file(from)?, to: self.file(&into(from, to))? })
     }
 }
 
-/// A copy beside a file, made to return to it, is no change.
-fn copied(from: &str, to: &str, file: &dyn Fn(&str) -> Option<String>) -> Option<Effect> {
-    const ENDS: [&str; 5] = [".bak", ".backup", ".orig", ".old", "~"];
-    let backup = to.starts_with(from) && ENDS.iter().any(|end| to.ends_with(end));
-    if backup { None } else { file(&into(from, to)).map(Effect::Write) }
+/// A program with its arguments.
+struct Call<'c> {
+    command: &'c Simple,
+    program: &'c str,
+    /// The program without its folder.
+    name: &'c str,
+    arguments: &'c [String],
 }
 
-/// The files behind the script of `sed` and its like.
-fn files_after_script<'w>(
-    command: &'w Simple,
-    arguments: &'w [String],
-    script: usize,
-) -> impl Iterator<Item = String> + 'w {
-    let plain = arguments.iter().enumerate().filter(|(at, word)| {
-        let value = *at > 0 && matches!(arguments[at - 1].as_str(), "-e" | "-f");
-        !word.starts_with('-') && !value && !word.is_empty()
-    });
-    plain.skip(script).filter_map(|(_, word)| path(word)).map(|path| below(command.folder.as_deref(), path))
+impl<'c> Call<'c> {
+    /// The arguments that are no flags.
+    fn plain(&self) -> impl Iterator<Item = &'c String> + use<'c> {
+        self.arguments.iter().filter(|word| !word.starts_with('-'))
+    }
+
+    /// Whether there is a flag of one letter, alone or among others.
+    fn has_flag(&self, letter: char) -> bool {
+        let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
+        self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
+    }
+
+    /// What a tool does to its files.
+    fn change(&self, does: Does) -> Vec<Effect> {
+        let mut words = self.plain().map(String::as_str);
+        let file = |word: &str| self.command.file(word);
+        match does {
+            Does::Write => words.filter_map(file).map(Effect::Write).collect(),
+            Does::Edit(flags) => {
+                let given = self.arguments.iter().any(|word| flags.contains(&word.as_str()));
+                self.behind_flags().skip(usize::from(!given)).filter_map(file).map(Effect::Edit).collect()
+            }
+            Does::Copy => {
+                words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
+            }
+            Does::Move => self.command.moved(words).into_iter().collect(),
+            // What is in a folder is not known.
+            Does::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
+            Does::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
+            Does::Git => git::effects(self.arguments, self.command),
+        }
+    }
+
+    /// The arguments that are neither flags nor the scripts behind flags.
+    fn behind_flags(&self) -> impl Iterator<Item = &'c str> {
+        let before = std::iter::once("").chain(self.arguments.iter().map(String::as_str));
+        let words = self.arguments.iter().map(String::as_str).zip(before);
+        let plain = |word: &str| !word.starts_with('-') && !word.is_empty();
+        words.filter(move |(word, before)| plain(word) && !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
+    }
+
+    /// A copy beside a file, made to return to it, is no change.
+    fn copied(&self, from: &str, to: &str) -> Option<Effect> {
+        let backup = to.starts_with(from) && BACKUPS.iter().any(|end| to.ends_with(end));
+        if backup { None } else { self.command.file(&into(from, to)).map(Effect::Write) }
+    }
+
+    /// What a program that is no tool does: it checks, or runs a script.
+    fn run(&self) -> Vec<Effect> {
+        if let Some(run) = check(self.name, self.arguments) {
+            return vec![Effect::Check(run)];
+        }
+        if scripts::is_interpreter(self.name) {
+            return self.interpret();
+        }
+        let script = if self.program.contains('/') { self.command.any_file(self.program) } else { None };
+        script.map(Effect::RunScript).into_iter().collect()
+    }
+
+    /// What an interpreter does: it runs a script, or a text in its arguments or its input.
+    fn interpret(&self) -> Vec<Effect> {
+        let edits = |body: &String| -> Vec<Effect> {
+            self.command.files_written(self.name, body).into_iter().map(Effect::Edit).collect()
+        };
+        let is_text = |word: &str| matches!(word, "-c" | "-e" | "-lc");
+        let mut words =
+            self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_text(word));
+        match words.next() {
+            Some(flag) if is_text(flag) => words.next().map(edits).unwrap_or_default(),
+            Some(path) if path != "-" => self.command.any_file(path).map(Effect::RunScript).into_iter().collect(),
+            _ => self.command.input.as_ref().map(edits).unwrap_or_default(),
+        }
+    }
 }
 
 /// The path of `from` after a move to `to`, which may be a folder.
@@ -252,36 +269,25 @@ fn into(from: &str, to: &str) -> String {
     if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
 }
 
-pub(super) fn moved<'w>(
-    mut words: impl Iterator<Item = &'w str>,
-    file: &dyn Fn(&str) -> Option<String>,
-) -> Option<Effect> {
-    let (from, to) = (words.next()?, words.next()?);
-    Some(Effect::Move { from: file(from)?, to: file(&into(from, to))? })
-}
-
 /// The program and its arguments, without variables, wrappers and runners in front:
 /// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
-fn unwrapped(words: &[String]) -> &[String] {
-    let mut words = words;
+fn unwrapped(mut words: &[String]) -> &[String] {
     while let Some((first, rest)) = words.split_first() {
-        let name = paths::name(first);
-        let sets =
-            first.split_once('=').is_some_and(|(name, _)| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+        let (name, next) = (paths::name(first), rest.first().map_or("", String::as_str));
+        let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let sets = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
+        let runs_check = || name.starts_with("python") && check(paths::name(next), &[]).is_some();
         if sets {
             words = rest;
-        } else if let Some((_, own)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
+        } else if WRAPPERS.contains(&name) {
             let flags = rest.iter().take_while(|word| word.starts_with('-')).count();
-            words = rest.get(flags + own..).unwrap_or_default();
-        } else if RUNNERS.iter().any(|(runner, verb)| *runner == name && rest.first().is_some_and(|word| word == verb))
-        {
+            words = rest.get(flags + usize::from(name == "timeout")..).unwrap_or_default();
+        } else if RUNNERS.iter().any(|(runners, verb)| runners.contains(&name) && *verb == next) {
             words = &rest[1..];
-        } else if name.starts_with("python")
-            && rest.first().is_some_and(|script| check(paths::name(script), &[]).is_some())
-        {
+        } else if runs_check() {
             words = rest;
         } else {
-            return words;
+            break;
         }
     }
     words
@@ -289,51 +295,36 @@ fn unwrapped(words: &[String]) -> &[String] {
 
 /// The check that this program with these arguments is.
 fn check(program: &str, arguments: &[String]) -> Option<Run> {
-    let first = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
-    let (_, verbs) = CHECKS.iter().find(|(name, _)| *name == program).or_else(|| script(program, arguments))?;
-    let own = usize::from(!verbs.is_empty());
-    let is_script = runs_script(program, arguments);
-    if !verbs.is_empty() && !verbs.contains(&first) && !is_script {
+    let (_, verbs) = CHECKS.iter().find(|(programs, _)| programs.contains(&program))?;
+    let word = |at: usize| arguments.get(at).map_or("", String::as_str);
+    let is_script = PACKAGES.contains(&program) && matches!(word(0), "run" | "run-script");
+    let verb = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
+    let checks = match is_script {
+        true => SCRIPTS.iter().any(|part| word(1).contains(part)),
+        false => verbs.is_empty() || verbs.contains(&verb),
+    };
+    let idle = program != "pytest" && arguments.iter().any(|word| IDLE.contains(&word.as_str()));
+    if !checks || idle {
         return None;
     }
-    if is_script && !arguments.get(1).is_some_and(|name| SCRIPTS.iter().any(|word| name.contains(word))) {
-        return None;
-    }
-    if arguments
-        .iter()
-        .any(|word| matches!(word.as_str(), "--version" | "--help" | "--collect-only" | "-n" if program != "pytest"))
-    {
-        return None;
-    }
-    let rest = arguments.get(own + usize::from(is_script)..).unwrap_or_default();
+    let own = usize::from(!verbs.is_empty()) + usize::from(is_script);
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    Some(Run { command, targets: targets(rest) })
-}
-
-/// A script of a package: `npm run test`.
-fn script(program: &str, arguments: &[String]) -> Option<&'static (&'static str, &'static [&'static str])> {
-    runs_script(program, arguments).then(|| CHECKS.iter().find(|(name, _)| *name == "npm"))?
-}
-
-fn runs_script(program: &str, arguments: &[String]) -> bool {
-    let runs = arguments.first().is_some_and(|word| word == "run" || word == "run-script");
-    runs && matches!(program, "npm" | "yarn" | "pnpm" | "bun")
+    Some(Run { command, targets: targets(arguments.get(own..).unwrap_or_default()) })
 }
 
 fn targets(arguments: &[String]) -> Vec<String> {
     let mut found = Vec::new();
-    for (at, word) in arguments.iter().enumerate() {
-        let narrows = |word: &str| NARROW.contains(&word);
-        if at > 0 && narrows(&arguments[at - 1]) {
+    let mut before = "";
+    for word in arguments {
+        let is_number = || word.bytes().all(|byte| byte.is_ascii_digit());
+        if NARROW.contains(&before) {
             found.push(word.clone());
         } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
-            found.extend(narrows(flag).then(|| value.to_owned()));
-        } else if !word.starts_with('-')
-            && !matches!(word.as_str(), "." | "./..." | "--" | "run")
-            && !word.bytes().all(|b| b.is_ascii_digit())
-        {
+            found.extend(NARROW.contains(&flag).then(|| value.to_owned()));
+        } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number() {
             found.push(word.clone());
         }
+        before = word;
     }
     found
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use foldhash::HashMap;
 
 use super::Ledger;
-use super::sections::{Count, SECTIONS, Section, Written};
+use super::sections::{Count, Room, SECTIONS, Section, Written};
 
 /// The part of a summary that a ledger may take, in percent: the rest is for sentences.
 const SHARE: usize = 88;
@@ -54,7 +54,7 @@ impl Ledger {
 
     fn least(&self, sections: &[Section], tokens: usize, room: usize, count: Count<'_>) -> Vec<Written> {
         let cap = |section: &Section| (tokens * section.least / 100).min(room);
-        sections.iter().map(|section| (section.write)(self, cap(section), count)).collect()
+        sections.iter().map(|section| (section.write)(self, Room { tokens: cap(section), count })).collect()
     }
 
     /// Lets sections that were cut take what is left, by rank.
@@ -70,7 +70,7 @@ impl Ledger {
             let cap = (tokens * sections[at].most / 100).min(before + room.saturating_sub(spent));
             // A section may have a few tokens more than the sum of its parts.
             for cap in [cap, cap.saturating_sub(4), cap * 7 / 8] {
-                let more = (sections[at].write)(self, cap, count);
+                let more = (sections[at].write)(self, Room { tokens: cap, count });
                 let after = count(&more.text);
                 if cap > before && after >= before && spent - before + after <= room {
                     spent = spent - before + after;

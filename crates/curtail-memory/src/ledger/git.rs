@@ -1,11 +1,12 @@
 //! What `git` commands do to files and to the history, and which files their output names as changed.
 
 use super::checks;
-use super::commands::{Effect, moved};
+use super::commands::Effect;
 use super::paths;
+use super::shell::Simple;
 
-/// What `git` with these arguments does.
-pub(super) fn effects(arguments: &[String], file: &dyn Fn(&str) -> Option<String>) -> Vec<Effect> {
+/// What `git` with these arguments of `command` does.
+pub(super) fn effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
     let mut words = arguments;
     while let [flag, _, rest @ ..] = words
         && matches!(flag.as_str(), "-C" | "-c")
@@ -16,19 +17,19 @@ pub(super) fn effects(arguments: &[String], file: &dyn Fn(&str) -> Option<String
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
     let plain = || rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-'));
-    let files = || -> Vec<String> { plain().filter_map(file).collect() };
+    let files = || -> Vec<String> { plain().filter_map(|word| command.file(word)).collect() };
     match verb.as_str() {
         "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
-        "mv" => moved(plain(), file).into_iter().collect(),
+        "mv" => command.moved(plain()).into_iter().collect(),
         "rm" if !has(&["--cached"]) => files().into_iter().map(Effect::Remove).collect(),
         "add" => vec![Effect::Add(files())],
         "status" => vec![Effect::Changes],
         // With names of commits, it shows the work of others.
         "diff" if !has(&["--no-index"]) && plain().all(is_of_now) => vec![Effect::Changes],
         "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
-        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, file)],
+        "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, command)],
         "checkout" => match rest.iter().position(|word| word.as_str() == "--") {
-            Some(at) => vec![restored(&rest[at + 1..], file)],
+            Some(at) => vec![restored(&rest[at + 1..], command)],
             None if has(&["."]) => vec![Effect::Restore(None)],
             None => Vec::new(),
         },
@@ -41,9 +42,9 @@ fn is_of_now(word: &str) -> bool {
     word == "HEAD" || word.contains(['.', '/']) && !word.contains("..") && !word.starts_with("origin/")
 }
 
-fn restored(words: &[&String], file: &dyn Fn(&str) -> Option<String>) -> Effect {
+fn restored(words: &[&String], command: &Simple) -> Effect {
     let all = words.iter().any(|word| matches!(word.as_str(), "." | ":/" | "*"));
-    let files = || words.iter().filter(|word| !word.starts_with('-')).filter_map(|word| file(word)).collect();
+    let files = || words.iter().filter(|word| !word.starts_with('-')).filter_map(|word| command.file(word)).collect();
     Effect::Restore((!all).then(files))
 }
 
