@@ -1,5 +1,6 @@
 //! Reports the results of a batch in input order: output blocks, messages, and the exit status.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
@@ -32,41 +33,42 @@ pub(super) struct CutReporter<'f> {
     cutting: &'f Cutting,
     progress: Arc<Progress>,
     manifest: Option<Manifest>,
-    /// Whether there is more than one input.
-    several: bool,
+    inputs: usize,
     stdout: Stdout,
-    rejects: Option<(String, File)>,
-    /// The output of the current file, if it is written block by block.
-    sink: Option<OutputSink>,
-    /// Whether anything in the current file changed.
-    changed: bool,
-    /// Whether the output of the current file is in place.
-    standing: bool,
-    described: bool,
+    rejects: Option<Rejects>,
+    file: Current,
+    tally: Tally,
     /// The transcripts that were written, if copies are left out.
     seen: HashSet<u128>,
-    /// Number of notes.
-    notes: usize,
-    /// Number of outputs that exist already and do not belong to the batch.
-    existing: usize,
-    inputs: usize,
-    /// Number of files in directories that are no transcripts.
-    passed_over: usize,
-    failed: bool,
     pub(super) sums: Sums,
     /// The map of a split.
     pub(super) map: Option<SplitMap>,
-    /// Whether the current input is written in parts.
+}
+
+/// What is known of the file whose events arrive.
+#[derive(Default)]
+struct Current {
+    /// Its output, if it is written block by block.
+    sink: Option<OutputSink>,
+    /// Whether its output is in place.
+    standing: bool,
+    /// Whether anything in it changed.
+    changed: bool,
+    /// Whether it was said how it is read.
+    described: bool,
+    /// Whether it is written in parts.
     parts: bool,
 }
 
-#[derive(Serialize)]
-struct Reject<'r> {
-    file: &'r str,
-    line: Option<usize>,
-    column: Option<usize>,
-    reason: &'r str,
-    record: Option<String>,
+/// What is said at the end of a batch, whether `--stats` is given or not.
+#[derive(Default)]
+struct Tally {
+    notes: usize,
+    /// Outputs that exist already and do not belong to the batch.
+    existing: usize,
+    /// Files in directories that are no transcripts.
+    passed_over: usize,
+    failed: bool,
 }
 
 impl<'f> CutReporter<'f> {
@@ -85,22 +87,14 @@ impl<'f> CutReporter<'f> {
             cutting,
             progress,
             manifest,
-            several: inputs > 1,
-            stdout: Stdout::open(),
-            rejects: flags.rejects()?,
-            sink: None,
-            changed: false,
-            standing: false,
-            described: false,
-            seen: HashSet::new(),
-            notes: 0,
-            existing: 0,
             inputs,
-            passed_over: 0,
-            failed: false,
+            stdout: Stdout::open(),
+            rejects: Rejects::open(flags)?,
+            file: Current::default(),
+            tally: Tally::default(),
+            seen: HashSet::new(),
             sums: Sums::default(),
             map: None,
-            parts: false,
         })
     }
 
@@ -116,27 +110,21 @@ impl<'f> CutReporter<'f> {
     pub(super) fn event(&mut self, event: Event<'_, CutOutput>) -> Flow {
         match event {
             Event::Opened(_) => {
-                (self.sink, self.changed, self.standing, self.described) = (None, false, false, false);
+                self.file = Current::default();
                 self.stdout.next_file();
-                self.parts = false;
                 self.map.iter_mut().for_each(SplitMap::begin);
                 Flow::Continue
             }
-            Event::Done { opened, out, whole } => {
-                out.drop_copies(&mut self.seen);
-                out.notes.extend(out.dropped.iter().map(|own| (own.place, format!("dropped: {}", own.reason))));
-                self.sums.dropped_records += out.dropped.len();
-                match self.reject_dropped(opened, out) {
-                    Ok(()) => self.done(opened, out, whole),
-                    Err(error) => {
-                        self.fail(&error);
-                        Flow::Stop
-                    }
+            Event::Done { opened, out, whole } => match self.dropped(opened, out) {
+                Ok(()) => self.done(opened, out, whole),
+                Err(error) => {
+                    self.fail(&error);
+                    Flow::Stop
                 }
-            }
+            },
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
-                self.passed_over += 1;
+                self.tally.passed_over += 1;
                 self.progress.aside(|| report::passed_over(opened, self.global));
                 Flow::Continue
             }
@@ -144,36 +132,45 @@ impl<'f> CutReporter<'f> {
         }
     }
 
+    /// Leaves out copies, and notes the records that are left out.
+    fn dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), Error> {
+        output.drop_copies(&mut self.seen);
+        output.notes.extend(output.dropped.iter().map(|own| (own.place, format!("dropped: {}", own.reason))));
+        self.sums.dropped_records += output.dropped.len();
+        output.dropped.drain(..).try_for_each(|dropped| {
+            let Some(rejects) = &mut self.rejects else { return Ok(()) };
+            rejects.add(&Reject {
+                file: &opened.source.name,
+                line: Some(dropped.place.line),
+                column: Some(dropped.place.column),
+                reason: &dropped.reason,
+                record: dropped.record.map(Cow::Owned),
+            })
+        })
+    }
+
     fn done(&mut self, opened: &Opened, output: &CutOutput, whole: bool) -> Flow {
         self.say(opened, output);
         self.sums.add(output);
-        self.changed |= output.changed;
-        self.parts |= output.parts && !self.cutting.targets.is_in_place();
+        let targets = &self.cutting.targets;
+        self.file.changed |= output.changed;
+        self.file.parts |= output.parts && !targets.is_in_place();
         let wrote = match &output.written {
-            Some(written) => written.clone().map(|()| self.standing = true),
-            None if self.cutting.targets.is_stdout() => self.write_stdout(opened, output),
-            None if self.cutting.targets.are_files() && (!whole || self.cutting.drops.is_some()) => {
-                self.write_sink(opened, output)
+            Some(written) => written.clone().map(|()| self.file.standing = true),
+            None if targets.is_stdout() => self.write_stdout(opened, output),
+            None if targets.are_files() && (!whole || self.cutting.drops.is_some()) => {
+                self.file.write(self.cutting, opened, output)
             }
             None => Ok(()),
         };
-        let wrote = wrote.and_then(|()| match &mut self.map {
-            Some(map) if output.written.as_ref().is_none_or(Result::is_ok) => {
-                map.add(opened, output, &self.cutting.targets)
-            }
-            _ => Ok(()),
-        });
-        match wrote {
-            Ok(()) => Flow::Continue,
-            Err(error) if error.kind == ErrorKind::BrokenPipe && self.cutting.targets.is_stdout() => {
-                self.stdout.gone = true;
-                Flow::Stop
-            }
-            Err(error) => {
-                self.fail(&error);
-                if self.cutting.targets.is_stdout() { Flow::Stop } else { Flow::Leave }
-            }
+        let mapped = |()| self.map.as_mut().map_or(Ok(()), |map| map.add(opened, output, targets));
+        let Err(error) = wrote.and_then(mapped) else { return Flow::Continue };
+        if error.kind == ErrorKind::BrokenPipe && targets.is_stdout() {
+            self.stdout.gone = true;
+        } else {
+            self.fail(&error);
         }
+        if targets.is_stdout() { Flow::Stop } else { Flow::Leave }
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
@@ -185,31 +182,25 @@ impl<'f> CutReporter<'f> {
         }
         refuse_parts(opened, output)?;
         let output = output.output();
-        if self.several && opened.reading.framing != Framing::Records && !output.is_empty() {
+        if self.inputs > 1 && opened.reading.framing != Framing::Records && !output.is_empty() {
             return Err(Error::new(ErrorKind::Usage, &opened.source.name, several(opened.reading.framing)));
         }
         self.stdout.append(&output).map_err(|error| Error::system("standard output", &error))
     }
 
-    fn write_sink(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
-        if self.sink.is_none() {
-            self.sink = self.cutting.begin(opened)?;
-        }
-        self.sink.as_mut().map_or(Ok(()), |sink| sink.write(output))
-    }
-
     fn say(&mut self, opened: &Opened, output: &CutOutput) {
         let name = &opened.source.name;
         let mut said = String::new();
-        if self.global.verbose && !std::mem::replace(&mut self.described, true) {
+        if self.global.verbose && !std::mem::replace(&mut self.file.described, true) {
             said = report::reading(opened, output.dialect);
         }
-        let noted = match (self.global.quiet, self.global.verbose) {
+        let most = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,
-            (_, true) => output.notes.len(),
-            _ => output.notes.len().min(NOTES.saturating_sub(self.notes)),
+            (_, true) => usize::MAX,
+            _ => NOTES.saturating_sub(self.tally.notes),
         };
-        self.notes += output.notes.len();
+        let noted = output.notes.len().min(most);
+        self.tally.notes += output.notes.len();
         if said.is_empty() && noted == 0 && output.explained.is_empty() {
             return;
         }
@@ -236,70 +227,33 @@ impl<'f> CutReporter<'f> {
         } else {
             self.fail(&failure.error);
             if failure.record.is_none() {
-                self.sums.failed_files += usize::from(self.sink.is_none());
+                self.sums.failed_files += usize::from(self.file.sink.is_none());
             }
         }
-        match self.reject_failed(failure) {
-            Ok(()) => Flow::Continue,
-            Err(error) => {
-                self.fail(&error);
-                Flow::Stop
-            }
-        }
-    }
-
-    fn reject_failed(&mut self, failure: &Failure) -> Result<(), Error> {
-        let Error { name: input, place, what, .. } = &failure.error;
-        let record = failure.record.as_ref().map(|record| String::from_utf8_lossy(record).into_owned());
-        self.reject(&Reject {
-            file: input,
-            line: place.map(|place| place.line),
-            column: place.map(|place| place.column),
-            reason: what,
-            record,
-        })
-    }
-
-    fn reject_dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), Error> {
-        output.dropped.drain(..).try_for_each(|dropped| {
-            self.reject(&Reject {
-                file: &opened.source.name,
-                line: Some(dropped.place.line),
-                column: Some(dropped.place.column),
-                reason: &dropped.reason,
-                record: dropped.record,
-            })
-        })
-    }
-
-    fn reject(&mut self, reject: &Reject<'_>) -> Result<(), Error> {
-        let Some((name, file)) = &mut self.rejects else { return Ok(()) };
-        let mut line = serde_json::to_vec(reject).unwrap_or_default();
-        line.push(b'\n');
-        file.write_all(&line).map_err(|error| Error::system(name.as_str(), &error))
+        let reject = Reject::of(failure);
+        let Some(Err(error)) = self.rejects.as_mut().map(|rejects| rejects.add(&reject)) else { return Flow::Continue };
+        self.fail(&error);
+        Flow::Stop
     }
 
     fn closed(&mut self, opened: &Opened, complete: bool) -> Flow {
-        let sink = self.sink.take().filter(|_| complete);
-        if let Some(sink) = sink {
-            match self.cutting.commit(opened, sink, self.changed) {
-                Ok(()) => self.standing = true,
+        if let Some(sink) = self.file.sink.take().filter(|_| complete) {
+            match self.cutting.commit(opened, sink, self.file.changed) {
+                Ok(()) => self.file.standing = true,
                 Err(error) => self.fail(&error),
             }
         }
-        let files = self.cutting.targets.are_files();
-        if let Some(map) = &mut self.map
-            && let Err(error) = map.end(self.standing || !files)
-        {
+        let done = self.file.standing || !self.cutting.targets.are_files();
+        if let Some(Err(error)) = self.map.as_mut().map(|map| map.end(done)) {
             self.fail(&error);
         }
-        if complete && (self.standing || !files) {
+        if complete && done {
             self.sums.files += 1;
         } else {
             self.sums.failed_files += 1;
         }
-        if let (true, Some(manifest), Some(input)) = (self.standing, &mut self.manifest, &opened.source.path)
-            && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.parts.then_some(1))
+        if let (true, Some(manifest), Some(input)) = (self.file.standing, &mut self.manifest, &opened.source.path)
+            && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
             && let Err(error) = manifest.record(input, &output)
         {
             self.fail(&Error::system("the record for --resume", &error));
@@ -309,12 +263,11 @@ impl<'f> CutReporter<'f> {
     }
 
     fn fail(&mut self, error: &Error) {
-        self.failed = true;
-        self.existing += usize::from(error.kind == ErrorKind::Exists);
-        if error.kind == ErrorKind::Exists && self.existing > 1 {
-            return;
+        self.tally.failed = true;
+        self.tally.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind != ErrorKind::Exists || self.tally.existing == 1 {
+            self.progress.aside(|| report::record_error(error, self.global));
         }
-        self.progress.aside(|| report::record_error(error, self.global));
     }
 
     /// Ends the batch: prints totals and returns the status. `interrupted` is the status after Ctrl-C.
@@ -329,29 +282,19 @@ impl<'f> CutReporter<'f> {
         if interrupted.is_some() {
             report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
         }
-        if self.notes > NOTES && !self.global.verbose && !self.global.quiet {
-            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - NOTES));
-        }
-        if self.existing > 1 {
-            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
-        }
-        if self.passed_over > 0 && self.passed_over == self.inputs && !self.global.quiet {
-            let files = if self.passed_over == 1 { "file shows" } else { "files show" };
-            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
-        }
+        self.tally.report(self.global, self.inputs);
         self.finish_files();
         self.report_unmatched_globs();
         self.print_sums(begun);
         self.report_nothing_to_do();
-        let all_done = !self.failed && interrupted.is_none();
+        let all_done = !self.tally.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
-        let changed = self.sums.totals.changed + self.sums.dropped_records;
-        let changed = self.flags.fail_on_change && changed > 0;
+        let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
-            None if self.failed => 2,
+            None if self.tally.failed => 2,
             None => u8::from(changed),
         }))
     }
@@ -363,8 +306,7 @@ impl<'f> CutReporter<'f> {
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        let ended = self.map.take().map_or(Ok(()), |map| map.finish(self.failed));
-        if let Err(error) = ended {
+        if let Some(Err(error)) = self.map.take().map(|map| map.finish(self.tally.failed)) {
             self.fail(&error);
         }
     }
@@ -373,8 +315,8 @@ impl<'f> CutReporter<'f> {
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
         if complete > 0
-            && complete + self.passed_over == self.inputs
-            && !self.failed
+            && complete + self.tally.passed_over == self.inputs
+            && !self.tally.failed
             && !self.global.quiet
             && self.flags.stats.is_none()
         {
@@ -400,14 +342,37 @@ impl<'f> CutReporter<'f> {
     fn print_sums(&self, begun: Instant) {
         let chain = &self.cutting.cutter.chain;
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
-        match self.flags.stats {
-            None => {}
-            Some(StatsFlag::Json) => {
-                console::err(&format!("{}\n", self.sums.json(chain, &tokenizer, begun.elapsed())));
-            }
-            Some(StatsFlag::Text) => {
-                console::err(&format!("{}\n", self.sums.table(chain, &tokenizer, begun.elapsed())));
-            }
+        let text = match self.flags.stats {
+            None => return,
+            Some(StatsFlag::Json) => self.sums.json(chain, &tokenizer, begun.elapsed()),
+            Some(StatsFlag::Text) => self.sums.table(chain, &tokenizer, begun.elapsed()),
+        };
+        console::err(&format!("{text}\n"));
+    }
+}
+
+impl Current {
+    /// Adds a block to the output.
+    fn write(&mut self, cutting: &Cutting, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+        if self.sink.is_none() {
+            self.sink = cutting.begin(opened)?;
+        }
+        self.sink.as_mut().map_or(Ok(()), |sink| sink.write(output))
+    }
+}
+
+impl Tally {
+    /// Says how much was not said, and that there was nothing to read.
+    fn report(&self, global: &Global, inputs: usize) {
+        if self.notes > NOTES && !global.verbose && !global.quiet {
+            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - NOTES));
+        }
+        if self.existing > 1 {
+            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
+        }
+        if self.passed_over > 0 && self.passed_over == inputs && !global.quiet {
+            let files = if self.passed_over == 1 { "file shows" } else { "files show" };
+            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
     }
 }
@@ -420,16 +385,43 @@ fn several(framing: Framing) -> String {
     )
 }
 
-impl Flags {
-    /// The file of `--rejects`.
-    fn rejects(&self) -> Result<Option<(String, File)>, Error> {
-        let Some(path) = &self.output.rejects else { return Ok(None) };
+/// The file of `--rejects`.
+struct Rejects {
+    name: String,
+    file: File,
+}
+
+#[derive(Serialize)]
+struct Reject<'r> {
+    file: &'r str,
+    line: Option<usize>,
+    column: Option<usize>,
+    reason: &'r str,
+    record: Option<Cow<'r, str>>,
+}
+
+impl<'r> Reject<'r> {
+    fn of(failure: &'r Failure) -> Self {
+        let Error { name: file, place, what: reason, .. } = &failure.error;
+        let (line, column) = place.map(|place| (place.line, place.column)).unzip();
+        Self { file, line, column, reason, record: failure.record.as_deref().map(String::from_utf8_lossy) }
+    }
+}
+
+impl Rejects {
+    fn open(flags: &Flags) -> Result<Option<Self>, Error> {
+        let Some(path) = &flags.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
-        let mut options = File::options();
-        options.write(true).truncate(true).create(true);
-        if !self.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
+        if !flags.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
             return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
-        options.open(path).map(|file| Some((name.clone(), file))).map_err(|error| Error::system(name, &error))
+        let file = File::create(path).map_err(|error| Error::system(&name, &error))?;
+        Ok(Some(Self { name, file }))
+    }
+
+    fn add(&mut self, reject: &Reject<'_>) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(reject).unwrap_or_default();
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(|error| Error::system(&self.name, &error))
     }
 }
