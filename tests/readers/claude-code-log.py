@@ -56,12 +56,6 @@ def load(path):
     return [held]
 
 
-def wrong_parent(whole, outline):
-    """The last record has a parent that does not exist."""
-    at = whole.rfind(b'"parentUuid":"')
-    return whole[: at + 14] + b"z" + whole[at + 15 :] if at >= 0 else None
-
-
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, damages=[wrong_parent])
+    main(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, parents="parentUuid")

@@ -41,4 +41,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["claude-code"], data=["claude-code", "agent-sessions/claude"], skip=SKIP)
+    main(load, ["claude-code"], data=["claude-code", "agent-sessions/claude"], skip=SKIP, parents="parentUuid", blind={"wrong_parent": "it shows records in the order of the file, and does not read their parents"})

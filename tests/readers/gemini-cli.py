@@ -79,10 +79,23 @@ def load(path):
 
 
 def drop_result_of_call(whole, outline):
-    """The first call has lost its result."""
-    found = re.search(rb'"result":\s*\[[^\]]*\]', whole)
-    return whole[: found.start()] + b'"result": []' + whole[found.end() :] if found else None
+    """The calls have lost their results."""
+    damaged = re.sub(rb'"result":\s*\[[^\]]*\]', b'"result": []', whole)
+    return damaged if damaged != whole else None
 
+
+def call_after_answer(whole, outline):
+    """The first answer and the one after it have changed places."""
+    lines = whole.splitlines(True)
+    places = [at for at, line in enumerate(lines) if b'"type":"gemini"' in line and b'"$set"' not in line]
+    if len(places) < 2:
+        return None
+    a, b = places[0], places[-1]
+    lines[a], lines[b] = lines[b], lines[a]
+    return b"".join(lines)
+
+
+BLIND = {"drop_result": "a result is in its call as well, and is sent from there; see drop_result_of_call", "call_after_result": "a call holds its result; see call_after_answer"}
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call])
+    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call, call_after_answer], blind=BLIND)

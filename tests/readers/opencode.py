@@ -107,4 +107,4 @@ def change_places(whole, outline):
 
 
 if __name__ == "__main__":
-    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places])
+    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places], parents="parentID")

@@ -78,4 +78,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["pi"], data=["pi"], jobs=3, live=True, skip=SKIP)
+    main(load, ["pi"], data=["pi"], jobs=3, live=True, skip=SKIP, parents="parentId")

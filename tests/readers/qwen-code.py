@@ -70,4 +70,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, skip=SKIP)
+    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, skip=SKIP, parents="parentUuid")

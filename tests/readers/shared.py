@@ -106,11 +106,15 @@ def cuts(path, outline):
     yield ["filter", "--keep-last-results", 2, "--step", 2]
     yield ["filter", "--keep-last-results", 0, "--clear-tool", tool]
     yield ["filter", "--cap-result", 32]
+    yield ["filter", "--keep-last-media", 0]
+    yield ["filter", "--keep-last-media", 1]
+    yield ["filter", "--drop-turn", "1"]
     yield ["filter", "--dedupe-results"]
     yield ["summarize", "-n", 2]
     for mode in ("drop", "stub", "move"):
         yield ["repair", "--mode", mode]
     yield ["memory", "recall", "--state", NOTE]
+    yield ["memory", "apply", "--state", NOTE]
     yield ["split", "-t", max(1, int(tokens / 2)), "--on-overflow", "keep"]
 
 
@@ -123,8 +127,12 @@ def totals(path):
 
 
 def cut(arguments, path, folder):
-    """The files that a cut writes."""
+    """The files that a cut writes; of `memory apply`, which prints a state, what recalls that state."""
     folder.mkdir(parents=True)
+    if arguments[:2] == ["memory", "apply"]:
+        state = folder.with_suffix(".state")
+        state.write_bytes(curtail(*arguments, path))
+        arguments = ["memory", "recall", "--state", state]
     curtail(*arguments, "-O", folder, path)
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
@@ -244,11 +252,12 @@ def reason(error):
 class Reader:
     """One piece of software, and the dialects that it reads."""
 
-    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None):
-        self.live, self.planted = live, planted or dialects
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None):
+        self.live, self.planted, self.blind, self.also = live, planted or dialects, blind or {}, also
         self.jobs, self.results_last = jobs, results_last
         self.load, self.dialects, self.data, self.sees, self.named = load, dialects, data, sees, named
         self.adapt, self.damages, self.skip = adapt or (lambda shown: shown), list(damages), UNKNOWN | (skip or {})
+        self.damages += [wrong_parent(parents)] * bool(parents)
         self.tried, self.taken, self.same_refusal, self.red, self.uncut_refused = Counter(), Counter(), Counter(), [], {}
 
     def held(self, path):
@@ -310,6 +319,13 @@ class Reader:
             except Exception as error:  # noqa: BLE001
                 refused = reason(error)
                 self.uncut_refused[f"{dialect}/{file.name}"] = f"{type(error).__name__}: {str(error)[:300]}"
+            if self.also and not refused:
+                try:
+                    self.also(path, folder / "also" / path.parent.name)
+                except TooSmall:
+                    pass
+                except Red as error:
+                    self.red.append(f"{file.name}: {self.also.__name__}: {error}")
             outputs = {}
             for number, arguments in enumerate(cuts(path, outline[0])):
                 name = f"{file.name}: {' '.join(map(str, arguments))}"
@@ -330,16 +346,38 @@ class Reader:
 
     def plant(self, folder):
         """Damages what is taken, and counts the defects that nobody noticed."""
-        noticed = unnoticed = 0
+        unnoticed = 0
         for dialect in self.planted:
             for damage in [drop_result, call_after_result, *self.damages]:
                 outcome = self.plant_one(dialect, damage, folder)
-                print(f"  {dialect}: {damage.__name__}: {outcome}")
-                noticed += outcome not in (NOT_NOTICED, NO_PLACE)
-                unnoticed += outcome == NOT_NOTICED
-        return unnoticed + (not noticed)
+                missed = outcome in (NOT_NOTICED, NO_PLACE)
+                if missed and damage.__name__ in self.blind:
+                    outcome, missed = f"not red: {self.blind[damage.__name__]}", False
+                print(f"  {dialect}: {damage.__name__}: {outcome}", flush=True)
+                unnoticed += missed
+        if self.also:
+            outcome = self.plant_also(folder / "also")
+            print(f"  {self.planted[0]}: {self.also.__name__}: {outcome}")
+            unnoticed += outcome in (NOT_NOTICED, NO_PLACE)
+        return unnoticed
+
+    def plant_also(self, folder):
+        """Whether the reader's own test notices that a row lost a target."""
+        for file, path, _ in inputs(self.planted, (), folder / "in", self.named):
+            try:
+                self.judge(path, self.planted[0], self.ends(path, self.planted[0]))
+                self.also(path, folder / path.parent.name)
+            except Exception:  # noqa: BLE001 - refused uncut
+                continue
+            try:
+                self.also(path, folder / path.parent.name, lambda targets: targets[1:])
+            except Red as error:
+                return f"red: {file.name}: {error}"
+            return NOT_NOTICED
+        return NO_PLACE
 
     def plant_one(self, dialect, damage, folder):
+        missed = []
         for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
             before = self.ends(path, dialect)
             try:
@@ -353,9 +391,10 @@ class Reader:
             try:
                 self.judge(path, dialect, before)
             except Exception as error:  # noqa: BLE001
-                return f"{file.name}: {type(error).__name__}: {' '.join(str(error).split())[:100]}"
-            return NOT_NOTICED
-        return NO_PLACE
+                but = f" (not red: {', '.join(missed)})" * bool(missed)
+                return f"red: {file.name}: {type(error).__name__}: {' '.join(str(error).split())[:100]}{but}"
+            missed.append(file.name)
+        return NOT_NOTICED if missed else NO_PLACE
 
 
 NOT_NOTICED, NO_PLACE = "NOT NOTICED", "no input has a place for it"
@@ -394,6 +433,16 @@ def call_after_result(whole, outline):
     (a, b), (c, d) = pair
     call, result = whole[a:b].rstrip(b"\n"), whole[c:d].rstrip(b"\n")
     return whole[:a] + result + whole[a + len(call) : c] + call + whole[c + len(result) :]
+
+
+def wrong_parent(key):
+    """The last record with a parent names one that does not exist, by this key."""
+
+    def wrong_parent(whole, outline):
+        found = [*re.finditer(rb'"%s":\s*"' % key.encode(), whole)]
+        return whole[: found[-1].end()] + b"z" + whole[found[-1].end() + 1 :] if found else None
+
+    return wrong_parent
 
 
 # ---------------------------------------------------------------- the command line
