@@ -106,5 +106,10 @@ def change_places(whole, outline):
     return json.dumps(export).encode()
 
 
+BLIND = {
+    "drop_result": "a call and its result are one part; see lose_result",
+    "call_after_result": "a call and its result are one part; see change_places",
+}
+
 if __name__ == "__main__":
-    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places], parents="parentID")
+    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places], blind=BLIND, parents="parentID")

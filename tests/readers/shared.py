@@ -219,6 +219,11 @@ def plain(text):
     return " ".join(re.sub(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]", "", str(text)).split())
 
 
+def texts(text):
+    """A text as `show` lists it: summaries that were put before it are one of their own."""
+    return re.split(r"(?<=</conversation_summaries>)\n\n", text, maxsplit=1)
+
+
 def same(shown, held):
     """Whether an event of `show`, whose text is shortened, is the event that the reader holds."""
     if shown[0] != held[0]:

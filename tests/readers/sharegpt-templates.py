@@ -17,7 +17,7 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_
 
 from datasets import Dataset
 from datasets.utils import disable_progress_bars
-from shared import Red, main, plain, transcripts
+from shared import Red, main, plain, texts, transcripts
 from transformers.utils.chat_template_utils import render_jinja_template
 
 CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -64,7 +64,7 @@ def load(path):
 def events(message):
     if message["role"] in ("call", "result"):
         return [(message["role"], "tool")]
-    return [(message["role"], message["content"])] + [("call", "tool")] * (message["calls"] != "[]")
+    return [(message["role"], text) for text in texts(message["content"])] + [("call", "tool")] * (message["calls"] != "[]")
 
 
 def once(held):

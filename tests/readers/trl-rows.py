@@ -18,7 +18,7 @@ os.environ |= {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}
 
 from datasets import Dataset
 from datasets.utils.logging import disable_progress_bar
-from shared import Red, curtail, main, plain, totals, transcripts
+from shared import Red, curtail, main, plain, texts, totals, transcripts
 from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE, WordLevel
 from transformers import PreTrainedTokenizerFast
@@ -51,7 +51,7 @@ def events(message):
     role = ROLES.get(message["role"], message["role"])
     if role in ("function_call", "observation"):
         return [("call" if role == "function_call" else "result", "tool")]
-    return [(role, message["content"])]
+    return [(role, text) for text in texts(message["content"])]
 
 
 def once(held):
