@@ -52,6 +52,8 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
     // What `summarize` does besides cutting: other outputs, and a memory that it keeps by itself.
     shared
         .extend(["emit", "print-prompt", "thread", "store", "from", "follow", "rewind", "handoff"].map(str::to_owned));
+    // What `filter` does with records, and not with their messages.
+    shared.insert(String::from("drop-records-with"));
     let schema = schema();
     assert_eq!(types(&schema).len(), 6, "{:?}", types(&schema));
     for kind in types(&schema) {
