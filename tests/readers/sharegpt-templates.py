@@ -38,10 +38,10 @@ ROLES = {"human": "user", "gpt": "assistant", "function_call": "call", "observat
 def row(message):
     role = message.get("role") or message.get("from") or ""
     content = message.get("content", message.get("value", message.get("text")))
-    if isinstance(content, list):
-        content = "\n".join(block["text"] for block in content if block.get("type") == "text")
+    blocks = [block["text"] for block in content if block.get("type") == "text"] if isinstance(content, list) else texts(content or "")
+    content = "\n".join(blocks) if isinstance(content, list) else content
     calls = message.get("tool_calls") or ([message["function_call"]] if message.get("function_call") else [])
-    return {"role": ROLES.get(role, role), "content": content or "", "calls": json.dumps(calls)}
+    return {"role": ROLES.get(role, role), "content": content or "", "calls": json.dumps(calls), "texts": blocks}
 
 
 def load(path):
@@ -64,7 +64,7 @@ def load(path):
 def events(message):
     if message["role"] in ("call", "result"):
         return [(message["role"], "tool")]
-    return [(message["role"], text) for text in texts(message["content"])] + [("call", "tool")] * (message["calls"] != "[]")
+    return [(message["role"], text) for text in message["texts"]] + [("call", "tool")] * (message["calls"] != "[]")
 
 
 def once(held):
