@@ -9,7 +9,7 @@ use curtail_core::checks::{
     Verdicts, rule_named,
 };
 use curtail_core::counting::REFUSED;
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
 use curtail_core::edit::hunks;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cutter, calibrated};
@@ -74,6 +74,10 @@ impl Work for Checking {
         let reading = &unit.opened.reading;
         let verdicts = self.verdicts(unit, out);
         let found = self.examine(reading, &verdicts, unit.text);
+        let dialect = found.as_ref().ok().and_then(|found| found.dialect).and_then(dialect_named);
+        if let (Some(_), Some(dialect)) = (&self.repair, dialect) {
+            refuse_to_write(dialect, 0)?;
+        }
         let repaired = match (&self.repair, &found) {
             (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit),
             _ => None,
@@ -90,6 +94,7 @@ impl Work for Checking {
         let grown = out.grown;
         let moved = |finding: Finding| match unit.row {
             Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
+            None if unit.opened.rebuilt => finding.in_row(unit.line, "", "in the chat that the patches make"),
             None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
         };
         let done = examined.map(|examined| {

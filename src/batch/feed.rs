@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{InputOptions, Opened};
 use crate::tables::{Rows, Table};
-use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first};
+use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
 use curtail_core::error::{Error, ErrorKind, TextPlace};
 use curtail_core::json::{Document, ParseErrorKind};
 use curtail_io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
@@ -288,7 +288,7 @@ pub(super) fn open(
     });
     let reading = reading_of(input_options, framing, head)?;
     let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());
-    let opened = Opened { source, number, packing, stamp, reading, table: None, left: Arc::default() };
+    let opened = Opened { source, number, packing, stamp, reading, table: None, rebuilt: false, left: Arc::default() };
     Ok(First { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
 }
 
@@ -317,7 +317,8 @@ fn open_table(
     let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
     let reading = reading_of(input_options, framing, head)?;
     let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());
-    let opened = Opened { source, number, packing, stamp, reading, table: Some(table), left: Arc::default() };
+    let opened =
+        Opened { source, number, packing, stamp, reading, table: Some(table), rebuilt: false, left: Arc::default() };
     Ok(First { opened: Arc::new(opened), reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
 }
 
@@ -343,6 +344,22 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
     // A broken line of a log may be a finding, so reading continues.
     let doubt = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
     blocks.rest(buffer, &doubt).map_err(|error| at_line(error, &|| 1))
+}
+
+/// Makes the text of `opened`, which is in `buffer`, the document that its patches make, if it is a log of patches.
+pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), Error> {
+    let name = opened.source.name.as_str();
+    let lines = opened.reading.framing == Framing::Lines;
+    let Some(text) = simdutf8::basic::from_utf8(buffer).ok().filter(|_| lines) else { return Ok(()) };
+    let Some(document) = rebuilt(text) else { return Ok(()) };
+    let document = document.map_err(|error| {
+        let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
+        Error::new(ErrorKind::Content, name, error.what).at(place)
+    })?;
+    buffer.clear();
+    buffer.append(document.as_bytes()).map_err(|error| Error::system(name, &error))?;
+    *opened = Arc::new(opened.rebuilt());
+    Ok(())
 }
 
 /// Reads the next whole lines, the first of which is `line`.

@@ -147,6 +147,8 @@ pub struct Opened {
     pub reading: Reading,
     /// The table whose rows are its transcripts, if it is one.
     pub table: Option<Arc<Table>>,
+    /// Whether its text was made from a log of patches, so that places in it are not those of the file.
+    pub rebuilt: bool,
     /// Whether the rest of it is skipped.
     left: Arc<AtomicBool>,
 }
@@ -158,6 +160,13 @@ impl Opened {
         let reading = Reading { dialect: self.reading.dialect_of_head(text), ..self.reading.clone() };
         let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
         Self { source, stamp, reading, table, left: Arc::clone(&self.left), ..*self }
+    }
+
+    /// The same input, whose text is a document that was made from its patches.
+    fn rebuilt(&self) -> Self {
+        let reading = Reading { framing: Framing::Document, ..self.reading.clone() };
+        let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
+        Self { source, stamp, reading, table, rebuilt: true, left: Arc::clone(&self.left), ..*self }
     }
 
     /// Whether the file may be that of another program, and nothing in `text`, its beginning, is a message.
@@ -203,6 +212,17 @@ impl<'u> Unit<'u> {
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
         self.opened.reading.transcripts(document)
+    }
+
+    /// The same for a command that writes them.
+    ///
+    /// # Errors
+    /// As [`transcripts`](Self::transcripts), and a transcript is in a dialect that is only read.
+    pub fn writable_transcripts<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        self.opened.reading.writable_transcripts(document)
     }
 
     /// The places of ascending bytes of the text in the file, in one pass. A row is one line, whatever its text contains.

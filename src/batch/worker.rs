@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole};
+use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole, rebuild};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
@@ -138,9 +138,10 @@ impl<W: Work> Worker<'_, W> {
         done.opened = Some(opened);
     }
 
-    fn whole(&mut self, opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
+    fn whole(&mut self, mut opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
         self.batch.progress.begin(opened.number, &opened.source);
-        match read_whole(blocks, &opened, &mut self.buffer) {
+        let read = read_whole(blocks, &opened, &mut self.buffer);
+        match read.and_then(|()| rebuild(&mut opened, &mut self.buffer)) {
             Ok(()) if self.buffer.is_empty() => {}
             Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
             Ok(()) => drop(self.unit(&opened, &self.buffer, (1, 0), None, done)),

@@ -29,6 +29,9 @@ enum Format {
 struct Listed {
     name: &'static str,
     signature: &'static str,
+    /// Whether no command writes it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_read: bool,
 }
 
 /// Lists every dialect.
@@ -36,9 +39,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut list = String::new();
     let width = ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
     for dialect in ALL {
-        let listed = Listed { name: dialect.name(), signature: dialect.signature() };
+        let listed = Listed { name: dialect.name(), signature: dialect.signature(), only_read: !dialect.is_writable() };
+        let only_read = if listed.only_read { " (only read)" } else { "" };
         match args.output_format {
-            Format::Text => list += &format!("{:width$}  {}\n", listed.name, listed.signature),
+            Format::Text => list += &format!("{:width$}  {}{only_read}\n", listed.name, listed.signature),
             Format::Json => list += &(serde_json::to_string(&listed)? + "\n"),
         }
     }

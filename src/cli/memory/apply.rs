@@ -196,7 +196,7 @@ impl Work for Search {
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let mut lines = unit.line_counter();
-        for (_, mut transcript) in unit.transcripts(&document)? {
+        for (_, mut transcript) in unit.writable_transcripts(&document)? {
             if self.live {
                 transcript.keep_live();
             }

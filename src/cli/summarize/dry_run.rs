@@ -26,7 +26,7 @@ impl Work for Requests<'_> {
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let mut lines = unit.line_counter();
-        for (_, transcript) in unit.transcripts(&document)? {
+        for (_, transcript) in unit.writable_transcripts(&document)? {
             let line = lines.line_at(transcript.layout.span.start as usize);
             self.transcript(&format!("{}:{line}", one_line(&unit.opened.source.name)), &transcript, out);
         }

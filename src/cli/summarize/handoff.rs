@@ -28,7 +28,7 @@ impl Work for Pages<'_> {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
-        for (_, transcript) in unit.transcripts(&document)? {
+        for (_, transcript) in unit.writable_transcripts(&document)? {
             let page = self.page(&transcript.messages);
             let offset = transcript.layout.span.start as usize;
             *out += &page.map_err(|failure| ReadError { offset, what: format!("cannot summarize: {failure}") })?;

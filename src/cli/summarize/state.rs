@@ -30,7 +30,7 @@ impl Work for States<'_> {
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let mut lines = String::new();
-        for (dialect, transcript) in unit.transcripts(&document)? {
+        for (dialect, transcript) in unit.writable_transcripts(&document)? {
             let messages = &transcript.messages;
             let time = |at: usize| {
                 let value = messages.get(at).and_then(Message::value)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, detect_framing, rebuilt};
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
 
@@ -31,7 +31,9 @@ pub(crate) fn below(root: &Path) -> Vec<File> {
 
 fn file(root: &Path, path: &Path) -> File {
     let name = path.strip_prefix(root).expect("it is below").to_string_lossy().replace('\\', "/");
-    File { name, text: std::fs::read_to_string(path).expect("the file can be read") }
+    let text = std::fs::read_to_string(path).expect("the file can be read");
+    let text = rebuilt(&text).map_or(Ok(text), |made| made).expect("the patches can be applied");
+    File { name, text }
 }
 
 /// The pieces of a text that each hold one transcript or more: its lines where each is a record.

@@ -1,6 +1,6 @@
 //! Nothing to do is the identity, byte for byte.
 
-use curtail_core::dialects::{ReadError, Reading, detect_framing};
+use curtail_core::dialects::{ReadError, Reading, detect_framing, dialect_named};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
@@ -41,6 +41,10 @@ fn no_such_tool() -> Chain {
 
 #[test]
 fn every_fixture_stays_as_it_is() {
-    let complaints: Vec<String> = fixtures().iter().filter_map(complaint).collect();
+    let writable = |file: &File| {
+        let folder = file.name.split('/').next().and_then(dialect_named);
+        folder.expect("the folder has the name of a dialect").is_writable()
+    };
+    let complaints: Vec<String> = fixtures().iter().filter(|file| writable(file)).filter_map(complaint).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
 }

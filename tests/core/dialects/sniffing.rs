@@ -63,6 +63,9 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("sharegpt/preferences.jsonl", Framing::Records),
     ("sharegpt/unknown.jsonl", Framing::Records),
     ("sharegpt/xml.jsonl", Framing::Records),
+    ("vscode-copilot/chat.json", Framing::Document),
+    ("vscode-copilot/patches.jsonl", Framing::Records),
+    ("zed/thread.json", Framing::Document),
     ("simple/authors.json", Framing::Document),
     ("simple/trajectory.jsonl", Framing::Records),
 ];

@@ -31,11 +31,11 @@ pub fn pieces(text: &str) -> (Framing, Vec<&str>) {
     }
 }
 
-/// The dialect that a piece is sniffed as.
+/// The dialect that a piece is sniffed as, if it is written.
 pub fn dialect_of(framing: Framing, piece: &str) -> Option<&'static str> {
     let document = Document::parse_log(piece).ok()?;
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
-    reading.transcripts(&document).ok()?.first().map(|(dialect, _)| dialect.name())
+    reading.writable_transcripts(&document).ok()?.first().map(|(dialect, _)| dialect.name())
 }
 
 /// Every `step`th piece of every file of `folder` under every case; what no dialect recognizes is left to other tests.

@@ -99,20 +99,14 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
     }
 }
 
-/// The same for chats of editors, graphs and rows of texts, which would have no messages: what to do is said, for a document
-/// on many lines as well.
+/// The same for graphs and rows of texts, which would have no messages: what to do is said, for a document on many lines as
+/// well.
 #[test]
 fn formats_without_messages_are_refused_with_what_to_do() {
-    let copilot = r#"{"version":3,"sessionId":"s","requests":[{"requestId":"r1","message":{"text":"Hello","parts":[]},"response":[{"value":"Hi."}]}]}"#;
     let texts = r#"{"prompt":"High water?","chosen":"At 05:12.","rejected":"No idea."}"#;
     let graph =
         r#"{"version":1,"id":"t","nodes":[{"parent":null,"message":{"role":"user","content":"Hello"}}],"calls":[]}"#;
-    let zed = r#"{"title":"t","messages":[{"User":{"content":[{"Text":"Hello"}]}},{"Agent":{"content":[{"Text":"Hi."}],"tool_results":{}}}]}"#;
-    let patches = "{\"kind\":0,\"v\":{\"version\":3,\"requests\":[]}}\n{\"kind\":2,\"k\":[\"requests\"],\"v\":[]}\n";
     for (input, format, advice) in [
-        (copilot, "a chat of VS Code Copilot", "write each request"),
-        (patches, "a patch log of VS Code Copilot", "apply them"),
-        (zed, "a thread of Zed", "`tool_results`"),
         (graph, "a trace graph of verifiers", "each path from the root"),
         (texts, "a row of plain texts to train on", "as a list of messages"),
     ] {
@@ -129,6 +123,82 @@ fn formats_without_messages_are_refused_with_what_to_do() {
             }
         }
     }
+}
+
+/// The fixtures of the formats that are only read.
+fn only_read() -> [(&'static str, String); 3] {
+    let fixture = |name: &str| std::fs::read_to_string(root().join("fixtures/dialects").join(name)).unwrap();
+    [
+        ("vscode-copilot", fixture("vscode-copilot/chat.json")),
+        ("vscode-copilot", fixture("vscode-copilot/patches.jsonl")),
+        ("zed", fixture("zed/thread.json")),
+    ]
+}
+
+/// Chats of editors are looked at, counted and checked, and no command writes them: each says what to do instead.
+#[test]
+fn chats_of_editors_are_read_and_never_written() {
+    for (dialect, input) in only_read() {
+        for command in [&["show"][..], &["count"], &["check"], &["view", "--text"], &["show", "--message", "0"]] {
+            let done = run(command, &input);
+            assert_eq!(done.status.code(), Some(0), "{dialect}: {command:?}: {}", text(&done.stderr));
+            assert!(!done.stdout.is_empty(), "{dialect}: {command:?}");
+        }
+        for command in [
+            &["window", "-n", "1"][..],
+            &["window", "-n", "100"],
+            &["limit", "-t", "20"],
+            &["filter", "--drop", "0"],
+            &["repair"],
+            &["split", "-t", "100"],
+            &["summarize", "-n", "1"],
+            &["summarize", "--handoff", "notes"],
+            &["memory", "apply"],
+        ] {
+            let done = run(command, &input);
+            let said = text(&done.stderr);
+            assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{dialect}: {command:?}: {said}");
+            assert!(said.contains(&format!("<stdin>:1:1: `{dialect}` is only read, by `view`")), "{command:?}: {said}");
+        }
+    }
+}
+
+/// Files stay as they are, and others beside them are cut.
+#[test]
+fn chats_of_editors_stay_as_they_are_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let chat = "{\"role\":\"user\",\"content\":\"Hello\"}\n{\"role\":\"assistant\",\"content\":\"Hi\"}\n";
+    let mut files: Vec<(String, String)> =
+        only_read().into_iter().enumerate().map(|(nth, (_, text))| (format!("{nth}.jsonl"), text)).collect();
+    files.push((String::from("chat.jsonl"), chat.to_owned()));
+    for (name, text) in &files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    for command in [&["filter", "--drop", "0", "-i", "."][..], &["check", "--fix", "."], &["check", "--diff", "."]] {
+        let done = crate::program::command(folder.path(), command).output().unwrap();
+        let said = text(&done.stderr);
+        assert_eq!((done.status.code(), said.matches("is only read").count()), (Some(2), 3), "{command:?}: {said}");
+        for (name, before) in files.iter().filter(|(name, _)| name != "chat.jsonl") {
+            assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), *before, "{name}");
+        }
+    }
+    assert!(std::fs::read_to_string(folder.path().join("chat.jsonl")).unwrap().lines().count() == 1);
+}
+
+/// A log of patches is refused at the line that cannot be applied; a finding in what the patches make names its place there.
+#[test]
+fn a_log_of_patches_names_the_line_that_is_wrong() {
+    let (_, log) = &only_read()[1];
+    let broken = format!("{log}{{\"kind\":1,\"k\":[\"requests\",7,\"v\"],\"v\":1}}\n");
+    let done = run(&["show"], &broken);
+    let said = text(&done.stderr);
+    assert!(done.status.code() == Some(2) && said.contains("<stdin>:9:1: the path of this patch"), "{said}");
+    let open = log.replace("\"isComplete\":true", "\"isComplete\":false");
+    let report: serde_json::Value =
+        serde_json::from_slice(&run(&["check", "--output-format", "json"], &open).stdout).unwrap();
+    let at = &report["findings"][0]["at"];
+    assert_eq!((at["line"].as_u64(), at["column"].as_u64()), (Some(1), Some(1)), "{report}");
+    assert_eq!(at["pointer"], "/requests/0/response/1");
 }
 
 /// What the server stored comes before the items of a request that continues it.

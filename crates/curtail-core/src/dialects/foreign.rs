@@ -14,17 +14,9 @@ pub(super) struct Foreign {
 const IFLOW: Foreign = like("iFlow");
 const AMP: Foreign = like("a thread of Amp");
 const GPTME: Foreign = like("gptme");
-const COPILOT: Foreign = Foreign {
-    format: "a chat of VS Code Copilot",
-    advice: "write each request and its response as messages with `role` and `content`",
-};
 const COPILOT_LOG: Foreign = Foreign {
     format: "a patch log of VS Code Copilot",
-    advice: "its lines change one document: apply them, then write its requests as messages with `role` and `content`",
-};
-const ZED: Foreign = Foreign {
-    format: "a thread of Zed",
-    advice: "write `User` and `Agent` as messages with `role` and `content`, and `tool_results` as messages of tools",
+    advice: "its lines change one document: apply them, and the document can be read",
 };
 const GRAPH: Foreign = Foreign {
     format: "a trace graph of verifiers",
@@ -62,20 +54,12 @@ pub(super) fn format_of_item(item: Value<'_>) -> Option<Foreign> {
 
 /// The format of an item that says neither a role nor a type.
 fn format_without_role(item: Value<'_>) -> Option<Foreign> {
-    let [kind, value, requests, nodes, user, agent] =
-        item.get_each(["kind", "v", "requests", "nodes", "User", "Agent"]);
-    let first = |list: Option<Value<'_>>, key: &str| {
-        let first = list.and_then(|list| list.items().next());
-        first.is_some_and(|first| first.get(key).is_some())
-    };
+    let [kind, value, nodes] = item.get_each(["kind", "v", "nodes"]);
+    let node = nodes.and_then(|nodes| nodes.items().next());
     let patches = kind.is_some_and(|kind| matches!(kind.raw(), "0" | "1" | "2" | "3"));
-    if first(requests, "requestId") {
-        Some(COPILOT)
-    } else if patches && (item.get("k").is_some() || value.is_some_and(|value| value.get("requests").is_some())) {
+    if patches && (item.get("k").is_some() || value.is_some_and(|value| value.get("requests").is_some())) {
         Some(COPILOT_LOG)
-    } else if user.or(agent).is_some_and(|said| said.get("content").is_some_and(Value::is_array)) {
-        Some(ZED)
-    } else if first(nodes, "message") {
+    } else if node.is_some_and(|node| node.get("message").is_some()) {
         Some(GRAPH)
     } else {
         has_plain_texts(item).then_some(TEXTS)

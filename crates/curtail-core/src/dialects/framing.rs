@@ -248,7 +248,17 @@ fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<
     }
     let attributes = record.get("attributes").and_then(|attributes| attributes.get(INPUT_MESSAGES));
     let lists = LIST_KEYS.iter().filter_map(|key| record.get(key)).chain(attributes);
-    lists.into_iter().find(|list| is_list_of_messages(*list))
+    lists.into_iter().find(|list| is_list_of_messages(*list)).or_else(|| requests(record))
+}
+
+/// The requests of a chat, each with a message and a response.
+fn requests(record: Value<'_>) -> Option<Value<'_>> {
+    let [requests, session] = record.get_each(["requests", "sessionId"]);
+    let is_chat = |requests: &Value<'_>| match requests.items().next() {
+        Some(first) => first.get("requestId").is_some(),
+        None => session.is_some() && requests.is_array(),
+    };
+    requests.filter(is_chat)
 }
 
 /// The value at `path`: keys joined by dots, each of which may contain dots itself.

@@ -46,6 +46,8 @@ mod sniff;
 mod times;
 mod tree;
 mod usage;
+mod vscode_copilot;
+mod zed;
 
 pub use answers::along_branches;
 pub(crate) use answers::write_both;
@@ -53,9 +55,10 @@ pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
 pub use models::{models, record_model};
-pub use reading::{ReadError, Reading, UnknownDialect};
+pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
 pub use sniff::{SniffError, Sniffed, sniff};
 pub use times::iso_8601;
+pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value, quote};
 use crate::transcript::{
@@ -92,6 +95,8 @@ pub const ALL: &[&dyn Dialect] = &[
     &interactions::Interactions,
     &goose::Goose,
     &kiro::Kiro,
+    &vscode_copilot::VsCodeCopilot,
+    &zed::Zed,
     // Reads messages that no other dialect recognizes.
     &simple::Simple,
 ];
@@ -163,6 +168,11 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
 
 /// How messages and links are written in a wire format.
 pub trait DialectWriter {
+    /// Whether transcripts in this format are written. What is only read can be looked at and checked.
+    fn is_writable(&self) -> bool {
+        true
+    }
+
     /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
     /// itself: some formats have several.
     fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {

@@ -128,6 +128,21 @@ impl Reading {
         transcripts.iter().find_map(misread).map_or(Ok(transcripts), Err)
     }
 
+    /// Reads the transcripts of `document` for a command that writes them, each with its dialect.
+    ///
+    /// # Errors
+    /// As [`transcripts`](Self::transcripts), and a transcript is in a dialect that is only read.
+    pub fn writable_transcripts<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        let transcripts = self.transcripts(document)?;
+        for (dialect, transcript) in &transcripts {
+            refuse_to_write(*dialect, transcript.layout.record.start as usize)?;
+        }
+        Ok(transcripts)
+    }
+
     /// Reads the transcripts of `document`, each with its dialect, also those in which no item is a message.
     ///
     /// # Errors
@@ -224,6 +239,21 @@ impl Reading {
             (Sniffed::Empty, None) => Ok(ALL[0]),
         }
     }
+}
+
+/// Refuses to write a transcript at `offset` that is in a dialect which is only read.
+///
+/// # Errors
+/// The dialect is only read.
+pub fn refuse_to_write(dialect: &dyn Dialect, offset: usize) -> Result<(), ReadError> {
+    if dialect.is_writable() {
+        return Ok(());
+    }
+    let what = format!(
+        "`{}` is only read, by `view`, `show`, `count` and `check`; to cut it, write its messages with `role` and `content`",
+        dialect.name()
+    );
+    Err(ReadError { offset, what })
 }
 
 /// The error for a transcript with items but without a message, unless it is a log that has just begun or that was cut: one

@@ -189,7 +189,7 @@ impl Cutter {
             let note = "the last line is incomplete; it is kept as it is and not counted";
             cut.notes.push((torn.offset, note.to_owned()));
         }
-        let transcripts = reading.transcripts(&document)?;
+        let transcripts = reading.writable_transcripts(&document)?;
         let mut positions = Vec::with_capacity(transcripts.len());
         for (dialect, transcript) in &transcripts {
             positions.push(Position::begun(*dialect, transcript, self.calibrated(*dialect, transcript)?));

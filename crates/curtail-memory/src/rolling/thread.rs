@@ -176,7 +176,7 @@ impl Thread {
         let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         // Lines that are appended can be metadata alone.
         let read = match self.taken {
-            0 => taken.reading.transcripts(&document),
+            0 => taken.reading.writable_transcripts(&document),
             _ => taken.reading.transcripts_or_none(&document),
         };
         let transcripts = read.map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;

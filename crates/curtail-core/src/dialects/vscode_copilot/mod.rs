@@ -1,0 +1,166 @@
+//! Chats of Copilot in VS Code: `requests`, each with the user's `message` and the `response` to it. They are only read: the
+//! editor writes no messages as a model reads them, so there is nothing to send that a cut could make shorter.
+
+mod patches;
+
+pub use patches::rebuilt;
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use crate::json::{Text, Value, quote};
+use crate::transcript::{Content, Draft, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown};
+
+/// The dialect `vscode-copilot`.
+pub(super) struct VsCodeCopilot;
+
+impl Dialect for VsCodeCopilot {
+    fn name(&self) -> &'static str {
+        "vscode-copilot"
+    }
+
+    fn signature(&self) -> &'static str {
+        "`requests` with `requestId`, `message` and `response`; or lines `kind` and `v`, `k`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        // Records of other logs have an id of their request and a type.
+        let [id, message, response, kind] = item.get_each(["requestId", "message", "response", "type"]);
+        if id.is_some() && kind.is_none() && message.or(response).is_some() { Fit::Certain } else { Fit::No }
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        record.get("requests").is_some_and(Value::is_array)
+    }
+
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { system_beside: true, ..ProviderRules::default() }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if item.get("requestId").is_some() {
+            return Item::Nested(messages(item));
+        }
+        if item.is_array() {
+            return events::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
+        }
+        if item.is_object() || item.text().is_some() {
+            return events::message(Role::User, item, None, said(item));
+        }
+        Item::Unknown(Unknown::NoRole)
+    }
+}
+
+impl DialectWriter for VsCodeCopilot {
+    fn is_writable(&self) -> bool {
+        false
+    }
+
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        let text = format!("{{\"text\":{}}}", quote(&draft.joined_text()));
+        if draft.role == Role::Assistant { format!("[{}]", text.replacen("text", "value", 1)) } else { text }
+    }
+}
+
+impl LogHabits for VsCodeCopilot {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.parent()?.get_text("modelId")
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        item.parent()?.get("timestamp").and_then(super::times::written)
+    }
+}
+
+/// The message of the user and the response of a request, in the order in which they are written. A response without parts has
+/// not begun.
+fn messages(request: Value<'_>) -> Vec<Value<'_>> {
+    let [message, response] = request.get_each(["message", "response"]);
+    let response = response.filter(|response| response.items().next().is_some());
+    let mut messages: Vec<Value<'_>> = message.into_iter().chain(response).collect();
+    messages.sort_by_key(|message| message.span().start);
+    messages
+}
+
+/// What the user typed: a text, or the texts of its parts.
+fn said(message: Value<'_>) -> Vec<Part<'_>> {
+    match message.get_text("text") {
+        Some(text) => {
+            vec![Part::from_source(Content::Text(text), PartPlace::element(message).with_text(message.get("text")))]
+        }
+        None if message.is_object() => blocks::content(message.get("parts"), blocks::plain_block),
+        None => blocks::content(Some(message), blocks::plain_block),
+    }
+}
+
+/// The parts of a piece of a response. Markdown has no kind.
+fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let place = || PartPlace::element(part);
+    match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
+        None | Some("markdownContent") => {
+            let said = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
+            let content = said.map_or_else(|| blocks::unknown(part), Content::Text);
+            vec![Part::from_source(content, place())]
+        }
+        Some("thinking") => {
+            let thoughts = part.get("value").into_iter().flat_map(|value| {
+                value.text().into_iter().chain(value.items().filter_map(Value::text)).collect::<Vec<_>>()
+            });
+            thoughts
+                .filter(|thought| thought.len_bound() > 0)
+                .map(|thought| Part::from_source(Content::Reasoning(thought), place()))
+                .collect()
+        }
+        // The name of a file or a symbol in the middle of a sentence.
+        Some("inlineReference") => {
+            let name = part.get_text("name").map_or(Content::Other, Content::Text);
+            vec![Part::from_source(name, place())]
+        }
+        Some("toolInvocationSerialized") => read_tool(part),
+        // What the editor shows: progress, edits, questions.
+        Some(_) => vec![Part::from_source(Content::Other, place())],
+    }
+}
+
+/// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
+fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
+    let [id, tool, complete, details, specific] =
+        part.get_each(["toolCallId", "toolId", "isComplete", "resultDetails", "toolSpecificData"]);
+    let details = details.filter(|details| details.raw() != "null");
+    let call = events::call(text_of(id), text_of(tool), arguments(details, specific));
+    let mut parts = vec![Part::from_source(call, PartPlace::element(part))];
+    if details.is_some() || complete.is_some_and(|complete| complete.raw() == "true") {
+        let mut result = events::result(text_of(id), text_of(tool), None);
+        if let Content::ToolResult(result) = &mut result {
+            result.content = output(details, specific);
+        }
+        parts.push(Part::from_source(result, PartPlace::element(part)));
+    }
+    parts
+}
+
+fn text_of(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    value.and_then(Value::text)
+}
+
+/// What a tool was given: the input of its result, what the model wrote, or the command for a terminal.
+fn arguments<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Option<Value<'a>> {
+    let written = || specific?.some("rawInput").or_else(|| specific?.some("commandLine"));
+    details.and_then(|details| details.some("input")).or_else(written)
+}
+
+/// What a tool returned, as far as it is there: a list of texts and files, the output of a terminal, or the answer of another
+/// agent.
+fn output<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Vec<Text<'a>> {
+    let terminal = || specific?.some("terminalCommandOutput")?.get("text").or_else(|| specific?.some("result"));
+    let Some(found) = details.map(|details| details.get("output").unwrap_or(details)).or_else(terminal) else {
+        return Vec::new();
+    };
+    let block = |block: Value<'a>| block.get_text("value").unwrap_or(Text::Json(block.raw()));
+    match found.is_array() {
+        true => found.items().map(block).collect(),
+        false => blocks::texts(Some(found)),
+    }
+}
