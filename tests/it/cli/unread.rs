@@ -152,13 +152,13 @@ fn chats_of_editors_are_read_and_never_written() {
             &["repair"],
             &["split", "-t", "100"],
             &["summarize", "-n", "1"],
-            &["summarize", "--handoff", "notes"],
+            &["summarize", "--handoff"],
             &["memory", "apply"],
         ] {
             let done = run(command, &input);
             let said = text(&done.stderr);
             assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{dialect}: {command:?}: {said}");
-            assert!(said.contains(&format!("<stdin>:1:1: `{dialect}` is only read, by `view`")), "{command:?}: {said}");
+            assert!(said.contains(&format!("stdin:1:1: `{dialect}` is only read, by `view`")), "{command:?}: {said}");
         }
     }
 }
@@ -192,7 +192,7 @@ fn a_log_of_patches_names_the_line_that_is_wrong() {
     let broken = format!("{log}{{\"kind\":1,\"k\":[\"requests\",7,\"v\"],\"v\":1}}\n");
     let done = run(&["show"], &broken);
     let said = text(&done.stderr);
-    assert!(done.status.code() == Some(2) && said.contains("<stdin>:9:1: the path of this patch"), "{said}");
+    assert!(done.status.code() == Some(2) && said.contains("stdin:9:1: the path of this patch"), "{said}");
     let open = log.replace("\"isComplete\":true", "\"isComplete\":false");
     let report: serde_json::Value =
         serde_json::from_slice(&run(&["check", "--output-format", "json"], &open).stdout).unwrap();
