@@ -90,6 +90,10 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
         return Err(SniffError::Foreign { offset, format: foreign.format, advice: foreign.advice });
     }
     for &item in &flat {
+        // No other dialect can contradict: the others are asked about no item of a log but the first.
+        if decided.is_some_and(|dialect| is_own(dialect, item)) {
+            continue;
+        }
         let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
         let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
         let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
@@ -108,6 +112,15 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
         (None, Some(&dialect), _) => Ok(Sniffed::Plain(dialect)),
         (None, None, None) => Ok(by_record(record)),
         (None, None, Some(&item)) => Err(unrecognized(item)),
+    }
+}
+
+/// Whether `item` fits `dialect`, and none better.
+fn is_own(dialect: &'static dyn Dialect, item: Value<'_>) -> bool {
+    match dialect.fit(item) {
+        Fit::Marked => true,
+        Fit::Certain => !ALL.iter().any(|other| other.has_marks() && other.fit(item) == Fit::Marked),
+        Fit::No | Fit::Possible => false,
     }
 }
 
