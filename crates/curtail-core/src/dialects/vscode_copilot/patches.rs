@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_applied_is_an_error_at_its_line() {
-        let start = 97;
+        let start = 96;
         for (patch, what) in [
             (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "the path of this patch"),
             (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "the path of this patch"),
