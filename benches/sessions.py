@@ -25,6 +25,7 @@ COMMANDS = {
     "check": ["check", "-q", "--exit-zero"],
     "filter --strip reasoning": ["filter", "-q", "--strip", "reasoning"],
     "limit -t 8k": ["limit", "-q", "-t", "8k"],
+    "count": ["count", "--output-format", "csv"],
     "summarize": ["summarize", "-q"],
 }
 

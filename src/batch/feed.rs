@@ -282,9 +282,12 @@ pub(super) fn open(
     next_lines(&mut blocks, buffer, (&source.name, &|| 1))?;
     let head = valid_prefix(buffer);
     let key = input_options.messages_key.as_deref();
-    let framing = input_options.framing.unwrap_or_else(|| match blocks.is_live() && !blocks.is_done() {
-        true => framing_of_first(head, key),
-        false => detect_framing(head, key),
+    let framing = input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
+        // A list that is the whole head, with more behind it, is the first of many.
+        framing if !blocks.is_done() && (blocks.is_live() || framing == Framing::Document) => {
+            framing_of_first(head, key)
+        }
+        framing => framing,
     });
     let reading = reading_of(input_options, framing, head)?;
     let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());

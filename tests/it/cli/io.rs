@@ -60,6 +60,19 @@ fn a_long_line_is_read_whole() {
     assert!(done.stdout == input.as_bytes(), "the line came back otherwise");
 }
 
+/// The first block ends with the first line, which alone could be a whole document.
+#[test]
+fn a_list_longer_than_a_block_is_the_first_of_many() {
+    let place = Place::new();
+    let long = format!("[{{\"role\":\"user\",\"content\":\"{}\"}}]\n", "x".repeat(3_000_000));
+    for lines in [long.repeat(2), format!("{long}[]\n{long}")] {
+        place.write("lists.jsonl", lines.as_bytes());
+        let done = place.curtail(&["window", "-n", "100", "lists.jsonl"]).output().unwrap();
+        assert_eq!(text(&done.stderr), "");
+        assert!(done.stdout == lines.as_bytes(), "the lines came back otherwise");
+    }
+}
+
 #[test]
 fn packed_streams_are_known_by_their_bytes_and_written_by_their_name() {
     let place = Place::new();
