@@ -45,8 +45,10 @@ pub(super) struct Sum {
     total: Amount,
     /// Boundaries whose text is encrypted.
     opaque: usize,
-    roles: BTreeMap<&'static str, Amount>,
-    tools: BTreeMap<String, Amount>,
+    /// Tokens of [`total`](Self::total) that no message has.
+    added: usize,
+    /// The roles or tools, if each has a row.
+    named: BTreeMap<String, Amount>,
     /// The messages, if each has a row: line, words and amount.
     messages: Vec<(usize, String, Amount)>,
     /// What the provider counted, if the log says it.
@@ -68,44 +70,56 @@ impl Sum {
             dialect: None,
             total: Amount::default(),
             opaque: 0,
-            roles: BTreeMap::new(),
-            tools: BTreeMap::new(),
+            added: 0,
+            named: BTreeMap::new(),
             messages: Vec::new(),
             figures: None,
         };
         let estimates = estimates(transcript, counting);
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
             let amount = of_message(message, tokens, estimates.get(&at));
-            sum.count(message, amount, counting);
+            sum.total.add(amount);
             let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
         }
-        let total = counting.total(&view)?;
+        let total = match counting.template {
+            Some(_) => counting.total(&view)?,
+            None => counting.outside(&view) + each.iter().sum::<usize>(),
+        };
         // What is outside the messages, and what a template adds to them.
-        let added = total.saturating_sub(sum.total.tokens);
-        sum.total.live += added;
-        // What the log does not contain at all has a row of its own.
-        let hidden = counting.hidden.min(added);
-        for (name, tokens) in [("outside", added - hidden), ("hidden", hidden)] {
-            if tokens > 0 {
-                sum.roles.insert(name, Amount { tokens, live: tokens, ..Amount::default() });
-            }
-        }
+        sum.added = total.saturating_sub(sum.total.tokens);
+        sum.total.live += sum.added;
         // A template can also leave out what messages contain, such as earlier reasoning.
         sum.total.live = sum.total.live.min(total);
         sum.total.tokens = total;
         sum.total.transcripts = 1;
-        sum.tools(transcript, counting);
         Ok(sum)
     }
 
-    /// Gives each message a row; `counting` counts what is unknown of it, and `line_of` is the line of a byte offset.
-    pub(super) fn with_messages(
+    /// Adds the rows that are asked for; `line_of` is the line of a byte offset.
+    pub(super) fn with_rows(
         mut self,
+        by: By,
+        transcript: &Transcript<'_>,
+        (counting, each): (&Counting, &[usize]),
+        line_of: impl FnMut(usize) -> usize,
+    ) -> Self {
+        match by {
+            By::File | By::Transcript => {}
+            By::Message => self.messages(transcript, (counting, each), line_of),
+            By::Role => self.roles(transcript, (counting, each)),
+            By::Tool => self.tools(transcript, counting),
+        }
+        self
+    }
+
+    /// Gives each message a row.
+    fn messages(
+        &mut self,
         transcript: &Transcript<'_>,
         (counting, each): (&Counting, &[usize]),
         mut line_of: impl FnMut(usize) -> usize,
-    ) -> Self {
+    ) {
         let estimates = estimates(transcript, counting);
         let pairs = Pairs::from_messages(&transcript.messages);
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
@@ -114,23 +128,35 @@ impl Sum {
             (line, format!(" message {at} ({subject})"), of_message(message, tokens, estimates.get(&at)))
         });
         self.messages = rows.collect();
-        self
     }
 
-    /// Adds a message under the name of who wrote it. Results beside what a person said are a tool's.
-    fn count(&mut self, message: &Message<'_>, amount: Amount, counting: &Counting) {
-        self.total.add(amount);
-        let mut own = amount;
-        if message.writer() == Role::User.name() {
-            let results = message.results().map(|(nth, _)| counting.content(&message.parts[nth].content));
-            let tokens = results.sum::<usize>().min(amount.tokens);
+    /// Adds the messages under the names of who wrote them. Results beside what a person said are a tool's.
+    fn roles(&mut self, transcript: &Transcript<'_>, (counting, each): (&Counting, &[usize])) {
+        let estimates = estimates(transcript, counting);
+        for (at, (message, &tokens)) in transcript.messages.iter().zip(each).enumerate() {
+            let mut own = of_message(message, tokens, estimates.get(&at));
+            if message.writer() == Role::User.name() {
+                let results = message.results().map(|(nth, _)| counting.content(&message.parts[nth].content));
+                let tokens = results.sum::<usize>().min(own.tokens);
+                if tokens > 0 {
+                    let live = if own.live > 0 { tokens } else { 0 };
+                    self.named(Role::Tool.name()).add(Amount { tokens, live, ..Amount::default() });
+                    own = Amount { tokens: own.tokens - tokens, live: own.live - live, ..own };
+                }
+            }
+            self.named(message.writer()).add(own);
+        }
+        // What the log does not contain at all has a row of its own.
+        let hidden = counting.hidden.min(self.added);
+        for (name, tokens) in [("outside", self.added - hidden), ("hidden", hidden)] {
             if tokens > 0 {
-                let live = if amount.live > 0 { tokens } else { 0 };
-                self.roles.entry(Role::Tool.name()).or_default().add(Amount { tokens, live, ..Amount::default() });
-                own = Amount { tokens: amount.tokens - tokens, live: amount.live - live, ..amount };
+                self.named.insert(name.to_owned(), Amount { tokens, live: tokens, ..Amount::default() });
             }
         }
-        self.roles.entry(message.writer()).or_default().add(own);
+    }
+
+    fn named(&mut self, name: &str) -> &mut Amount {
+        self.named.entry(name.to_owned()).or_default()
     }
 
     /// Adds calls with their results under the tool's name, and a result without a call under its own name if it has one.
@@ -148,7 +174,7 @@ impl Sum {
             let tokens = counting.content(content(at));
             let live = if transcript.messages[at.message].standing.is_read() { tokens } else { 0 };
             let amount = Amount { calls, tokens, live, ..Amount::default() };
-            self.tools.entry(name).or_default().add(amount);
+            self.named(&name).add(amount);
         }
     }
 }
@@ -227,7 +253,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Adds a transcript, whose rows are `by`.
     pub(super) fn add(&mut self, by: By, sum: Sum) {
-        let Sum { line, dialect, total, opaque, roles, tools, messages, figures } = sum;
+        let Sum { line, dialect, total, opaque, named, messages, figures, .. } = sum;
         self.dialect = self.dialect.or(dialect);
         self.total.add(total);
         self.opaque += opaque;
@@ -240,8 +266,7 @@ impl Sums {
             By::File => {}
             By::Transcript => self.each.push((line, String::new(), total)),
             By::Message => self.each.extend(messages),
-            By::Role => roles.into_iter().for_each(|(role, amount)| self.rows.row(role).add(amount)),
-            By::Tool => tools.into_iter().for_each(|(tool, amount)| self.rows.row(&tool).add(amount)),
+            By::Role | By::Tool => named.into_iter().for_each(|(name, amount)| self.rows.row(&name).add(amount)),
         }
     }
 }

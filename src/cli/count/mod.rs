@@ -117,10 +117,7 @@ impl Work for Counter {
             let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
             sum.figures = counted.figures;
             sum.dialect = (!transcript.messages.is_empty()).then(|| dialect.name());
-            Ok(match self.by {
-                By::Message => sum.with_messages(&transcript, (counting, &each), |offset| lines.line_at(offset)),
-                _ => sum,
-            })
+            Ok(sum.with_rows(self.by, &transcript, (counting, &each), |offset| lines.line_at(offset)))
         });
         let sums: Vec<Sum> = sums.collect::<Result<_, ReadError>>()?;
         sums.into_iter().for_each(|sum| out.add(self.by, sum));
