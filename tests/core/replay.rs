@@ -14,8 +14,9 @@ use proptest::prelude::*;
 
 use crate::laws::boundaries::{BOUNDED, marked};
 use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
+use crate::laws::generated::with_rules;
 use crate::properties::property;
-use crate::spell::{SPELLERS, Speller, Turn, broken_script, sound_script};
+use crate::spell::{SPELLERS, anthropic, broken_script, sound_script};
 
 /// A table in which a token costs a dollar for a million, everything is cached, and writing and reading cost as in most.
 const PRICES: &str = r#"date = "2026-01-01"
@@ -163,8 +164,8 @@ fn requests(policy: &PolicyReport) -> (&[curtail_lab::replay::RequestReport], &[
 }
 
 /// What is decided from the end of the conversation, or from what was decided before, is what the whole of it gives.
-fn sends_the_same(script: &[Turn], (dialect, spell): Speller) -> Result<(), TestCaseError> {
-    let text: String = spell(script).iter().map(|item| format!("{item}\n")).collect();
+fn sends_the_same(items: &[String], dialect: &str) -> Result<(), TestCaseError> {
+    let text: String = items.iter().map(|item| format!("{item}\n")).collect();
     let cases: Vec<&PolicyCase> = CASES.iter().filter(|case| (case.1)().stages.len() == 1).collect();
     let own = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
     let whole = cases.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
@@ -212,12 +213,19 @@ proptest! {
 
     #[test]
     fn a_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS)) {
-        sends_the_same(&[script, more].concat(), speller)?;
+        sends_the_same(&(speller.1)(&[script, more].concat()), speller.0)?;
     }
 
     #[test]
     fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), speller in prop::sample::select(SPELLERS)) {
-        sends_the_same(&[scripts.concat(), end].concat(), speller)?;
+        sends_the_same(&(speller.1)(&[scripts.concat(), end].concat()), speller.0)?;
+    }
+
+    /// A message of the user that also contains instructions is kept for them, wherever it is.
+    #[test]
+    fn instructions_beside_other_blocks_are_sent_the_same(scripts in prop::collection::vec(sound_script(), 1..5), end in broken_script()) {
+        let (items, _) = with_rules(&anthropic::spell(&[scripts.concat(), end].concat()));
+        sends_the_same(&items, "anthropic")?;
     }
 
     #[test]
@@ -238,6 +246,50 @@ proptest! {
             }
         }
     }
+}
+
+/// The first request contains a system prompt and a question, so no window drops all of it.
+#[test]
+fn a_system_prompt_beside_a_question_is_sent_the_same() {
+    let said = |kind: &str, part: &str, text: &str| {
+        format!(r#"{{"parts":[{{"content":"{text}","part_kind":"{part}"}}],"kind":"{kind}"}}"#)
+    };
+    let (asks, says) = (said("request", "user-prompt", "Now?"), said("response", "text", "Soon."));
+    let asks_first = r#"{"parts":[{"content":"Be brief.","part_kind":"system-prompt"},{"content":"Go.","part_kind":"user-prompt"}],"kind":"request"}"#;
+    let items = [asks_first.to_owned(), asks.clone(), asks.clone(), says.clone(), says.clone(), asks.clone(), says];
+    sends_the_same(&items, "pydantic-ai").unwrap();
+}
+
+/// The call that a late result answers is outside the window. Without that result, the call before it is unanswered, until a
+/// later message shows that it always was.
+#[test]
+fn a_round_that_lost_a_result_is_decided_again() {
+    let call = |id: &str| {
+        format!(
+            r#"{{"parts":[{{"tool_name":"look","args":{{}},"tool_call_id":"{id}","part_kind":"tool-call"}}],"kind":"response"}}"#
+        )
+    };
+    let returned = |id: &str, beside: &str| {
+        format!(
+            r#"{{"parts":[{{"tool_name":"look","content":"a lamp","tool_call_id":"{id}","part_kind":"tool-return"}}{beside}],"kind":"request"}}"#
+        )
+    };
+    let prompt = r#"{"content":"Now?","part_kind":"user-prompt"}"#;
+    let asks = format!(r#"{{"parts":[{prompt}],"kind":"request"}}"#);
+    let says = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#.to_owned();
+    let items = [
+        asks.clone(),
+        call("a"),
+        asks.clone(),
+        says.clone(),
+        asks,
+        call("b"),
+        returned("a", &format!(",{prompt}")),
+        call("c"),
+        returned("c", ""),
+        says,
+    ];
+    sends_the_same(&items, "pydantic-ai").unwrap();
 }
 
 /// A memory of one process: the same summary is made once.

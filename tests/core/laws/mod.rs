@@ -7,7 +7,7 @@ pub mod cases;
 mod chains;
 pub mod check;
 mod fixtures;
-mod generated;
+pub mod generated;
 mod media;
 mod parents;
 mod real;

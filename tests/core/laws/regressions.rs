@@ -6,7 +6,7 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{ClearResults, MediaLimits, Overflow, StaleResults, WindowUnit};
+use curtail_core::processors::{ClearResults, DropMessages, MediaLimits, Overflow, Pins, StaleResults, WindowUnit};
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
@@ -264,6 +264,42 @@ fn notes_count_where_entries_are_numbered() {
         let out = cut_with(persist("*"), Some("pi"), Framing::Lines, &log(first)).unwrap();
         assert!(out.contains(&format!("\"firstKeptEntryIndex\":{noted},")), "{first}: {out}");
         assert_eq!(out.matches("Used knot tool").count(), 2, "{out}");
+    }
+}
+
+/// The newest record hangs off one that hangs off the first: whether the two are dropped at once or one after another, it
+/// continues the same record.
+#[test]
+fn a_record_has_one_home_however_its_ancestors_are_dropped() {
+    let record = |own: usize, parent: &str, content: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"uuid":"u{own}","isSidechain":false,"sessionId":"s","type":"user","message":{{"role":"user","content":"{content}"}}}}"#
+        ) + "\n"
+    };
+    let says = |own: usize, parent: usize| record(own, &format!("\"u{parent}\""), "Now?");
+    let mark = r#"{"parentUuid":null,"logicalParentUuid":"u0","uuid":"u9","isSidechain":false,"sessionId":"s","type":"system","subtype":"compact_boundary"}"#;
+    let begins = record(0, "null", "go");
+    let forked = [begins.clone(), says(1, 0), says(2, 1), says(3, 0), says(4, 2), says(5, 3)].concat();
+    let compacted =
+        [begins, says(1, 0), says(2, 0), mark.to_owned() + "\n", says(3, 9), says(4, 2), says(5, 3)].concat();
+    let drops = |message: usize| -> Stage {
+        Box::new(move || {
+            Chain::default().then(DropMessages {
+                messages: std::iter::once(message..message + 1).collect(),
+                turns: Vec::new(),
+                pins: Pins::default(),
+            })
+        })
+    };
+    for text in [forked, compacted] {
+        for first in 0..5 {
+            for second in 0..4 {
+                chain_is_its_stages(&[drops(first), drops(second)], &text);
+                for third in 0..3 {
+                    chain_is_its_stages(&[drops(first), drops(second), drops(third)], &text);
+                }
+            }
+        }
     }
 }
 

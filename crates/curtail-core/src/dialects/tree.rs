@@ -56,18 +56,23 @@ impl Tree {
         let log = Log::new(self, layout, remaining.kept);
         let mut parents = Parents::with_capacity(log.records.len());
         let mut patches = Vec::new();
-        // The newest kept record of each tree: a record without a parent would begin another tree.
-        let mut newest: HashMap<usize, Cow<'_, str>> = HashMap::new();
+        // The first kept record of each tree: a record without a parent would begin another tree. It is the same record whether
+        // the ancestors are dropped at once or one after another.
+        let mut first: HashMap<usize, Cow<'_, str>> = HashMap::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
+            let root = || first.get(&record.tree?).cloned();
             if let Some(parent) = record.parent.clone().filter(|parent| !self.open || log.homes.contains_key(parent)) {
-                let home = log.homes.get(&parent).cloned().flatten();
-                parents.insert(at, log.in_side(at, home).or_else(|| newest.get(&record.tree?).cloned()));
+                let home = log.home_of(&parent, record);
+                parents.insert(at, log.in_side(at, home).or_else(root));
+            }
+            for (nth, link) in
+                self.others.iter().enumerate().filter_map(|(nth, key)| Some((nth, record.value.get(key)?)))
+            {
+                patches.extend(log.relink_inside(link, || root().filter(|_| nth == 0 && record.logical.is_some())));
             }
             if let (Some(tree), Some(own)) = (record.tree, &record.own) {
-                newest.insert(tree, own.clone());
+                first.entry(tree).or_insert_with(|| own.clone());
             }
-            let others = self.others.iter().filter_map(|key| record.value.get(key));
-            patches.extend(others.filter_map(|link| log.relink_inside(link)));
         }
         self.link_written(&log, remaining, &mut parents);
         for (at, parent) in parents {
@@ -261,6 +266,8 @@ struct Record<'a> {
     parent: Option<Cow<'a, str>>,
     /// The end of the tree before, if this is the first record of a tree that names it.
     logical: Option<Cow<'a, str>>,
+    /// The record before it in the same tree, which it continues if its own links lead nowhere.
+    previous: Option<Cow<'a, str>>,
     slot: SlotKind,
     stays: bool,
     /// The side conversation that it belongs to, if any.
@@ -293,6 +300,8 @@ struct Log<'a> {
     sides: HashMap<Cow<'a, str>, Side>,
     /// Index and id of the first kept record of each side conversation, by its first record.
     firsts: HashMap<usize, (usize, Cow<'a, str>)>,
+    /// Id of the last record of each tree, by its first record.
+    ends: HashMap<usize, Cow<'a, str>>,
 }
 
 impl<'a> Log<'a> {
@@ -313,7 +322,8 @@ impl<'a> Log<'a> {
             let logical = keys.others.first().filter(|_| parent.is_none()).and_then(|key| text(key));
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
             let tree = trees.get(log.records.len()).copied().flatten();
-            log.add(Record { value, own, parent, logical, slot: slot.what, stays, side, tree });
+            let previous = tree.and_then(|tree| log.ends.get(&tree).cloned());
+            log.add(Record { value, own, parent, logical, previous, slot: slot.what, stays, side, tree });
         }
         log
     }
@@ -424,20 +434,32 @@ impl<'a> Log<'a> {
             }
             if record.stays {
                 self.places.insert(own.clone(), self.records.len());
-                self.homes.insert(own.clone(), Some(own));
+                self.homes.insert(own.clone(), Some(own.clone()));
             } else if !self.places.contains_key(&own) {
-                let parent = record.parent.as_ref();
-                let home = parent.and_then(|parent| self.homes.get(parent).cloned().flatten());
-                self.homes.insert(own, home);
+                let links = [&record.parent, &record.logical, &record.previous];
+                let links = if record.tree.is_some() { &links[..] } else { &links[..1] };
+                let known = links.iter().find_map(|link| self.homes.get(link.as_ref()?));
+                let home = known.cloned().flatten();
+                self.homes.insert(own.clone(), home);
+            }
+            if let Some(tree) = record.tree {
+                self.ends.insert(tree, own);
             }
         }
         self.records.push(record);
     }
 
-    /// Changes a link that may point outside the log only if it points to a dropped record.
-    fn relink_inside(&self, link: Value<'_>) -> Option<Patch> {
+    /// The nearest kept ancestor of a record whose parent is `parent`.
+    fn home_of(&self, parent: &Cow<'a, str>, record: &Record<'a>) -> Option<Cow<'a, str>> {
+        let known = self.homes.get(parent).or_else(|| self.homes.get(record.previous.as_ref()?));
+        known.cloned().flatten()
+    }
+
+    /// Changes a link that may point outside the log only if it points to a dropped record: to the nearest kept ancestor of that,
+    /// or else to `root`.
+    fn relink_inside(&self, link: Value<'_>, root: impl Fn() -> Option<Cow<'a, str>>) -> Option<Patch> {
         let target = link.text()?;
         let home = self.homes.get(&*target.decode())?;
-        repointed(link, home.as_deref())
+        repointed(link, home.clone().or_else(root).as_deref())
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct History<'a> {
     pub(super) joints: Vec<usize>,
     /// For each position whose message may continue an in-flight round, the positions of the calls that it answers.
     pub(super) answers: Vec<Option<Vec<usize>>>,
-    /// Positions of instructions.
+    /// Positions of messages that contain instructions: a policy may keep those, whatever it drops beside them.
     pub(super) instructions: Vec<usize>,
     /// Positions besides summaries and other messages that replace earlier ones.
     pub(super) said: Vec<usize>,
@@ -84,7 +84,7 @@ impl<'a> History<'a> {
             instructing: instructing(&messages),
             joints: segments(&said, &pairs).into_iter().map(|segment| positions[segment.start]).collect(),
             answers,
-            instructions: (0..messages.len()).filter(|&at| messages[at].role.instructs()).collect(),
+            instructions: (0..messages.len()).filter(|&at| instructs(&messages[at])).collect(),
             spoke: spoke(&messages, session),
             positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
             said: positions,
@@ -171,9 +171,13 @@ fn lone(positions: &[usize], pairs: &Pairs) -> Vec<usize> {
     lone
 }
 
+/// Whether a message contains instructions, alone or beside other parts.
+pub(super) fn instructs(message: &Message<'_>) -> bool {
+    message.role.instructs() || message.parts.iter().any(Part::instructs)
+}
+
 fn is_plain(message: &Message<'_>) -> bool {
-    let instructs = !message.role.instructs() && message.parts.iter().any(Part::instructs);
-    !message.replacing && !message.boundary && !instructs
+    !message.replacing && !message.boundary && (message.role.instructs() || !instructs(message))
 }
 
 fn instructing(messages: &[Message<'_>]) -> Vec<usize> {

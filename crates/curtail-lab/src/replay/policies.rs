@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::growing::Growing;
-use super::history::{History, WrittenMessages, without_slots};
+use super::history::{History, WrittenMessages, instructs, without_slots};
 use super::prefixes::{Difference, Sent};
 use crate::calibration::{Request, Session};
 use curtail_core::pipeline::Chain;
@@ -171,14 +171,16 @@ impl<'h, 'a> Projection<'h, 'a> {
             history.answers[last].as_ref().filter(|_| history.messages[last].has_tools())
         };
         let is_silent = || self.keeps_silence && history.silent[new.clone()].iter().all(|silent| *silent);
+        let is_sent = |call: &usize| *call >= new.start || before.sends(*call);
+        // A message that lost its results is no part of the round: calls before it are unanswered from the next message on.
+        let is_whole = |calls: &Vec<usize>| calls.iter().all(is_sent);
         if !(self.keeps_rounds || is_silent())
             || new.is_empty()
-            || in_round(new.start).is_none()
+            || !in_round(new.start).is_some_and(is_whole)
             || in_round(new.end).is_none()
         {
             return None;
         }
-        let is_sent = |call: &usize| *call >= new.start || before.sends(*call);
         let continues = |at: usize| history.answers[at].as_ref().is_some_and(|calls| calls.iter().all(is_sent));
         new.clone().all(continues).then_some(new)
     }
@@ -261,7 +263,7 @@ impl<'h, 'a> Projection<'h, 'a> {
             let from = history.joints.get(joint).copied().filter(|&from| joint > 0 && from < request.at).unwrap_or(0);
             // A role that does not speak behind the joint may speak before it.
             let is_heard = history.spoke[request.at].iter().flatten().all(|&position| position >= from);
-            let is_said = |at: usize| !history.messages[at].role.instructs() && !self.session.summaries[at];
+            let is_said = |at: usize| !instructs(&history.messages[at]) && !self.session.summaries[at];
             let first = (from..request.at).find(|&at| is_said(at));
             if from == 0 || is_heard && first.is_some() {
                 let before = history.instructions.iter().copied().take_while(|&position| position < from);
