@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::framing::names_messages;
-use super::sniff::keys_of;
+use super::sniff::{keys_of, role_of_plain};
 use super::{ALL, Dialect, Fit, Framing, Row, SniffError, Sniffed, assemble, dialect_named, rows, sniff};
-use crate::json::{Document, ParseError, ParseErrorKind};
+use crate::json::{Document, ParseError, ParseErrorKind, Value};
 use crate::suggest;
 use crate::transcript::Transcript;
 
@@ -222,6 +222,7 @@ impl Reading {
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
+            (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or(ALL[0])),
             (Some(dialect), false) if is_written_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
@@ -286,6 +287,16 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
     })
 }
 
+/// Roles whose texts fit the first dialect, and mark none.
+const PLAIN_ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
+/// Whether `row` is a chat of texts, which fits the first dialect and marks none.
+fn is_plain(row: &Row<'_>) -> bool {
+    let is_said =
+        |item: &Value<'_>| role_of_plain(*item).is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)));
+    !row.items.is_empty() && row.answers.branches.iter().all(Vec::is_empty) && row.items.iter().all(is_said)
+}
+
 /// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
 /// asking every dialect.
 fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
@@ -298,4 +309,23 @@ fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
     let mut others = ALL.iter().filter(|other| other.has_marks() && other.name() != dialect.name());
     let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
     worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chat_of_texts_fits_the_first_dialect_and_marks_none() {
+        for role in PLAIN_ROLES {
+            let text = format!(r#"{{"role": "{role}", "content": "{{\"type\": \"text\"}}"}}"#);
+            let document = Document::parse_all(&text).unwrap();
+            let item = document.roots().next().unwrap();
+            assert!(role_of_plain(item).is_some_and(|own| own.is(role)));
+            assert!(ALL[0].fit(item) > Fit::No, "{role}");
+            for dialect in ALL {
+                assert!(dialect.fit(item) < Fit::Certain, "{role} is not {} alone", dialect.name());
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Which dialect a transcript is in: detected from its messages, never from the name of a file.
 
 use super::{ALL, Dialect, Fit, foreign};
-use crate::json::Value;
+use crate::json::{Text, Value};
 
 /// The dialect of a transcript, as far as its items decide.
 pub enum Sniffed {
@@ -89,7 +89,15 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
     if let Some((offset, foreign)) = foreign::format_of(&flat) {
         return Err(SniffError::Foreign { offset, format: foreign.format, advice: foreign.advice });
     }
+    let mut plain: Vec<Text<'_>> = Vec::new();
     for &item in &flat {
+        // Every dialect says of a second one what it said of the first: no fit depends on what was said.
+        if let Some(role) = role_of_plain(item) {
+            if plain.contains(&role) {
+                continue;
+            }
+            plain.push(role);
+        }
         // No other dialect can contradict: the others are asked about no item of a log but the first.
         if decided.is_some_and(|dialect| is_own(dialect, item)) {
             continue;
@@ -113,6 +121,22 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
         (None, None, None) => Ok(by_record(record)),
         (None, None, Some(&item)) => Err(unrecognized(item)),
     }
+}
+
+/// The role of a message that has nothing but a role and a text.
+pub(super) fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
+    let (mut role, mut content) = (None, None);
+    for member in item.members() {
+        let place = if member.key.is("role") {
+            &mut role
+        } else if member.key.is("content") {
+            &mut content
+        } else {
+            return None;
+        };
+        *place = Some(member.value.text()?);
+    }
+    content.and(role)
 }
 
 /// Whether `item` fits `dialect`, and none better.
