@@ -72,14 +72,30 @@ def encode_all(records: Sequence[Any], sparse: bool = False) -> list[Line]:
 
 
 class Encoded(bytes):
-    """An object as JSON, with the place of its messages, so that an answer that only drops some needs no parser."""
+    """An object as JSON, so that an answer that only drops some of its messages needs no parser."""
 
-    #: The key of the list of messages; `None` if the object is that list itself.
-    key: Any
-    #: The bytes before the first message, those of every message, and the bytes after the last.
-    head: bytes
-    messages: list[bytes]
-    tail: bytes
+    #: The object that was written, without its nulls if it is sparse.
+    record: Any
+    #: The key of its list of messages; `None` if the object is that list itself.
+    key: str | None
+    #: The messages; none if it has no such list.
+    messages: list[Any]
+    #: Writes the parts of the object as they stand in it.
+    dumps: Callable[[Any], bytes]
+
+    def parts(self) -> tuple[bytes, list[bytes], bytes]:
+        """The bytes before the first message, those of every message, and the bytes after the last."""
+        messages = [self.dumps(message) for message in self.messages]
+        if self.key is None:
+            return b"[", messages, b"]"
+        names = list(self.record)
+        at = names.index(self.key)
+        before = b"".join(self._member(name) + b"," for name in names[:at])
+        after = b"".join(b"," + self._member(name) for name in names[at + 1 :])
+        return b"{" + before + self.dumps(self.key) + b":[", messages, b"]" + after + b"}"
+
+    def _member(self, name: str) -> bytes:
+        return self.dumps(name) + b":" + self.dumps(self.record[name])
 
 
 def _time(value: Any) -> str:
@@ -126,56 +142,84 @@ def _encoder(ensure_ascii: bool) -> Callable[[Any], str]:
     return lambda value: "".join(encode(value, 0))
 
 
+try:
+    from orjson import dumps as _orjson
+except ImportError:
+    _dumps_fast: Callable[[Any], bytes] | None = None
+else:
+    _dumps_fast = _orjson
+
 # Escapes are faster to write where nothing needs one.
 _encode_ascii, _encode_any = _encoder(True), _encoder(False)
 
 
-def _dumps(value: Any) -> bytes:
-    values = value.values() if type(value) is dict else ()
-    if all(text.isascii() for text in values if type(text) is str):
-        return _encode_ascii(value).encode()
-    try:
-        return _encode_any(value).encode()
-    except UnicodeEncodeError:
-        # Half of a surrogate pair has no UTF-8, but an escape.
-        return _encode_ascii(value).encode()
+def _dumps_ascii(value: Any) -> bytes:
+    return _encode_ascii(value).encode()
+
+
+def _dumps_any(value: Any) -> bytes:
+    return _encode_any(value).encode()
 
 
 def _encode_object(record: Any) -> bytes:
+    key, messages = _messages_of(record)
+    values = [value for message in messages for value in message.values()]
+    texts = [value for value in values if type(value) is str]
+    # It writes what is no JSON in ways of its own, so that it gets texts alone.
+    fast = _dumps_fast if len(texts) == len(values) > 0 and (key is None or len(record) == 1) else None
+    slow = _dumps_ascii if all(text.isascii() for text in texts) else _dumps_any
+    encoded = None
     try:
-        if type(record) is list:
-            return _encode_parts(None, b"[", record, b"]") if _is_list_of_objects(record) else _dumps(record)
-        if type(record) is dict and all(type(key) is str for key in record):
-            for key, value in record.items():
-                if type(value) is list and _is_list_of_objects(value):
-                    keys = list(record)
-                    at = keys.index(key)
-                    before = b"".join(_dumps(name) + b":" + _dumps(record[name]) + b"," for name in keys[:at])
-                    after = b"".join(b"," + _dumps(name) + b":" + _dumps(record[name]) for name in keys[at + 1 :])
-                    return _encode_parts(key, b"{" + before + _dumps(key) + b":[", value, b"]" + after + b"}")
-        return _dumps(record)
+        # Half of a surrogate pair has no UTF-8, but an escape.
+        for dumps in (fast, slow, _dumps_ascii):
+            encoded = _encoded(record, dumps) if dumps and encoded is None else encoded
+        if encoded is None:
+            raise ValueError("text that is not Unicode")
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordError(f"not JSON: {error}", record=repr(record)[:200].encode("utf-8", "backslashreplace")) from error
+    encoded.record, encoded.key, encoded.messages = record, key, messages
+    return encoded
+
+
+def _encoded(record: Any, dumps: Callable[[Any], bytes]) -> Encoded | None:
+    """The record, written by `dumps`; `None` if it cannot write its texts."""
+    try:
+        encoded = Encoded(dumps(record))
+    except UnicodeEncodeError:
+        return None
+    except TypeError:
+        if dumps is not _dumps_fast:
+            raise
+        return None
+    encoded.dumps = dumps
+    return encoded
+
+
+def _messages_of(record: Any) -> tuple[str | None, list[Any]]:
+    """The list of messages, and its key; no messages if there is none."""
+    if type(record) is list and _is_list_of_objects(record):
+        return None, record
+    if type(record) is dict and all(type(key) is str for key in record):
+        for key, value in record.items():
+            if type(value) is list and _is_list_of_objects(value):
+                return key, value
+    return None, []
 
 
 def _is_list_of_objects(value: list[Any]) -> bool:
     return bool(value) and all(type(item) is dict for item in value)
 
 
-def _encode_parts(key: str | None, head: bytes, messages: list[Any], tail: bytes) -> Encoded:
-    parts = [_dumps(message) for message in messages]
-    encoded = Encoded(head + b",".join(parts) + tail)
-    encoded.key, encoded.head, encoded.messages, encoded.tail = key, head, parts, tail
-    return encoded
-
-
 def _kept(record: Any, line: Encoded, answer: bytes) -> Any:
     """The record with the messages that the answer kept, which are the same objects; `None` if it changed more."""
-    at, end = len(line.head), len(answer) - len(line.tail)
-    if at > end or not (answer.startswith(line.head) and answer.endswith(line.tail)):
+    if not line.messages:
+        return None
+    head, parts, tail = line.parts()
+    at, end = len(head), len(answer) - len(tail)
+    if at > end or not (answer.startswith(head) and answer.endswith(tail)):
         return None
     messages = []
-    for message, part in zip(record if line.key is None else record[line.key], line.messages):
+    for message, part in zip(record if line.key is None else record[line.key], parts):
         # A message ends with its brace, so that no other message begins like it.
         if answer.startswith(part, at, end):
             messages.append(message)

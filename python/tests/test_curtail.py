@@ -32,6 +32,31 @@ def test_bytes_and_text_are_what_the_program_writes(chats, run):
         assert curtail.one(memoryview(chats[8])) == curtail.one(chats[8])
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["plain", "r\u00e9sum\u00e9 \u4f60 \U0001f600", "half \ud800", 'quoted " \\ \u2028 \x7f \0', float("nan"), 1 << 70, None, {1: "a"}],
+)
+def test_objects_are_written_alike_with_and_without_orjson(said, monkeypatch):
+    """Messages of texts go through the library where it is installed; what it writes in its own way does not."""
+    from curtail import _records
+
+    assert _records._dumps_fast, "orjson is not installed"
+    chat = [{"role": "user", "content": said if nth == 3 else f"question {nth}"} for nth in range(6)]
+    outcomes = []
+    for fast in (_records._dumps_fast, None):
+        monkeypatch.setattr(_records, "_dumps_fast", fast)
+        for record in (chat, {"id": "a", "messages": chat}, {"messages": chat}):
+            with Curtail(["window", "-n", "3"]) as curtail:
+                outcomes.append(list(curtail.map([record], on_error="return"))[0])
+    fast, slow = outcomes[:3], outcomes[3:]
+    if isinstance(said, float):
+        assert all(isinstance(outcome, RecordError) and "not JSON" in str(outcome) for outcome in outcomes)
+        return
+    assert fast == slow
+    assert fast[0] == chat[3:] and all(kept is sent for kept, sent in zip(fast[0], chat[3:]))
+    assert fast[1] == {"id": "a", "messages": chat[3:]} and fast[2] == {"messages": chat[3:]}
+
+
 def test_objects_lose_what_the_records_lose(chats, objects):
     with Curtail(WINDOW) as curtail:
         for record, value in zip(chats, objects):
