@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use foldhash::HashMap;
 
-use super::Ledger;
-use super::sections::{Count, Room, SECTIONS, Section, Written};
+use super::quotes::{cut, cut_at};
+use super::{Change, Commit, Ledger, Pointer, Progress, Quote, Todo, Verdict, paths};
 
 /// The part of a summary that a ledger may take, in percent: the rest is for sentences.
 const SHARE: usize = 88;
@@ -95,4 +95,371 @@ fn memoized(known: &RefCell<HashMap<String, usize>>, text: &str, count: Count<'_
 fn joined(head: &str, written: &[Written]) -> String {
     let body: String = written.iter().map(|section| section.text.as_str()).collect();
     if body.is_empty() { String::new() } else { format!("{head}{}", body.trim_end()) }
+}
+
+// The sections of a ledger as text: a [`Room`] fits quotes, lists and names into a number of tokens, and a short writer for
+// each section says what stands in it and what goes first.
+
+/// Labels in front of the sections. `recall` finds the sections by them.
+pub(super) const GOAL: &str = "Goal";
+pub(super) const ASKED: &str = "Asked, newest first";
+pub(super) const CHANGED: &str = "Changed";
+pub(super) const SCRIPTS: &str = "Written and run";
+pub(super) const BELOW: &str = "below";
+pub(super) const COMMITS: &str = "Commits, newest first";
+pub(super) const CHECK: &str = "Last check";
+pub(super) const FAILING: &str = "Failing";
+pub(super) const PASSED: &str = "Passed since";
+pub(super) const OPEN: &str = "Open";
+pub(super) const UNANSWERED: &str = "Unanswered";
+pub(super) const EARLIER: &str = "Earlier summary";
+pub(super) const SAID: &str = "Said last";
+
+/// Marks an item in progress, and a file that was removed.
+pub(super) const BEGUN: &str = " (in progress)";
+pub(super) const DELETED: &str = " (deleted)";
+
+/// In front of a file name whose folder is left out.
+pub(super) const SHORT: &str = "…/";
+
+/// Fewest tokens for which a quote is worth its line.
+const LEAST: usize = 10;
+
+/// Letters that no token of a text has on average: a longer text is not counted.
+pub(super) const LONGEST_TOKEN: usize = 16;
+
+/// Letters of an item of a list, with its pointer, that are worth a line: fewer do not say what it is about.
+const TELLING: usize = 44;
+
+/// An item of a list that gets this many tokens keeps its beginning and its end. With fewer, it keeps only its beginning.
+const ROOMY: usize = 40;
+
+/// Counts the tokens of a text.
+type Count<'c> = &'c dyn Fn(&str) -> usize;
+
+/// The tokens that a section may take, and how they are counted.
+#[derive(Clone, Copy)]
+struct Room<'c> {
+    pub(super) tokens: usize,
+    pub(super) count: Count<'c>,
+}
+
+/// A section within its tokens.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written {
+    /// Its lines; empty if nothing fits.
+    pub(super) text: String,
+    /// Whether nothing was left out.
+    pub(super) whole: bool,
+}
+
+impl Written {
+    /// A section about which there is nothing to say.
+    const NOTHING: Self = Self { text: String::new(), whole: true };
+
+    /// These lines and those of `next`.
+    fn and(self, next: &Self) -> Self {
+        Self { text: self.text + &next.text, whole: self.whole && next.whole }
+    }
+}
+
+/// A section: its writer, the least percentage of the tokens that it gets before others take more, and the most.
+struct Section {
+    pub(super) write: fn(&Ledger, Room<'_>) -> Written,
+    pub(super) least: usize,
+    pub(super) most: usize,
+    /// The order in which sections take more tokens. The last one is dropped first.
+    rank: usize,
+}
+
+/// The sections in the order in which they are read.
+const SECTIONS: &[Section] = &[
+    Section { write: |ledger, room| room.quote(GOAL, ledger.goal.as_ref(), 7), least: 7, most: 14, rank: 5 },
+    Section { write: asked, least: 18, most: 44, rank: 3 },
+    Section { write: |ledger, room| room.quote(EARLIER, ledger.earlier.as_ref(), 7), least: 3, most: 12, rank: 7 },
+    Section { write: changed, least: 28, most: 60, rank: 6 },
+    Section { write: scripts, least: 4, most: 40, rank: 8 },
+    Section { write: commits, least: 8, most: 20, rank: 1 },
+    Section { write: checks, least: 9, most: 20, rank: 0 },
+    Section { write: open, least: 10, most: 30, rank: 2 },
+    Section { write: said, least: 9, most: 15, rank: 4 },
+];
+
+/// The last words. A question among them that nobody answered has a line of its own.
+fn said(ledger: &Ledger, room: Room<'_>) -> Written {
+    let question = room.quote(UNANSWERED, ledger.question.as_ref(), 7);
+    let asked = ledger.question.as_ref().map_or("", |question| question.text.as_str());
+    let before = ledger.said.as_ref().map(|said| Quote {
+        text: said.text.strip_suffix(asked).unwrap_or(&said.text).trim_end().to_owned(),
+        ..said.clone()
+    });
+    let words = room.beside(&question.text).quote(SAID, before.as_ref().filter(|said| !said.text.is_empty()), 4);
+    question.and(&words)
+}
+
+/// Corrections first, then the newest; written newest first.
+fn asked(ledger: &Ledger, room: Room<'_>) -> Written {
+    let mut order: Vec<&Quote> = ledger.asked.iter().rev().collect();
+    order.sort_by_key(|quote| !quote.correction);
+    let items: Vec<String> = order.iter().map(|quote| bullet(&quote.at, &quote.text)).collect();
+    room.list(&format!("{ASKED}:"), &items, |number| std::cmp::Reverse(order[number].at.message))
+}
+
+/// Every hash is kept as long as it fits, and as much of the subjects as fits with them.
+fn commits(ledger: &Ledger, room: Room<'_>) -> Written {
+    let line = |letters: usize, commit: &Commit| {
+        let subject = cut(&commit.subject, letters);
+        let text = match &commit.hash {
+            Some(hash) if letters == 0 => hash.clone(),
+            Some(hash) => format!("{hash} {subject}"),
+            None => cut(&commit.subject, letters.max(24)),
+        };
+        bullet(&commit.at, &text)
+    };
+    let list = |letters: usize| ledger.commits.iter().rev().map(|commit| line(letters, commit)).collect::<Vec<_>>();
+    let head = format!("{COMMITS}:");
+    let left = room.beside(&format!("{head}\n")).tokens;
+    let fits = |items: &[String]| items.iter().map(|item| (room.count)(item) + 1).sum::<usize>() <= left;
+    let letters = [200, 72, 48, 30].into_iter().find(|&letters| fits(&list(letters))).unwrap_or(0);
+    let mut items = list(letters);
+    while !fits(&items) && items.pop().is_some() {}
+    lines(&head, &items, letters == 200)
+}
+
+/// The last run, the failing tests, and those that failed earlier and pass now.
+fn checks(ledger: &Ledger, room: Room<'_>) -> Written {
+    let names: Vec<&str> = ledger.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
+    let at = ledger.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
+    let failing = Room { tokens: room.tokens * 3 / 5, ..room }.names(&labelled(FAILING, &at), &names);
+    let run = ledger.check.as_ref().map(|check| {
+        let error = check.error.as_ref().filter(|_| check.verdict == Verdict::Failed);
+        let error = error.map_or_else(String::new, |error| format!(": {error}"));
+        let text = format!("{}: {}{error}", check.command, check.verdict.name());
+        Quote { text, at: check.at.clone(), correction: false }
+    });
+    let written = room.beside(&failing.text).quote(CHECK, run.as_ref(), 7).and(&failing);
+    let passed: Vec<&str> = ledger.passed_since.iter().rev().map(String::as_str).collect();
+    let since = room.beside(&written.text).names(&format!("{PASSED}:"), &passed);
+    written.and(&since)
+}
+
+fn open(ledger: &Ledger, room: Room<'_>) -> Written {
+    let Some(newest) = ledger.open().max_by_key(|todo| todo.at.message) else { return Written::NOTHING };
+    let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
+    let items: Vec<String> = ledger.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
+    room.list(&labelled(OPEN, &newest.at), &items, |number| number)
+}
+
+fn labelled(label: &str, at: &Pointer) -> String {
+    if at.message.is_none() { format!("{label}:") } else { format!("{label} {at}:") }
+}
+
+fn bullet(at: &Pointer, text: &str) -> String {
+    if at.message.is_none() { format!("- {text}") } else { format!("- {at} {text}") }
+}
+
+fn lines(head: &str, items: &[String], whole: bool) -> Written {
+    let text = if items.is_empty() { String::new() } else { format!("{head}\n{}\n", items.join("\n")) };
+    Written { text, whole }
+}
+
+/// An item of a list: its number, its tokens with a line break, and the fewest of them that are worth a line.
+struct Item {
+    number: usize,
+    size: usize,
+    least: usize,
+}
+
+impl Room<'_> {
+    /// What is left beside `text`.
+    pub(super) fn beside(self, text: &str) -> Self {
+        Self { tokens: self.tokens.saturating_sub((self.count)(text)), ..self }
+    }
+
+    /// A line with one quote, which keeps `tenths` of its letters at its beginning if it is cut.
+    fn quote(self, label: &str, quote: Option<&Quote>, tenths: usize) -> Written {
+        let Some(quote) = quote else { return Written::NOTHING };
+        let head = labelled(label, &quote.at);
+        let tokens = self.tokens.saturating_sub((self.count)(&head) + 1);
+        let text = (Room { tokens, ..self }).fit(&quote.text, tenths);
+        let line = |text: String| Written { whole: text == quote.text, text: format!("{head} {text}\n") };
+        text.map(line).unwrap_or_default()
+    }
+
+    /// `text`, cut in the middle; `None` if too little would be left.
+    fn fit(self, text: &str, tenths: usize) -> Option<String> {
+        let letters = text.chars().count();
+        let most = self.tokens * LONGEST_TOKEN;
+        let fits = |text: &str| (self.count)(text) <= self.tokens;
+        if letters <= most && fits(text) {
+            return Some(text.to_owned());
+        }
+        if self.tokens < LEAST {
+            return None;
+        }
+        let (mut low, mut high) = (0, letters.min(most));
+        while low + 1 < high {
+            let middle = usize::midpoint(low, high);
+            if fits(&cut_at(text, middle, tenths)) { low = middle } else { high = middle }
+        }
+        (low > 0).then(|| cut_at(text, low, tenths))
+    }
+
+    /// A list of those `items` of which at least the beginning fits, the long ones cut to one length, sorted by `key` of their
+    /// number. Of three items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each long one.
+    fn list<K: Ord>(self, head: &str, items: &[String], key: impl Fn(usize) -> K) -> Written {
+        let room = self.beside(&format!("{head}\n"));
+        let taken = room.take(items);
+        let tokens = |item: &Item, level: usize| item.size.min(level.max(item.least));
+        let sum = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>();
+        let level = (0..=room.tokens).rev().find(|&level| sum(level) <= room.tokens).unwrap_or(0);
+        let fit = |item: &Item| {
+            let tokens = tokens(item, level);
+            let within = Room { tokens: tokens.saturating_sub(1), ..room };
+            Some((item.number, within.fit(&items[item.number], if tokens < ROOMY { 10 } else { 7 })?))
+        };
+        let mut chosen: Vec<(usize, String)> = taken.iter().filter_map(fit).collect();
+        let whole = chosen.len() == items.len() && chosen.iter().all(|(number, text)| items[*number] == *text);
+        chosen.sort_by_key(|(number, _)| key(*number));
+        lines(head, &chosen.into_iter().map(|(_, text)| text).collect::<Vec<_>>(), whole)
+    }
+
+    /// The first items, as long as at least the beginning of each fits.
+    fn take(self, items: &[String]) -> Vec<Item> {
+        let mut left = self.tokens;
+        let mut taken = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let size = (self.count)(item) + 1;
+            let beginning = || (self.count)(&cut_at(item, TELLING, 10)).max(LEAST + 5) + 1;
+            let least = if size <= LEAST + 6 { size } else { size.min(beginning()) };
+            if least <= left {
+                left -= least;
+                taken.push(Item { number, size, least });
+            }
+            if left < LEAST {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Names behind a label, as many as fit, and the number of the others.
+    fn names(self, label: &str, names: &[&str]) -> Written {
+        if names.is_empty() {
+            return Written::NOTHING;
+        }
+        // Counted one by one, names take at least as much, but for a few tokens.
+        let mut sum = 0;
+        let fits = |name: &&&str| {
+            sum += (self.count)(name);
+            sum <= self.tokens + 16
+        };
+        let most = names.iter().take(60).take_while(fits).count();
+        for taken in (1..=most.max(1)).rev() {
+            let more = if taken < names.len() { format!(", {} more", names.len() - taken) } else { String::new() };
+            let text = format!("{label} {}{more}\n", names[..taken].join(", "));
+            if (self.count)(&text) <= self.tokens {
+                return Written { text, whole: taken == names.len() };
+            }
+        }
+        Written::default()
+    }
+}
+
+// The changed files of a ledger as text: what is left out first where not all fit, and the scripts that were only run.
+
+/// Fewest tokens of a file in a list, with its comma.
+const FEWEST: usize = 3;
+
+/// How much of a changed file is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Name,
+    Path,
+    Pointed,
+}
+
+/// Changed files, the newest last.
+fn changed(ledger: &Ledger, room: Room<'_>) -> Written {
+    let files: Vec<&Change> = ledger.changed.iter().filter(|change| !change.is_script()).collect();
+    list(CHANGED, &files, room)
+}
+
+/// Scripts that the work wrote and ran, the newest last.
+fn scripts(ledger: &Ledger, room: Room<'_>) -> Written {
+    let files: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script()).collect();
+    list(SCRIPTS, &files, room)
+}
+
+/// In front of a path that a tool gave without its folder, in a list below a folder.
+pub(super) const HERE: &str = "./";
+
+/// Paths below their common folder. Where not all fit, folders are left out first, then the paths of files that were written
+/// once, and of the oldest.
+fn list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
+    let Some(last) = changed.last() else { return Written::NOTHING };
+    let root = root(changed);
+    let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
+    let head = labelled(&format!("{label}{place}"), &last.at);
+    let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
+    let entry = |change: &Change, form: Form| entry(change, root, form);
+    for form in [Form::Pointed, Form::Path] {
+        let list: Vec<String> = changed.iter().map(|change| entry(change, form)).collect();
+        let line = list.join(", ");
+        if line.len() <= room.tokens * LONGEST_TOKEN && (room.count)(&line) <= room.tokens {
+            return Written { text: format!("{head} {line}\n"), whole: form == Form::Pointed };
+        }
+    }
+    let list = shortened(changed, room, &entry);
+    if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
+}
+
+/// The folder that the paths are below: of all, or of those that begin with `/`, if there are several.
+fn root<'c>(changed: &[&'c Change]) -> &'c str {
+    let paths = || changed.iter().map(|change| change.path.as_str());
+    let absolute = || paths().filter(|path| path.starts_with('/'));
+    let (count, root) = match absolute().count() {
+        0 | 1 => (changed.len(), paths::common_root(paths())),
+        count => (count, paths::common_root(absolute())),
+    };
+    if count > 1 && root.len() > 1 { root } else { "" }
+}
+
+fn entry(change: &Change, root: &str, form: Form) -> String {
+    let outside = || if root.is_empty() { change.path.clone() } else { format!("{HERE}{}", change.path) };
+    let below = change.path.strip_prefix(root).map_or_else(outside, str::to_owned);
+    let name = paths::name(&change.path);
+    let path = if form == Form::Name && name.len() + 4 < below.len() { format!("{SHORT}{name}") } else { below };
+    let times = if change.times > 1 && form == Form::Pointed { format!(" ×{}", change.times) } else { String::new() };
+    let at =
+        if form == Form::Pointed && change.at.message.is_some() { format!(" {}", change.at) } else { String::new() };
+    format!("{path}{}{times}{at}", if change.deleted { DELETED } else { "" })
+}
+
+fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
+    let price = |text: &str| (room.count)(&format!(", {text}"));
+    let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
+    let mut spent = 4;
+    // Files that were written once, as trials are, come after those that were edited or that version control names.
+    let mut order: Vec<(usize, &&Change)> = changed.iter().enumerate().rev().collect();
+    order.sort_by_key(|(_, change)| change.whole && change.times == 1 && !change.named);
+    for form in [Form::Name, Form::Path] {
+        for &(at, change) in &order {
+            if spent + FEWEST > room.tokens {
+                break;
+            }
+            let before = if form == Form::Name { 0 } else { price(&entry(change, Form::Name)) };
+            let after = price(&entry(change, form));
+            let known = form == Form::Name || forms[at].is_some();
+            if known && spent + after - before.min(after) <= room.tokens {
+                spent = spent + after - before.min(after);
+                forms[at] = Some(form);
+            }
+        }
+    }
+    let left_out = forms.iter().filter(|form| form.is_none()).count();
+    let mut list: Vec<String> = Vec::new();
+    list.extend((left_out > 0 && left_out < changed.len()).then(|| format!("{left_out} more")));
+    list.extend(changed.iter().zip(forms).filter_map(|(change, form)| Some(entry(change, form?))));
+    list.join(", ")
 }

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::facts::{Change, Check, Quote};
-use super::{Ledger, Progress, Verdict};
+use super::{Change, Check, Ledger, Progress, Quote, Verdict};
 
 impl Ledger {
     /// The page: a section for each kind of fact, and `notes` at its end. Sections without facts are left out.

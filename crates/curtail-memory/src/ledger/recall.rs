@@ -2,8 +2,7 @@
 //! What the text left out is not restored. Pointers stay valid, because the numbers of later messages continue.
 
 use super::compose::HEAD;
-use super::facts::{Change, Check, Commit, Failure, Pointer, Progress, Quote, Todo, Verdict};
-use super::{Ledger, changes, sections};
+use super::{Change, Check, Commit, Failure, Ledger, Pointer, Progress, Quote, Todo, Verdict, compose};
 
 impl Ledger {
     /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
@@ -19,7 +18,7 @@ impl Ledger {
             } else if let Some(item) = line.strip_prefix("- ").filter(|_| list.is_some()) {
                 ledger.recall_item(list.unwrap_or_default(), item);
             } else if let Some(label) = ledger.recall_line(line) {
-                ledger.calls = ledger.calls.max(usize::from(label != sections::GOAL));
+                ledger.calls = ledger.calls.max(usize::from(label != compose::GOAL));
                 list = Some(label);
             } else {
                 break;
@@ -41,27 +40,27 @@ impl Ledger {
         let text = rest.strip_prefix(':')?.trim();
         let quote = || Some(Quote { text: text.to_owned(), at: at.clone(), correction: false });
         match label {
-            sections::GOAL => self.goal = quote(),
-            sections::EARLIER => self.earlier = quote(),
-            sections::SAID => self.said = quote(),
-            sections::UNANSWERED => self.question = quote(),
-            sections::CHANGED => {
+            compose::GOAL => self.goal = quote(),
+            compose::EARLIER => self.earlier = quote(),
+            compose::SAID => self.said = quote(),
+            compose::UNANSWERED => self.question = quote(),
+            compose::CHANGED => {
                 self.changed.extend(text.split(", ").filter_map(|entry| change(entry, root, &at)));
             }
-            sections::SCRIPTS => {
+            compose::SCRIPTS => {
                 let scripts = text.split(", ").filter_map(|entry| change(entry, root, &at));
                 let scripts = scripts.map(|change| Change { whole: true, ran: true, ..change });
                 self.changed.splice(0..0, scripts.collect::<Vec<_>>());
             }
-            sections::CHECK => self.check = check(text, &at),
-            sections::FAILING => {
+            compose::CHECK => self.check = check(text, &at),
+            compose::FAILING => {
                 let failure = |name: &str| Failure { name: name.to_owned(), at: at.clone(), ..Failure::default() };
                 self.failing = names(text).map(failure).collect::<Vec<_>>().into_iter().rev().collect();
             }
-            sections::PASSED => {
+            compose::PASSED => {
                 self.passed_since = names(text).map(str::to_owned).collect::<Vec<_>>().into_iter().rev().collect();
             }
-            sections::OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],
+            compose::OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],
             _ => {}
         }
         Some(label)
@@ -71,10 +70,10 @@ impl Ledger {
     fn recall_item(&mut self, label: &str, item: &str) {
         let (at, text) = pointer(item);
         match label {
-            sections::ASKED => {
+            compose::ASKED => {
                 self.asked.push(Quote { text: text.to_owned(), at, correction: super::quotes::corrects(text) });
             }
-            sections::COMMITS => {
+            compose::COMMITS => {
                 let hash = text
                     .split(' ')
                     .next()
@@ -82,10 +81,10 @@ impl Ledger {
                 let subject = hash.map_or(text, |hash| text[hash.len()..].trim_start());
                 self.commits.push(Commit { hash: hash.map(str::to_owned), subject: subject.to_owned(), at });
             }
-            sections::OPEN => {
+            compose::OPEN => {
                 let listed = self.todos.last().map(|todo| todo.at.clone()).unwrap_or_default();
                 self.todos.retain(|todo| !todo.text.is_empty());
-                let begun = text.strip_suffix(sections::BEGUN);
+                let begun = text.strip_suffix(compose::BEGUN);
                 let progress = if begun.is_some() { Progress::InProgress } else { Progress::Pending };
                 self.todos.push(Todo { key: None, text: begun.unwrap_or(text).to_owned(), progress, at: listed });
             }
@@ -96,23 +95,23 @@ impl Ledger {
 
 /// Labels of the sections that are read again.
 const LABELS: &[&str] = &[
-    sections::GOAL,
-    sections::ASKED,
-    sections::CHANGED,
-    sections::SCRIPTS,
-    sections::COMMITS,
-    sections::CHECK,
-    sections::FAILING,
-    sections::PASSED,
-    sections::OPEN,
-    sections::UNANSWERED,
-    sections::EARLIER,
-    sections::SAID,
+    compose::GOAL,
+    compose::ASKED,
+    compose::CHANGED,
+    compose::SCRIPTS,
+    compose::COMMITS,
+    compose::CHECK,
+    compose::FAILING,
+    compose::PASSED,
+    compose::OPEN,
+    compose::UNANSWERED,
+    compose::EARLIER,
+    compose::SAID,
 ];
 
 /// The folder of `below FOLDER [m7]: …`, and what follows it.
 fn root_and_rest(text: &str) -> (&str, &str) {
-    let Some(after) = text.strip_prefix(sections::BELOW).map(str::trim_start) else { return ("", text) };
+    let Some(after) = text.strip_prefix(compose::BELOW).map(str::trim_start) else { return ("", text) };
     let end = after.find(" [m").or_else(|| after.find(": ")).unwrap_or(after.len());
     (&after[..end], after[end..].trim_start())
 }
@@ -142,10 +141,10 @@ fn change(entry: &str, root: &str, at: &Pointer) -> Option<Change> {
     let here = if here.message.is_none() { at.clone() } else { here };
     let (entry, times) =
         entry.split_once(" ×").map_or((entry, 1), |(entry, times)| (entry, times.parse().unwrap_or(1)));
-    let path = entry.strip_suffix(sections::DELETED);
+    let path = entry.strip_suffix(compose::DELETED);
     let deleted = path.is_some();
     let path = path.unwrap_or(entry);
-    let outside = path.strip_prefix(sections::SHORT).or_else(|| path.strip_prefix(changes::HERE));
+    let outside = path.strip_prefix(compose::SHORT).or_else(|| path.strip_prefix(compose::HERE));
     let path = outside.map_or_else(|| format!("{root}{path}"), str::to_owned);
     Some(Change { path, times, at: here, deleted, ..Change::default() })
 }

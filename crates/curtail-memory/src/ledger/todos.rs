@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::action::Action;
-use super::facts::{Progress, Todo};
+use super::calls::Action;
 use super::quotes::one_line;
+use super::{Progress, Todo};
 
 /// Words in the names of tools that keep lists.
 const LISTS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
@@ -112,9 +112,9 @@ pub(super) fn key_in(result: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::action::Action;
     use super::super::calls::actions;
     use super::{Progress, Todo, key_in};
+    use crate::ledger::calls::Action;
 
     fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {
         match actions(name, arguments).pop() {

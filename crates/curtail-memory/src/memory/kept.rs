@@ -1,7 +1,9 @@
 //! The scratchpad in the store: loads, replays and saves in one transaction, and sets corrupt states aside.
 
-use super::{MemoryError, Outcome, Owner, Schema, Scratchpad, State, Update};
-use crate::store::{Record, Store};
+use std::fmt;
+
+use super::{Outcome, Schema, Scratchpad, State, Update};
+use crate::store::{self, Record, RecordKey, Scope, Shelf, Store};
 
 /// The rules that a state follows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -170,4 +172,116 @@ fn save(
     }
     let state = scratchpad.into_state();
     Ok(Replayed { state, outcomes, set_aside })
+}
+
+// Why a scratchpad could not be loaded or saved.
+
+/// Why a state could not be loaded or saved.
+#[derive(Debug)]
+pub enum MemoryError {
+    /// The store failed.
+    Store(store::StoreError),
+    /// No id was given for the scope.
+    NoId(Scope),
+    /// The state violates the schema, as the validator reports it.
+    Refused(String),
+    /// The state is read-only.
+    ReadOnly,
+    /// The thread with that id already has a state.
+    Taken(String),
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryError::Store(error) => error.fmt(f),
+            MemoryError::NoId(scope) => {
+                let name = scope.name();
+                write!(f, "no {name} id given; pass --{name} ID")
+            }
+            MemoryError::Refused(reason) => write!(f, "the state does not match the schema: {reason}"),
+            MemoryError::ReadOnly => f.write_str("the memory is read-only"),
+            MemoryError::Taken(id) => {
+                write!(f, "thread {id:?} already has a memory (not overwritten); pass --force to replace it")
+            }
+        }
+    }
+}
+
+// `Display` includes the store's error, so `source` stays empty: a printed chain would repeat it.
+impl std::error::Error for MemoryError {}
+
+impl From<store::StoreError> for MemoryError {
+    fn from(error: store::StoreError) -> MemoryError {
+        MemoryError::Store(error)
+    }
+}
+
+// The owner of a state, and the copy that a child thread gets.
+
+/// The owner of a state: a thread or a resource, as the scope says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Owner<'a> {
+    /// Which of the two ids names the owner.
+    pub scope: Scope,
+    /// The thread's id.
+    pub thread: Option<&'a str>,
+    /// The resource's id: a user, a project.
+    pub resource: Option<&'a str>,
+}
+
+impl<'a> Owner<'a> {
+    /// The key of the state in the store.
+    ///
+    /// # Errors
+    /// [`MemoryError::NoId`] if the scope's id is not given.
+    pub fn key(&self) -> Result<RecordKey<'a>, MemoryError> {
+        let id = match self.scope {
+            Scope::Thread => self.thread,
+            Scope::Resource => self.resource,
+        };
+        Ok(RecordKey { shelf: Shelf::Memory, scope: self.scope, id: id.ok_or(MemoryError::NoId(self.scope))? })
+    }
+
+    /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
+    #[must_use]
+    pub fn origin(&self) -> &'a str {
+        match self.scope {
+            Scope::Thread => "",
+            Scope::Resource => self.thread.unwrap_or_default(),
+        }
+    }
+}
+
+/// What a child thread received.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spawned {
+    /// A copy of the resource's state.
+    Copied(State),
+    /// Nothing: the resource has no state.
+    Nothing,
+    /// Nothing: the state of a thread is not inherited.
+    NotInherited,
+}
+
+/// Copies the state of the parent's resource to the thread `child`. The state of a thread is not copied.
+///
+/// # Errors
+/// [`MemoryError::Taken`] if the child has a state and `replace` is not set; [`MemoryError`] if the store fails.
+pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -> Result<Spawned, MemoryError> {
+    let from = parent.key()?;
+    if parent.scope == Scope::Thread {
+        return Ok(Spawned::NotInherited);
+    }
+    let Some(state) = store.read_body(from)?.and_then(|body| State::parse(&body).ok()) else {
+        return Ok(Spawned::Nothing);
+    };
+    let (scope, id) = (Scope::Thread, child);
+    store.update(RecordKey { scope, id, ..from }, |record| {
+        if record.body().is_some() && !replace {
+            return Err(MemoryError::Taken(child.to_owned()));
+        }
+        Ok(record.write(&state.to_json())?)
+    })?;
+    Ok(Spawned::Copied(state))
 }

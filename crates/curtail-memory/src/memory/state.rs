@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::merge;
-
 /// The key under which an object keeps the text that it replaced.
 const PREVIOUS: &str = "_previous";
 
@@ -83,7 +81,7 @@ impl State {
             State::Text(_) if empty => Map::new(),
             State::Text(text) => Map::from_iter([(PREVIOUS.to_owned(), Value::String(text))]),
         };
-        merge::merge(&mut object, update);
+        merge(&mut object, update);
         State::Object(object)
     }
 
@@ -91,7 +89,7 @@ impl State {
     #[must_use]
     pub fn stripped(mut self) -> State {
         if let State::Object(object) = &mut self {
-            merge::strip(object);
+            strip(object);
         }
         self
     }
@@ -118,5 +116,50 @@ pub(super) fn kind(value: &Value) -> &'static str {
         Value::String(_) => "text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+// Merges an update into a state: objects merge, everything else replaces.
+// It relies on values of bounded depth; `serde_json` parses at most 128 levels.
+
+/// The depth in keys down to which objects merge. Below, values replace.
+pub const DEPTH: usize = 32;
+
+/// Keys that change an object's prototype if JavaScript loads the state.
+const STRIPPED: [&str; 2] = ["__proto__", "constructor"];
+
+/// Merges `update` into `state` key by key, at every depth down to [`DEPTH`]. Lists and primitives replace.
+/// Keys keep their order; new ones are appended. `__proto__` and `constructor` are dropped at every depth.
+pub fn merge(state: &mut Map<String, Value>, mut update: Map<String, Value>) {
+    strip(&mut update);
+    merge_at(state, update, 1);
+}
+
+/// `depth` is the depth in keys of the values of `update`.
+fn merge_at(state: &mut Map<String, Value>, update: Map<String, Value>, depth: usize) {
+    for (key, new) in update {
+        match (state.get_mut(&key), new) {
+            (Some(Value::Object(old)), Value::Object(new)) if depth <= DEPTH => {
+                merge_at(old, new, depth + 1);
+            }
+            (Some(old), new) => *old = new,
+            (None, new) => {
+                state.insert(key, new);
+            }
+        }
+    }
+}
+
+/// Removes `__proto__` and `constructor` from `map` at every depth, also within lists.
+pub fn strip(map: &mut Map<String, Value>) {
+    map.retain(|key, _| !STRIPPED.contains(&key.as_str()));
+    map.values_mut().for_each(strip_value);
+}
+
+fn strip_value(value: &mut Value) {
+    match value {
+        Value::Object(map) => strip(map),
+        Value::Array(items) => items.iter_mut().for_each(strip_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

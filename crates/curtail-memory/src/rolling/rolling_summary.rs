@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::inputs::SummaryInput;
+use super::inputs::{SummaryInput, utterances};
 use super::interactions::{Counted, Interaction, interactions};
-use super::placing::place_block;
 use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
 use super::summary_block::{find_block, write_block};
 use crate::ledger::Ledger;
@@ -13,9 +12,10 @@ use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summa
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{
-    Asked, DropSet, Growth, OnSummary, Plan, Processor, ProcessorError, Reason, Traits, View,
+    Asked, Change, Decision, DropSet, Growth, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits,
+    View, add_changes, place_blocks,
 };
-use curtail_core::transcript::{Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -140,11 +140,7 @@ impl RollingSummary {
     }
 
     /// Decides about `view`; `given` as in [`view_behind`](Self::view_behind).
-    pub(super) fn decide_from(
-        &self,
-        view: &View<'_, '_>,
-        given: Option<(RollingState, usize)>,
-    ) -> Result<Plan, ProcessorError> {
+    fn decide_from(&self, view: &View<'_, '_>, given: Option<(RollingState, usize)>) -> Result<Plan, ProcessorError> {
         let mut rolling = self.view_behind(view.messages, given);
         let due = self.due(&rolling);
         let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
@@ -154,7 +150,7 @@ impl RollingSummary {
     }
 
     /// As [`rolling_view`](Self::rolling_view); with a state, somebody spoke before `messages`.
-    pub(super) fn view_behind(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
+    fn view_behind(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
         let spoken = given.is_some();
         self.view_of(messages, given, spoken)
     }
@@ -318,3 +314,204 @@ impl fmt::Display for SummaryFailure {
 }
 
 impl std::error::Error for SummaryFailure {}
+
+// When summaries are due, by the number of interactions and by their tokens, and what the window holds.
+
+impl RollingSummary {
+    /// The tokens of each interaction, calls and results included; nothing if no number of tokens triggers summaries.
+    pub(super) fn sizes(&self, messages: &[Message<'_>], interactions: &[Interaction], blocks: &[usize]) -> Vec<usize> {
+        if self.trigger.is_none() {
+            return Vec::new();
+        }
+        let pairs = Pairs::from_messages(messages);
+        let ends = interactions.iter().map(|interaction| interaction.arrived);
+        let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
+        let size = |(start, end): (usize, usize)| {
+            // What is kept whatever the window holds is no part of it.
+            let own = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].boundary);
+            let said = own.flat_map(|at| utterances(messages, &pairs, at, at + 1));
+            said.map(|said| self.tokenizer.count(&said.text)).sum()
+        };
+        starts.zip(ends).map(size).collect()
+    }
+
+    /// The ranges to summarize now. A summary that would be dropped in the same step is not made.
+    #[must_use]
+    pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
+        if self.trigger.is_none() {
+            let mut due = rolling.memory.due(self.rolling, rolling.seen());
+            // A window that has grown since the last run can start before the transcript does.
+            due.iter_mut().for_each(|span| span.start = span.start.max(rolling.first));
+            return due;
+        }
+        let last = rolling.memory.summaries.last().map_or(0, |summary| summary.range.span.end);
+        let ends = self.ends(rolling, last);
+        let starts = std::iter::once(last).chain(ends.iter().copied());
+        let first = |start: usize, end: usize| {
+            // The first summary of a full window leaves out the interaction that has just left it.
+            let oldest = (end + 1).saturating_sub(self.rolling.window.get());
+            if start == 0 { oldest.max(1) } else { start + 1 }
+        };
+        let mut due: Vec<_> =
+            starts.zip(&ends).map(|(start, &end)| InteractionRange { start: first(start, end), end }).collect();
+        due.drain(..due.len().saturating_sub(self.rolling.max_summaries.get()));
+        due
+    }
+
+    /// The last interaction of every summary after the one that ends with `seen`.
+    pub(super) fn ends(&self, rolling: &RollingView, seen: usize) -> Vec<usize> {
+        let numbers = seen + 1..=rolling.seen();
+        let Some(trigger) = self.trigger else {
+            return numbers.filter(|&number| self.rolling.due(number).is_some()).collect();
+        };
+        let window = self.rolling.window.get();
+        let (mut ends, mut last, mut tokens) = (Vec::new(), seen, 0);
+        for number in numbers {
+            tokens += size(rolling, number);
+            let full = number - last >= window + usize::from(last == 0);
+            if tokens > trigger || full {
+                ends.push(number);
+                (last, tokens) = (number, 0);
+            }
+        }
+        ends
+    }
+
+    /// The interactions in the window: the newest ones, as many as the window holds, and with a trigger as many as have no more
+    /// tokens. The newest one is always in.
+    #[must_use]
+    pub fn held(&self, rolling: &RollingView) -> InteractionRange {
+        let held = self.rolling.held(rolling.seen());
+        let Some(trigger) = self.trigger else { return held };
+        let mut left = trigger;
+        let fits = |number: &usize| {
+            let fits = *number == held.end || size(rolling, *number) <= left;
+            left = left.saturating_sub(size(rolling, *number));
+            fits
+        };
+        let count = (held.start.max(rolling.first)..=held.end).rev().take_while(fits).count();
+        InteractionRange { start: held.end + 1 - count, end: held.end }
+    }
+}
+
+/// The tokens of the interaction with this number.
+fn size(rolling: &RollingView, number: usize) -> usize {
+    number.checked_sub(rolling.first).and_then(|nth| rolling.sizes.get(nth)).copied().unwrap_or(0)
+}
+
+// Where the block of summaries is written, and what becomes of older blocks.
+
+const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");
+
+/// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
+fn place_block(
+    plan: &mut Plan,
+    view: &View<'_, '_>,
+    rolling: &RollingView,
+    start: usize,
+    (role, text): (Role, String),
+) {
+    if let [at] = rolling.blocks[..]
+        && said(view.messages, at) == Some(text.as_str().into())
+        && plan.is_identity()
+    {
+        return;
+    }
+    let mut blocks = vec![Prepend::Block(text)];
+    if view.context.joins && !view.context.system {
+        blocks.extend(carried(plan, view.messages, rolling));
+    }
+    for &at in &rolling.blocks {
+        if rolling.is_block(at.message) {
+            plan.decisions[at.message] = Decision::Drop(REPLACED);
+        } else {
+            add_changes(plan, at.message, vec![Change::Cut(at.part)], REPLACED);
+        }
+    }
+    let reason = Reason::Borrowed("summaries of the earlier interactions");
+    place_blocks(plan, view, start, (role, blocks), reason);
+}
+
+/// The other blocks in messages that the plan drops or that contain nothing else: they move along, because the format has
+/// no other place for them. Drops messages that are empty without them.
+fn carried(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView) -> Vec<Prepend> {
+    let mut moved = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let alone = rolling.is_block(at) && !message.role.instructs();
+        if alone || matches!(plan.decisions[at], Decision::Drop(_)) {
+            let parts = (0..own_blocks(message)).map(|part| PartRef { message: at, part });
+            moved.extend(parts.filter(|part| !rolling.blocks.contains(part)).map(Prepend::Moved));
+        }
+        if alone {
+            plan.decisions[at] = Decision::Drop(Reason::Borrowed("moved to the first message that is kept"));
+        }
+    }
+    moved
+}
+
+fn said<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::Cow<'m, str>> {
+    match &messages[at.message].parts[at.part].content {
+        Content::Text(text) => Some(text.decode()),
+        _ => None,
+    }
+}
+
+// A rolling memory that goes on from a state, without the messages before it: for a caller that applies it again and again to
+// a conversation that grows.
+
+/// A rolling memory and its state.
+struct ResumedSummary {
+    summary: RollingSummary,
+    memory: RollingState,
+    /// The number of the first interaction that it sees.
+    first: usize,
+}
+
+impl Processor for ResumedSummary {
+    fn name(&self) -> &'static str {
+        self.summary.name()
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { growth: Growth::default(), ..self.summary.traits() }
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.summary.decide_from(view, Some((self.memory.clone(), self.first)))
+    }
+
+    fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
+        self.summary.resumed_from(view, Some((self.memory.clone(), self.first)), is_joint)
+    }
+}
+
+impl RollingSummary {
+    /// As [`Processor::resumed`], for a memory that goes on from `given`.
+    ///
+    /// The new state ends with a summary, and begins with the interaction before the window. Nothing is resumed if a pair could
+    /// still be completed that a summary has read half of, or if the program wrote blocks into the messages before.
+    fn resumed_from(
+        &self,
+        view: &View<'_, '_>,
+        given: Option<(RollingState, usize)>,
+        is_joint: &dyn Fn(usize) -> bool,
+    ) -> Option<(Arc<dyn Processor>, usize)> {
+        if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
+            return None;
+        }
+        let mut rolling = self.view_behind(view.messages, given);
+        let due = self.due(&rolling);
+        let is_closed = |number| rolling.interaction(number).is_some_and(|own| is_joint(own.arrived));
+        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
+            return None;
+        }
+        let begins = |number: &usize| rolling.interaction(*number).is_some_and(|own| is_joint(own.start));
+        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
+        let index = rolling.interaction(first)?.start;
+        let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
+        rolling.memory.advance(self.rolling, rolling.seen(), fresh);
+        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
+        let resumed = ResumedSummary { summary: self.clone(), memory: rolling.memory, first };
+        is_covered.then(|| (Arc::new(resumed) as Arc<dyn Processor>, index))
+    }
+}

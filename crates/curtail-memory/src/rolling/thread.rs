@@ -1,20 +1,23 @@
 //! A rolling memory in the store: messages are appended, and only new ones are summarized.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::error::ThreadError;
-use super::intake::Intake;
-use super::state;
 use super::stored::{
-    LineKind, StoredLine, drop_replaced, is_line_break, is_list, line_break, line_kinds, line_values, note_ahead,
-    spaces, window_start,
+    Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break, line_kinds,
+    line_values, note_ahead, plan_from, spaces, window_start,
 };
-use super::text::document;
-use crate::rolling::{RollingState, RollingSummary, RollingView};
+use super::{RollingState, RollingSummary, RollingView, state};
+use crate::store::{self, RecordKey, Scope, Shelf, Store};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::edit::apply;
-use curtail_core::processors::{Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan};
-use curtail_core::transcript::{Message, Transcript, checks_prefix};
+use curtail_core::json::{Document, Span};
+use curtail_core::processors::{
+    Decision, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan, drop_standing,
+};
+use curtail_core::transcript::{Layout, Message, SlotKind, Standing, Transcript, checks_prefix};
 
 /// The version of the stored form of a thread.
 pub(super) const VERSION: u32 = 2;
@@ -366,5 +369,314 @@ impl Thread {
     #[must_use]
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
+    }
+}
+
+// Threads in the store: what is appended is there whole or not at all.
+
+/// Appends messages to the thread `id` of `store` and returns the new thread.
+///
+/// Summaries are made outside of any transaction, so a slow model blocks no other process. If another process has appended
+/// in the meantime, everything is repeated on the new state, and neither addition is lost.
+///
+/// # Errors
+/// [`ThreadError`]; the thread is unchanged.
+pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
+    let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
+    loop {
+        let (before, marks) = store.update(key, |record| -> Result<_, store::StoreError> {
+            Ok((record.body().map(str::to_owned), record.applied_ids()?))
+        })?;
+        let old = before.as_deref().map(Thread::parse).transpose()?;
+        let (new, fresh) = Thread::after(old, summary, taken, &|mark| marks.contains(mark))?;
+        let body = new.write();
+        if before.as_deref() == Some(&body) {
+            return Ok(new);
+        }
+        let done = store.update(key, |record| -> Result<_, store::StoreError> {
+            if record.body() != before.as_deref() {
+                return Ok(false);
+            }
+            record.write(&body)?;
+            for mark in &fresh {
+                record.add_applied_id(mark)?;
+            }
+            Ok(true)
+        })?;
+        if done {
+            return Ok(new);
+        }
+    }
+}
+
+/// The thread `id` of `store`; `None` if the store does not contain it.
+///
+/// # Errors
+/// [`ThreadError`] if it cannot be read.
+pub fn current(store: &Store, id: &str) -> Result<Option<Thread>, ThreadError> {
+    let body = store.read_body(RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id })?;
+    body.as_deref().map(Thread::parse).transpose()
+}
+
+// What a thread no longer stores: messages before the window, and turns that were taken back.
+
+impl Thread {
+    /// Drops the turns that an event takes back, as a run over the whole log does once it summarizes. `stored` messages were
+    /// stored before the last input.
+    ///
+    /// # Errors
+    /// [`ThreadError::TakenBack`] if the thread took turns before that it may have summarized.
+    fn drop_rolled_back(
+        &mut self,
+        summary: &RollingSummary,
+        dialect: &dyn Dialect,
+        stored: usize,
+    ) -> Result<(), ThreadError> {
+        let text = self.lines();
+        let document = document(&text)?;
+        let Transcript { layout, messages } = self.transcript(&document)?.1;
+        let Some(first) = messages.iter().position(|message| message.standing.is_taken_back()) else {
+            return Ok(());
+        };
+        let has_begun = self.dropped > 0 || !self.memory.summaries.is_empty();
+        if has_begun && first < stored {
+            return Err(ThreadError::TakenBack);
+        }
+        let kinds = line_kinds(&line_values(&document), &layout);
+        if !has_begun && summary.due(&self.rolling(summary, &messages, &kinds)).is_empty() {
+            return Ok(());
+        }
+        note_ahead(&mut self.items, &kinds);
+        let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
+        let mut kept = vec![false; messages.len()];
+        let remaining = apply_plan(messages, &plan);
+        remaining.iter().filter_map(Message::source_index).for_each(|index| kept[index] = true);
+        self.keep(&layout, dialect, &remaining, &kept, &kinds, 0);
+        Ok(())
+    }
+
+    /// Drops the messages before `start` with their metadata.
+    fn drop_before(
+        &mut self,
+        start: usize,
+        dialect: &dyn Dialect,
+        (layout, messages): (&Layout<'_>, Vec<Message<'_>>),
+        kinds: &[LineKind],
+    ) {
+        let plan = plan_from(start, &messages);
+        if plan.is_identity() {
+            return;
+        }
+        let kept: Vec<bool> = plan.decisions.iter().map(|decision| !matches!(decision, Decision::Drop(_))).collect();
+        let remaining = apply_plan(messages, &plan);
+        self.keep(layout, dialect, &remaining, &kept, kinds, start);
+    }
+
+    /// Keeps `remaining`, the messages that are `kept`, with their metadata. What is kept stays as it is, except for links to
+    /// what is dropped. The window begins at `start`.
+    fn keep(
+        &mut self,
+        layout: &Layout<'_>,
+        dialect: &dyn Dialect,
+        remaining: &[Message<'_>],
+        kept: &[bool],
+        kinds: &[LineKind],
+        start: usize,
+    ) {
+        let mut text = String::new();
+        apply(layout, dialect, remaining, &mut text);
+        let (mut owner, mut lines) = (true, Vec::new());
+        for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
+            let outlives = match *kind {
+                LineKind::Message(index) => {
+                    owner = kept[index];
+                    owner && index < start
+                }
+                LineKind::With(index) if !kept[index] => continue,
+                LineKind::Pinned => !owner,
+                _ => false,
+            };
+            if owner || !matches!(kind, LineKind::Message(_)) {
+                lines.push(StoredLine { outlived: line.outlived || outlives, ..line });
+            }
+        }
+        if let Ok(document) = document(&text) {
+            let values = line_values(&document);
+            if values.len() == lines.len() {
+                let leads = spaces(&text, &values).0;
+                for (nth, (line, value)) in lines.iter_mut().zip(&values).enumerate() {
+                    value.raw().clone_into(&mut line.json);
+                    if nth > 0 {
+                        leads[nth].clone_into(&mut line.lead);
+                    }
+                }
+            }
+        }
+        self.items = lines;
+        self.dropped += kept.iter().filter(|kept| !**kept).count();
+    }
+}
+
+// The text of a thread, and the transcript in it.
+
+impl Thread {
+    /// The lines of the log that are stored.
+    pub(super) fn log(&self) -> String {
+        self.joined("")
+    }
+
+    /// The stored lines, with what stood before the first one. It is the separator of that line, in case that another is
+    /// written before it.
+    pub(super) fn lines(&self) -> String {
+        self.joined(self.lead())
+    }
+
+    fn joined(&self, lead: &str) -> String {
+        let mut text = format!("{}{lead}", self.open);
+        for (nth, line) in self.items.iter().enumerate() {
+            text.push_str(if nth == 0 { "" } else { &line.lead });
+            text.push_str(&line.json);
+        }
+        text + &self.close
+    }
+
+    /// What stood before the first line; nothing if the log began with it.
+    fn lead(&self) -> &str {
+        self.items.first().filter(|_| self.dropped > 0).map_or("", |line| &line.lead)
+    }
+
+    pub(super) fn list(&self) -> String {
+        let items: Vec<Cow<'_, str>> = self.items.iter().map(StoredLine::on_one_line).collect();
+        format!("[{}]\n", items.join(","))
+    }
+
+    pub(super) fn transcript<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<(&'static dyn Dialect, Transcript<'a>), ThreadError> {
+        let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
+        let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
+        let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
+        let read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
+        let first = read.into_iter().next();
+        let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
+        bind_ahead(&self.items, &line_values(document), &mut transcript.layout);
+        if framing == Framing::Lines {
+            self.separate_first(&mut transcript);
+        }
+        Ok((dialect, transcript))
+    }
+
+    /// Makes what stood before the first line its separator. It would be part of the frame, and written in any case.
+    fn separate_first(&self, transcript: &mut Transcript<'_>) {
+        let (open, lead) = (self.open.len(), self.lead().len());
+        let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
+        if let [frame, first, ..] = transcript.layout.slots.as_mut_slice()
+            && matches!(frame.what, SlotKind::Frame { .. })
+            && frame.span == Span::new(0, begin)
+            && first.span.start == begin
+        {
+            frame.span = Span::new(0, open);
+            first.separator = Span::new(open, begin);
+        }
+    }
+}
+
+pub(super) fn document(text: &str) -> Result<Document<'_>, ThreadError> {
+    Document::parse_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
+}
+
+// Why a thread could not be read or changed.
+
+/// Why a thread could not be read or changed. The stored thread is unchanged.
+#[derive(Debug)]
+pub enum ThreadError {
+    /// The input cannot be read, with the offset of the byte.
+    Input(usize, String),
+    /// The input contains this many transcripts instead of one.
+    SeveralTranscripts(usize),
+    /// The thread is stored with interactions of another kind.
+    Unit {
+        /// The unit of the stored thread.
+        kept: String,
+        /// The unit of this run.
+        asked: &'static str,
+    },
+    /// The input has another dialect than the thread.
+    Dialect {
+        /// The dialect of the stored thread.
+        kept: String,
+        /// The dialect of the input.
+        new: &'static str,
+    },
+    /// The input begins after the next message of the thread.
+    Gap {
+        /// Number of messages in the thread.
+        taken: usize,
+        /// Number of the first message in the input.
+        from: usize,
+    },
+    /// A message of the input, by its number from 1, differs from the one that the thread has.
+    Changed(usize),
+    /// The input takes back turns that the thread took before and may have summarized.
+    TakenBack,
+    /// The thread contains no message.
+    Empty,
+    /// The stored thread has another version.
+    Version(u32),
+    /// The stored thread is damaged.
+    Stored(String),
+    /// A summary could not be made.
+    Summary(ProcessorError),
+    /// The store cannot be read or written.
+    Store(store::StoreError),
+}
+
+impl fmt::Display for ThreadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(_, what) => f.write_str(what),
+            Self::SeveralTranscripts(count) => {
+                write!(f, "{count} transcripts found; append one transcript at a time to a thread")
+            }
+            Self::Unit { kept, asked } => {
+                write!(f, "the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")
+            }
+            Self::Dialect { kept, new } => {
+                write!(
+                    f,
+                    "the thread is in dialect `{kept}`, the input in `{new}`; pass --dialect or use another thread"
+                )
+            }
+            Self::Gap { taken, from } => {
+                let (first, last) = (taken + 1, from - 1);
+                write!(f, "the thread has {taken} messages, so --from {from} would skip messages {first} to {last}")
+            }
+            Self::Changed(number) => write!(
+                f,
+                "message {number} of the input is not the one that the thread took: the history has changed; pass the whole \
+                 conversation with --rewind to start the thread over, or use another thread"
+            ),
+            Self::TakenBack => f.write_str(
+                "the input takes back turns that the thread took before: the history has changed; pass the whole conversation \
+                 with --rewind to start the thread over, or use another thread",
+            ),
+            Self::Empty => f.write_str("the thread contains no messages"),
+            Self::Version(version) => {
+                write!(f, "the thread was stored in version {version}; this program reads version {VERSION}")
+            }
+            Self::Stored(what) => write!(f, "the stored thread is damaged: {what}"),
+            Self::Summary(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ThreadError {}
+
+impl From<store::StoreError> for ThreadError {
+    fn from(error: store::StoreError) -> Self {
+        Self::Store(error)
     }
 }

@@ -4,10 +4,8 @@
 mod error;
 mod file;
 mod listing;
-mod place;
 mod record;
 mod transfer;
-mod versions;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,8 +14,8 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use error::{Refusal, StoreError};
+pub use file::StoreLocation;
 pub use listing::{Filter, StoreEntry};
-pub use place::StoreLocation;
 pub use record::{Aside, Record};
 pub use transfer::Clash;
 

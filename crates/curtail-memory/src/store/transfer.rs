@@ -5,7 +5,7 @@ use std::io::{BufRead, Write};
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, listing, record, versions};
+use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, file, listing, record};
 
 /// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Store {
     pub fn export(&self, out: &mut dyn Write) -> Result<usize, StoreError> {
         let at = |source| StoreError::database(&self.path, source);
         let reading = self.connection.unchecked_transaction().map_err(at)?;
-        let version = versions::NEWEST;
+        let version = file::NEWEST;
         write_line(out, &Head { version })?;
         let numbers = numbers(&reading).map_err(at)?;
         for number in &numbers {
@@ -165,7 +165,7 @@ impl TransferLines<'_> {
 
 fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     let reason = match head {
-        Some(head) if head.version <= versions::NEWEST => return Ok(()),
+        Some(head) if head.version <= file::NEWEST => return Ok(()),
         Some(head) => format!("written by a newer curtail (version {}); upgrade curtail", head.version),
         None => "the file is empty; the first line of an export holds its version".to_owned(),
     };

@@ -2,16 +2,19 @@
 //! It knows statuses and headers, not what a body means.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use ureq::Proxy;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
 use super::endpoint::Address;
-use super::failure::quote;
-use super::overflow::{hidden_error, is_overflow};
+use super::failure::{hidden_error, is_overflow, quote};
 use super::secrets::Secrets;
-use super::transport::{Authorities, NamedProxy};
 use super::{ApiKey, Failure};
+use curtail_core::error::system_message;
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
 const LARGEST_ANSWER: u64 = 16 << 20;
@@ -328,6 +331,82 @@ fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
         + BEFORE[usize::try_from(month).unwrap_or(0) % 12]
         + u64::from(this_leap)
         + day.saturating_sub(1)
+}
+
+// What a connection uses: certificate authorities that are trusted, and proxies of the environment.
+
+/// The variables of proxies, in the order in which they apply.
+const PROXY_VARIABLES: [&str; 6] = ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+/// The certificate authorities that are trusted: the built-in ones, the system's (or those of `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR`), and the ones added here.
+#[derive(Clone, Debug, Default)]
+pub struct Authorities {
+    added: Vec<Certificate<'static>>,
+}
+
+impl Authorities {
+    /// Adds the certificates of a file in PEM format.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Setup`] if the file cannot be read or contains no certificate.
+    pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
+        let wrong = |why: &str| Failure::Setup(format!("{}: {why}", path.display()));
+        let text = std::fs::read(path)
+            .map_err(|error| wrong(&format!("cannot read the certificates: {}", system_message(&error))))?;
+        let before = self.added.len();
+        for item in parse_pem(&text) {
+            match item {
+                Ok(PemItem::Certificate(certificate)) => self.added.push(certificate),
+                Ok(_) => {}
+                Err(error) => return Err(wrong(&format!("is not a file of certificates in PEM format: {error}"))),
+            }
+        }
+        if self.added.len() == before {
+            return Err(wrong("contains no certificate in PEM format (-----BEGIN CERTIFICATE-----)"));
+        }
+        Ok(())
+    }
+
+    /// The settings of TLS connections. The system's certificates that cannot be read are left out.
+    fn tls(&self) -> TlsConfig {
+        let built_in = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|root| Certificate::from_der(root.as_ref()));
+        let system = rustls_native_certs::load_native_certs().certs;
+        let system = system.iter().map(|root| Certificate::from_der(root.as_ref()).to_owned());
+        let all = built_in.chain(system).chain(self.added.iter().cloned());
+        TlsConfig::builder().root_certs(RootCerts::from(all)).build()
+    }
+}
+
+/// A proxy, and the variable that names it.
+struct NamedProxy {
+    proxy: Proxy,
+    variable: &'static str,
+}
+
+impl NamedProxy {
+    /// The proxy for `url`, if the environment names one. `NO_PROXY` names hosts that are reached without it.
+    fn of_environment(url: &str) -> Result<Option<Self>, Failure> {
+        let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+        let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
+        if Proxy::new(&value).is_err() {
+            return Err(Failure::Setup(format!(
+                "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
+            )));
+        }
+        let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
+        // The first variable that is set and valid, with the hosts of NO_PROXY.
+        let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
+        Ok(proxy.map(|proxy| Self { proxy, variable }))
+    }
+
+    /// The proxy in a message, without its password.
+    pub(super) fn shown(&self) -> String {
+        let scheme = self.proxy.uri().scheme_str().unwrap_or("http");
+        let user = if self.proxy.username().is_some() { "***@" } else { "" };
+        format!("{scheme}://{user}{}:{} ({})", self.proxy.host(), self.proxy.port(), self.variable)
+    }
 }
 
 #[cfg(test)]

@@ -1,43 +1,33 @@
-//! One summarizer per file: utterances in, a short summary out. Those that ask a server need the feature `http`.
+//! Summarizers: utterances in, a short summary out; one per file, and what stands around one (`Bounded`, `Fallback`) here.
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
 mod anthropic;
-mod bounded;
 mod cache;
 mod clip;
 mod command;
 mod endpoint;
-mod exchange;
 mod extractive;
 mod failure;
-mod fallback;
 mod http;
-mod key;
 mod levels;
 mod openai;
-mod overflow;
 mod prompt;
-mod remembered;
 mod secrets;
-mod transport;
-
-use std::borrow::Cow;
 
 pub use anthropic::Anthropic;
-pub use bounded::Bounded;
-pub use cache::Cached;
+pub use cache::{Cached, RememberedSummaries};
 pub use clip::clip;
 pub use command::{Command, SplitError, split_words, stop_flag};
 pub use endpoint::{Endpoint, shown_endpoint};
 pub use extractive::Extractive;
 pub use failure::Failure;
-pub use fallback::Fallback;
-pub use http::{Http, Patience};
-pub use key::ApiKey;
+pub use http::{Authorities, Http, Patience};
 pub use openai::OpenAi;
 pub use prompt::Prompt;
-pub use remembered::RememberedSummaries;
-pub use transport::Authorities;
+pub use secrets::ApiKey;
+
+use std::borrow::Cow;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// The names that `--summarizer` takes, the default first.
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
@@ -161,5 +151,100 @@ impl<S: Summarizer + ?Sized> Summarizer for Box<S> {
 
     fn concurrency(&self) -> Option<usize> {
         (**self).concurrency()
+    }
+}
+
+// Limits how many summaries are made at once: servers refuse clients that send too many requests.
+
+/// Lets a limited number of callers ask `inner` at once; the others wait.
+pub struct Bounded<S> {
+    inner: S,
+    most: usize,
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl<S> Bounded<S> {
+    /// At most `most` at once; 0 is treated as 1.
+    pub fn new(inner: S, most: usize) -> Self {
+        let most = most.max(1);
+        Self { inner, most, free: Mutex::new(most), freed: Condvar::new() }
+    }
+
+    fn enter(&self) -> Turn<'_, S> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        Turn(self)
+    }
+}
+
+/// A caller's turn. Ends when it is dropped, even by a panic.
+struct Turn<'b, S>(&'b Bounded<S>);
+
+impl<S> Drop for Turn<'_, S> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+impl<S: Summarizer> Summarizer for Bounded<S> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let _turn = self.enter();
+        self.inner.summarize(utterances, budget)
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        self.inner.request(utterances, budget)
+    }
+
+    fn concurrency(&self) -> Option<usize> {
+        Some(self.most)
+    }
+}
+
+// Asks a second summarizer if the first one fails, and warns about it. It knows neither of the two.
+
+/// Asks `second` if `first` fails, after it passes the reason to `warn`.
+pub struct Fallback<F, S, W> {
+    /// Asked first.
+    pub first: F,
+    /// Asked if the first fails.
+    pub second: S,
+    /// Called with the first one's failure before the second is asked.
+    pub warn: W,
+}
+
+impl<F, S, W> Summarizer for Fallback<F, S, W>
+where
+    F: Summarizer,
+    S: Summarizer,
+    W: Fn(&str) + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        self.first.name()
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        self.first.summarize(utterances, budget).or_else(|failure| {
+            let (first, second) = (self.first.name(), self.second.name());
+            (self.warn)(&format!("{first} failed, so {second} summarizes instead: {failure}"));
+            self.second.summarize(utterances, budget)
+        })
+    }
+
+    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
+        self.first.request(utterances, budget)
+    }
+
+    fn concurrency(&self) -> Option<usize> {
+        self.first.concurrency()
     }
 }

@@ -4,9 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Address, Endpoint};
-use super::exchange::{self, Answered, after_thinking, merge};
 use super::failure::quote;
 use super::http::Post;
+use super::prompt::{Answered, after_thinking, merge};
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The path of the API, appended to the endpoint.
@@ -53,7 +53,7 @@ impl OpenAi {
             self.key.iter().map(|key| ("authorization", format!("Bearer {}", key.secret()))).collect();
         let (to, body) = (self.address(), self.body(utterances, budget));
         let post = Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body };
-        exchange::ask(&self.http, &post, budget, summary_text)
+        prompt::ask(&self.http, &post, budget, summary_text)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Detects sentences that an agent needs later: goals, decisions, changes, errors, questions, and exact names. It knows
 //! words and spellings, not the topic of the conversation.
 
-use super::cue_words::{CHANGE_SIGNS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, LOOKS, MAKES};
-use super::lexicon::{Lists, lowered};
+use super::lexicon::{CHANGE_SIGNS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, LOOKS, Lists, MAKES, lowered};
 
 /// The cues in one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -241,8 +240,8 @@ fn is_numbered(line: &str, marks: &[char]) -> bool {
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::super::cue_words::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
     use super::{Cues, Effect, LOOKS, MAKES, effect, effect_of_command, is_error_line, is_listing};
+    use crate::summarizers::extractive::lexicon::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {

@@ -3,9 +3,7 @@
 use std::sync::LazyLock;
 
 use foldhash::HashMap;
-
-use super::cue_words::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
-use super::stop_words::{CHAT, CODE, STOP_WORDS};
+use rust_stemmers::Algorithm;
 
 /// The lists that contain a word, one bit each: the languages' stop words first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +79,370 @@ pub(super) fn lowered<'b>(word: &str, buffer: &'b mut String) -> &'b str {
     }
     buffer
 }
+
+// The words and characters that cues are detected by, each list sorted by code point: sixteen languages, and scripts
+// without spaces.
+
+/// First words of names of calls that change something.
+#[rustfmt::skip]
+pub(super) const MAKES: &[&str] = &[
+    "add", "append", "apply", "book", "build", "cancel", "commit", "copy", "cp", "create", "delete", "deploy", "do",
+    "edit", "exchange", "execute_update", "file", "insert", "install", "issue", "make", "merge", "mkdir", "modify",
+    "move", "multi", "mv", "notebook", "patch", "pay", "post", "publish", "push", "put", "refund", "remove", "rename",
+    "replace", "reset", "restore", "return", "rm", "save", "schedule", "send", "set", "str", "submit", "touch",
+    "transfer", "undo", "update", "upgrade", "upload", "write",
+];
+
+/// First words of names of calls that only read.
+#[rustfmt::skip]
+pub(super) const LOOKS: &[&str] = &[
+    "browse", "calculate", "cat", "check", "count", "describe", "fetch", "find", "get", "glob", "goto", "grep", "head",
+    "less", "list", "lookup", "ls", "nl", "open", "pwd", "query", "read", "retrieve", "rg", "scroll", "search", "show",
+    "stat", "tail", "think", "tree", "view", "web", "which",
+];
+
+/// Wanting, needing, asking, forbidding.
+#[rustfmt::skip]
+pub(super) const GOALS: &[&str] = &[
+    "aim", "alstublieft", "anforderung", "aufgabe", "avoid", "behöver", "benötige", "besoin", "bisogno", "bitte",
+    "brauche", "brauchen", "build", "create", "debe", "debemos", "deseo", "devo", "devons", "dobbiamo", "doel",
+    "doit", "don't", "dont", "ensure", "exactly", "expect", "expects", "faut", "fix", "gerekiyor", "goal", "goals",
+    "gostaria", "graag", "hedef", "help", "hope", "implement", "instead", "issue", "istiyorum", "lazım", "looking",
+    "lütfen", "moet", "moeten", "muss", "must", "må", "mål", "måste", "möchte", "möchten", "müssen", "necesitamos",
+    "necesito", "need", "needed", "needs", "never", "nodig", "obiettivo", "objectif", "objective", "objetivo", "only",
+    "plan", "planning", "please", "precisamos", "preciso", "prefer", "preferisco", "prefers", "purpose", "queremos",
+    "quero", "quiero", "require", "required", "requirement", "requires", "serve", "shall", "should", "skal", "soll",
+    "sollen", "sollte", "souhaite", "souhaitons", "task", "trying", "veux", "vil", "vill", "voglio", "vorrei",
+    "voudrais", "want", "wanted", "wants", "wil", "willen", "wish", "wondering", "wünsche", "ziel", "ziele", "ønsker",
+    "должен", "должна", "должны", "задача", "надо", "нужно", "пожалуйста", "просьба", "требуется", "хотим", "хочу",
+    "цель", "أحتاج", "أرجو", "أريد", "الرجاء", "الهدف", "مطلوب", "نريد", "هدف", "يجب",
+];
+
+/// Deciding, choosing, agreeing.
+#[rustfmt::skip]
+pub(super) const DECISIONS: &[&str] = &[
+    "accord", "acordado", "acordamos", "acordo", "acuerdo", "afgesproken", "agree", "agreed", "agrees", "akkoord",
+    "anlaştık", "approve", "approved", "beschließen", "beschlossen", "beslissing", "besloten", "beslutat",
+    "beslutning", "besluttet", "bestemt", "bestämt", "choisi", "choose", "chose", "chosen", "combinado", "conclude",
+    "concluded", "conclusion", "concordato", "confirm", "confirmed", "consensus", "convenu", "deal", "decide",
+    "decided", "decides", "decidiamo", "decidido", "decidimos", "decision", "decisione", "decisions", "decisión",
+    "deciso", "decisão", "décider", "décidons", "décidé", "décision", "einigen", "elegido", "enades", "entscheiden",
+    "entscheidung", "entschieden", "entschlossen", "escolhido", "gekozen", "gewählt", "karar", "opt", "opted",
+    "recommend", "recommended", "resolved", "scelto", "selected", "settle", "settled", "seçtik", "switch",
+    "switching", "therefore", "valgt", "verdik", "vereinbart", "выбрали", "договорились", "решение", "решено",
+    "решил", "решили", "согласен", "согласны", "اتفقنا", "اخترنا", "قرار", "قررت", "قررنا", "موافق",
+];
+
+/// Having made, changed, moved, removed.
+#[rustfmt::skip]
+pub(super) const CHANGES: &[&str] = &[
+    "aangepast", "actualizado", "added", "adds", "adicionado", "aggiornato", "aggiunto", "ajouté", "alterado",
+    "angelegt", "apagado", "arreglado", "atualizado", "añadido", "behoben", "booked", "borrado", "built", "cambiado",
+    "cambiato", "canceled", "cancelled", "changed", "commit", "committed", "completed", "corregido", "corretto",
+    "corrigido", "corrigé", "creado", "created", "creato", "criado", "créé", "delete", "deleted", "deployed",
+    "değiştirildi", "done", "düzeltildi", "edited", "eingebaut", "ekledim", "eklendi", "eliminado", "eliminato",
+    "entfernt", "erledigt", "ersetzt", "erstellt", "extended", "fertig", "finito", "fixed", "fjernet", "gebaut",
+    "gelöscht", "gemaakt", "geschrieben", "gewijzigd", "geändert", "hinzugefügt", "implemented", "inserted",
+    "instalado", "installed", "installé", "klaar", "lagt", "merged", "migrated", "modificato", "modified", "modifié",
+    "moved", "oluşturuldu", "opgelost", "patched", "pushed", "refactored", "released", "removed", "removido",
+    "remplacé", "renamed", "renommé", "replaced", "restored", "reverted", "rewritten", "rewrote", "rimosso", "saved",
+    "sent", "silindi", "slettet", "solved", "submitted", "successfully", "supprimé", "terminado", "terminé",
+    "tilføjet", "toegevoegd", "umbenannt", "updated", "upgraded", "verschoben", "verwijderd", "working", "works",
+    "written", "wrote", "ändrat", "ændret", "готово", "добавил", "добавили", "заменил", "изменил", "исправил",
+    "исправлено", "обновил", "создал", "создан", "удалил", "أصلحت", "أضفت", "أضيف", "أنشأت", "تم", "حذفت", "عدلت",
+];
+
+/// Failing.
+#[rustfmt::skip]
+pub(super) const ERRORS: &[&str] = &[
+    "abgestürzt", "abort", "aborted", "absturz", "başarısız", "bozuk", "broke", "broken", "bug", "bugs", "bust",
+    "can't", "cannot", "cassé", "conflict", "conflicts", "crash", "crashed", "crashes", "critical", "deadlock",
+    "defekt", "denied", "erreur", "erreurs", "erro", "error", "errore", "errores", "errori", "errors", "erros",
+    "exception", "fail", "failed", "failing", "fails", "failure", "failures", "falha", "falhou", "fallado",
+    "fallisce", "fallito", "fallo", "fallos", "falló", "falta", "fatal", "fehler", "fehlerhaft", "fehlgeschlagen",
+    "fehlt", "feil", "fejl", "fel", "felaktig", "forbidden", "fout", "fouten", "gescheitert", "guasto", "hang",
+    "hangs", "hata", "hatası", "illegal", "imposible", "impossibile", "impossible", "impossível", "incorrect",
+    "invalid", "invalide", "inválido", "kapot", "kaputt", "leak", "manca", "manquant", "misconfigured", "mislukt",
+    "mislykkedes", "mislyktes", "mismatch", "missing", "misslyckades", "onmogelijk", "ontbreekt", "panic", "panicked",
+    "panne", "quebrado", "refused", "regression", "rejected", "roto", "rotto", "segfault", "timed", "timeout",
+    "traceback", "trasig", "unable", "unauthorized", "undefined", "unexpected", "unfortunately", "ungültig",
+    "unmöglich", "unresolved", "unsupported", "violation", "warning", "wrong", "çöktü", "échec", "échoué", "неверный",
+    "невозможно", "неудачно", "ошибка", "ошибки", "ошибку", "сбой", "сломался", "сломано", "упал", "أخطاء", "تعطل",
+    "خطأ", "عطل", "فشل", "فشلت", "مستحيل",
+];
+
+/// Thanking, greeting, apologizing.
+#[rustfmt::skip]
+pub(super) const COURTESIES: &[&str] = &[
+    "apologies", "apologize", "bedankt", "bonjour", "bye", "cheers", "ciao", "danke", "desculpe", "disculpa", "désolé", "entschuldigung", "gerne", "glad", "goodbye", "gracias", "grazie", "hallo", "hei", "hej", "hello", "hesitate", "hey", "hi", "hoi", "hola", "kiitos", "köszönöm", "merci", "mulțumesc", "obrigada", "obrigado", "olá", "scusa", "sorry", "sure", "tack", "tak", "takk", "teşekkür", "teşekkürler", "thank", "thanks", "tschüss", "welcome", "пожалуйста", "привет", "спасибо", "شكرا", "عفوا", "مرحبا",
+];
+
+/// Wanting, in scripts without spaces.
+pub(super) const GOAL_SIGNS: &[&str] = &[
+    "请",
+    "需要",
+    "想要",
+    "希望",
+    "目标",
+    "必须",
+    "ください",
+    "たい",
+    "必要",
+    "目的",
+    "ต้องการ",
+    "อยาก",
+    "กรุณา",
+    "ช่วย",
+    "하고 싶",
+    "해주세요",
+    "해 주세요",
+    "필요",
+];
+/// Deciding, in scripts without spaces.
+pub(super) const DECISION_SIGNS: &[&str] =
+    &["决定", "同意", "选择", "決定", "決め", "ことにし", "ตัดสินใจ", "ตกลง", "결정", "하기로"];
+/// Having changed, in scripts without spaces.
+pub(super) const CHANGE_SIGNS: &[&str] = &[
+    "修改了",
+    "添加了",
+    "删除了",
+    "已修复",
+    "已完成",
+    "変更し",
+    "追加し",
+    "削除し",
+    "修正し",
+    "แก้ไขแล้ว",
+    "เพิ่ม",
+    "ลบ",
+    "수정했",
+    "추가했",
+    "삭제했",
+];
+/// Failing, in scripts without spaces, and symbols of failure.
+pub(super) const ERROR_SIGNS: &[&str] =
+    &["错误", "失败", "报错", "エラー", "失敗", "例外", "ผิดพลาด", "ล้มเหลว", "오류", "실패", "✗", "❌"];
+
+// The most frequent words of each language, which say nothing about the topic: function words, each list sorted by code
+// point. Chats and code have their own lists.
+
+/// Languages with a Snowball stemmer, English first, and their words.
+#[rustfmt::skip]
+pub(super) const STOP_WORDS: [(Algorithm, &[&str]); 17] = [
+    (Algorithm::English, &[
+        "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "aren't",
+        "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can",
+        "can't", "could", "couldn't", "did", "didn't", "do", "does", "doesn't", "doing", "don't", "done", "down",
+        "during", "each", "else", "even", "ever", "every", "few", "for", "from", "further", "get", "gets", "getting",
+        "go", "goes", "going", "got", "had", "hadn't", "has", "hasn't", "have", "haven't", "having", "he", "her",
+        "here", "here's", "hers", "him", "his", "how", "however", "i", "i'd", "i'll", "i'm", "i've", "if", "in",
+        "into", "is", "isn't", "it", "it's", "its", "itself", "just", "let", "let's", "like", "made", "make", "many",
+        "may", "me", "might", "more", "most", "much", "must", "my", "myself", "no", "nor", "not", "now", "of", "off",
+        "on", "once", "one", "only", "or", "other", "our", "ours", "out", "over", "own", "rather", "really", "same",
+        "shall", "she", "should", "shouldn't", "since", "so", "some", "still", "such", "than", "that", "that's",
+        "the", "their", "theirs", "them", "then", "there", "there's", "these", "they", "they're", "they've", "thing",
+        "things", "this", "those", "though", "through", "to", "too", "under", "until", "up", "upon", "us", "very",
+        "was", "wasn't", "we", "we'd", "we'll", "we're", "we've", "well", "were", "weren't", "what", "what's", "when",
+        "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "without", "won't",
+        "would", "wouldn't", "you", "you'd", "you'll", "you're", "you've", "your", "yours", "yourself",
+    ]),
+    (Algorithm::German, &[
+        "aber", "alle", "allem", "allen", "aller", "alles", "als", "also", "am", "an", "ander", "andere", "anderem",
+        "anderen", "auch", "auf", "aus", "bei", "beim", "bin", "bis", "bist", "da", "damit", "dann", "das", "dass",
+        "dein", "deine", "dem", "den", "denn", "der", "des", "dich", "die", "dies", "diese", "diesem", "diesen",
+        "dieser", "dieses", "dir", "doch", "dort", "du", "durch", "ein", "eine", "einem", "einen", "einer", "eines",
+        "er", "es", "euch", "euer", "für", "gegen", "hab", "habe", "haben", "hat", "hatte", "hatten", "hier", "hin",
+        "hinter", "ich", "ihm", "ihn", "ihnen", "ihr", "ihre", "ihrem", "ihren", "ihrer", "im", "in", "indem", "ins",
+        "ist", "ja", "jede", "jedem", "jeden", "jeder", "jedes", "jetzt", "kann", "kein", "keine", "keinem", "keinen",
+        "keiner", "können", "könnte", "man", "mehr", "mein", "meine", "meinem", "meinen", "mich", "mir", "mit",
+        "muss", "nach", "nicht", "nichts", "noch", "nun", "nur", "ob", "oder", "ohne", "sehr", "sein", "seine",
+        "seinem", "seinen", "seiner", "seit", "selbst", "sich", "sie", "sind", "so", "soll", "sollte", "sondern",
+        "sonst", "um", "und", "uns", "unser", "unsere", "unter", "vom", "von", "vor", "wann", "war", "waren", "warum",
+        "was", "weg", "weil", "weiter", "welche", "welcher", "wenn", "wer", "werde", "werden", "wie", "wieder",
+        "will", "wir", "wird", "wo", "wollen", "worden", "wurde", "wurden", "während", "würde", "würden", "zu", "zum",
+        "zur", "zwar", "zwischen", "über",
+    ]),
+    (Algorithm::French, &[
+        "ai", "alors", "au", "aucun", "aussi", "autre", "aux", "avant", "avec", "avoir", "avons", "bien", "c'est",
+        "car", "ce", "cela", "ces", "cet", "cette", "ceux", "chaque", "chez", "comme", "comment", "d'un", "d'une",
+        "dans", "de", "depuis", "des", "dois", "doit", "donc", "du", "déjà", "elle", "elles", "en", "encore", "entre",
+        "es", "est", "et", "eu", "eux", "faire", "fait", "fois", "font", "il", "ils", "j'ai", "je", "jusqu", "la",
+        "le", "les", "leur", "leurs", "lui", "là", "ma", "mais", "me", "mes", "mieux", "moi", "moins", "mon", "même",
+        "n'est", "ne", "ni", "non", "nos", "notre", "nous", "on", "ont", "ou", "où", "par", "parce", "pas", "peu",
+        "peut", "plus", "pour", "pourquoi", "pourrait", "puis", "qu'il", "quand", "que", "quel", "quelle", "quelles",
+        "quels", "qui", "quoi", "sa", "sans", "se", "sera", "serait", "ses", "si", "soi", "soit", "son", "sont",
+        "sous", "sur", "ta", "tes", "toi", "ton", "tous", "tout", "toute", "toutes", "très", "tu", "un", "une",
+        "vers", "voici", "vos", "votre", "vous", "y", "à", "étaient", "était", "été", "être",
+    ]),
+    (Algorithm::Spanish, &[
+        "a", "al", "algo", "algunas", "algunos", "ante", "antes", "aquí", "así", "aunque", "cada", "como", "con",
+        "contra", "cual", "cuando", "cómo", "de", "del", "desde", "donde", "dos", "durante", "e", "el", "ella",
+        "ellas", "ellos", "en", "entre", "era", "eran", "eres", "es", "esa", "esas", "ese", "eso", "esos", "esta",
+        "estaba", "estado", "estamos", "estar", "estas", "este", "esto", "estos", "está", "están", "fue", "fueron",
+        "ha", "había", "han", "has", "hasta", "hay", "haya", "he", "hemos", "la", "las", "le", "les", "lo", "los",
+        "me", "mi", "mis", "mucho", "muchos", "muy", "más", "mí", "nada", "ni", "no", "nos", "nosotros", "nuestra",
+        "nuestro", "o", "os", "otra", "otras", "otro", "otros", "para", "pero", "poco", "por", "porque", "puede",
+        "pueden", "pues", "que", "quien", "qué", "se", "sea", "ser", "si", "sido", "sin", "sobre", "solo", "son",
+        "su", "sus", "sí", "también", "tan", "tanto", "te", "tener", "tengo", "ti", "tiene", "tienen", "todo",
+        "todos", "tu", "tus", "tú", "un", "una", "uno", "unos", "usted", "vosotros", "y", "ya", "yo", "él",
+    ]),
+    (Algorithm::Italian, &[
+        "a", "abbiamo", "agli", "ai", "al", "alla", "alle", "allo", "anche", "ancora", "avere", "aveva", "bene",
+        "c'è", "che", "chi", "ci", "come", "con", "cosa", "così", "cui", "da", "dagli", "dai", "dal", "dalla",
+        "dalle", "degli", "dei", "del", "dell", "della", "delle", "dello", "deve", "di", "dopo", "dove", "due", "e",
+        "ed", "era", "erano", "essere", "fa", "fare", "fatto", "fino", "fra", "già", "gli", "ha", "hanno", "ho", "i",
+        "il", "in", "io", "la", "le", "lei", "li", "lo", "loro", "lui", "ma", "me", "mi", "mia", "mio", "molto", "ne",
+        "negli", "nei", "nel", "nella", "nelle", "noi", "non", "nostra", "nostro", "o", "ogni", "ora", "per",
+        "perché", "perciò", "più", "poi", "prima", "può", "quale", "quando", "quanto", "quella", "quelle", "quelli",
+        "quello", "questa", "queste", "questi", "questo", "qui", "sarà", "se", "sei", "senza", "si", "sia", "siamo",
+        "sono", "sopra", "sta", "stata", "stato", "su", "sua", "sue", "sugli", "sul", "sulla", "sulle", "suo", "suoi",
+        "tra", "tu", "tua", "tuo", "tutti", "tutto", "un", "una", "uno", "vi", "voi", "è",
+    ]),
+    (Algorithm::Portuguese, &[
+        "a", "ainda", "ao", "aos", "aquela", "aquele", "aqui", "as", "assim", "até", "cada", "com", "como", "da",
+        "das", "de", "dela", "dele", "deles", "depois", "do", "dos", "e", "ela", "elas", "ele", "eles", "em", "entre",
+        "era", "eram", "essa", "esse", "esta", "estamos", "estar", "estava", "este", "está", "estão", "eu", "faz",
+        "fazer", "foi", "foram", "há", "isso", "isto", "já", "lhe", "mais", "mas", "me", "mesmo", "meu", "meus",
+        "minha", "muito", "na", "nas", "nem", "no", "nos", "nossa", "nosso", "num", "numa", "não", "nós", "o", "onde",
+        "os", "ou", "para", "pela", "pelas", "pelo", "pelos", "pode", "por", "porque", "porém", "qual", "quando",
+        "que", "quem", "se", "seja", "sem", "ser", "será", "seu", "seus", "sim", "sobre", "sou", "sua", "suas", "são",
+        "só", "também", "te", "tem", "temos", "tenho", "ter", "teu", "tinha", "todos", "tu", "tudo", "tém", "um",
+        "uma", "vai", "você", "vocês", "à", "às", "é",
+    ]),
+    (Algorithm::Dutch, &[
+        "aan", "al", "alles", "als", "altijd", "andere", "ben", "bij", "daar", "dan", "dat", "de", "der", "deze",
+        "die", "dit", "doch", "doen", "door", "dus", "een", "eens", "en", "er", "ge", "geen", "geweest", "haar",
+        "had", "heb", "hebben", "heeft", "hem", "het", "hier", "hij", "hoe", "hun", "iemand", "iets", "ik", "in",
+        "is", "ja", "je", "kan", "kon", "kunnen", "maar", "me", "meer", "men", "met", "mij", "mijn", "moet", "moeten",
+        "na", "naar", "niet", "niets", "nog", "nu", "of", "om", "omdat", "ons", "onze", "ook", "op", "over", "reeds",
+        "te", "tegen", "toch", "toen", "tot", "u", "uit", "uw", "van", "veel", "voor", "waar", "want", "waren", "was",
+        "wat", "we", "wel", "werd", "wezen", "wie", "wij", "wil", "worden", "wordt", "zal", "ze", "zei", "zelf",
+        "zich", "zij", "zijn", "zo", "zonder", "zou",
+    ]),
+    (Algorithm::Swedish, &[
+        "alla", "allt", "att", "av", "bara", "behöver", "blev", "bli", "blir", "bra", "de", "dem", "den", "denna",
+        "deras", "dess", "det", "detta", "dig", "din", "dina", "ditt", "du", "där", "då", "efter", "ej", "eller",
+        "en", "er", "ett", "från", "får", "för", "genom", "gör", "ha", "hade", "han", "har", "hennes", "hon", "honom",
+        "hur", "här", "i", "icke", "in", "ingen", "inom", "inte", "jag", "ju", "kan", "kommer", "kunde", "man", "med",
+        "mellan", "men", "mer", "mig", "min", "mina", "mitt", "mot", "mycket", "måste", "ni", "nu", "när", "någon",
+        "något", "några", "och", "om", "oss", "på", "sedan", "sig", "sin", "sina", "sitt", "ska", "skulle", "som",
+        "så", "till", "under", "upp", "ur", "ut", "utan", "vad", "var", "vara", "varit", "varje", "vem", "vi", "vid",
+        "vill", "än", "är", "åt", "över",
+    ]),
+    (Algorithm::Danish, &[
+        "ad", "af", "alle", "alt", "anden", "at", "blev", "blive", "bliver", "da", "de", "dem", "den", "denne", "der",
+        "deres", "det", "dette", "dig", "din", "disse", "dog", "du", "efter", "eller", "en", "end", "er", "et", "for",
+        "fra", "få", "gør", "ham", "han", "hans", "har", "havde", "have", "hende", "hendes", "her", "hos", "hun",
+        "hvad", "hvis", "hvor", "hvordan", "i", "igen", "ikke", "ind", "jeg", "jer", "jo", "kan", "kom", "kommer",
+        "kun", "kunne", "man", "mange", "med", "meget", "men", "mig", "min", "mine", "mit", "mod", "må", "noget",
+        "nogle", "nok", "nu", "når", "og", "også", "om", "op", "os", "over", "på", "se", "selv", "sig", "sin", "sine",
+        "sit", "skal", "skulle", "som", "så", "sådan", "til", "ud", "under", "var", "ved", "vi", "vil", "ville",
+        "være", "været",
+    ]),
+    (Algorithm::Norwegian, &[
+        "alle", "at", "av", "bare", "ble", "bli", "blir", "blitt", "da", "de", "deg", "dem", "den", "denne", "der",
+        "dere", "det", "dette", "di", "din", "disse", "du", "eller", "en", "enn", "er", "et", "ett", "etter", "for",
+        "fordi", "fra", "få", "gjør", "ha", "hadde", "han", "hans", "har", "hun", "hva", "hvem", "hver", "hvis",
+        "hvor", "hvordan", "i", "ikke", "ingen", "inn", "jeg", "kan", "kom", "kommer", "kunne", "man", "mange", "med",
+        "meg", "meget", "mellom", "men", "mer", "min", "mitt", "mot", "må", "noe", "noen", "nok", "nå", "når", "og",
+        "også", "om", "opp", "oss", "på", "samme", "seg", "selv", "si", "sin", "sine", "skal", "skulle", "slik",
+        "som", "så", "til", "um", "under", "ut", "uten", "var", "ved", "vi", "vil", "ville", "være", "vært", "å",
+    ]),
+    (Algorithm::Finnish, &[
+        "ei", "eikä", "en", "et", "että", "he", "hän", "ja", "jo", "joka", "jonka", "jos", "jota", "jotka", "kanssa",
+        "kuin", "kuinka", "kun", "kyllä", "me", "miksi", "mikä", "minulla", "minun", "minä", "missä", "mitä",
+        "mukaan", "mutta", "myös", "ne", "niin", "niitä", "nyt", "näin", "nämä", "olemme", "olen", "oli", "olisi",
+        "olivat", "olla", "on", "onko", "ovat", "se", "sekä", "sen", "siellä", "siinä", "siis", "siitä", "sille",
+        "sinun", "sinä", "sitten", "sitä", "tai", "te", "tuo", "tämä", "tämän", "tässä", "tätä", "vaan", "vai",
+        "vaikka", "vain", "voi", "voiko", "voit",
+    ]),
+    (Algorithm::Hungarian, &[
+        "a", "abban", "ahogy", "ahol", "aki", "akkor", "alatt", "amely", "ami", "amíg", "arra", "az", "azok",
+        "azonban", "azt", "be", "belül", "benne", "csak", "de", "e", "ebben", "egy", "egyik", "ehhez", "el", "ellen",
+        "elég", "elő", "ennek", "erre", "ez", "ezek", "ezen", "ezt", "fel", "hanem", "hiszen", "hogy", "hogyan",
+        "ide", "igen", "is", "ismét", "itt", "jó", "kell", "kellett", "ki", "lehet", "lenne", "lesz", "lett", "ma",
+        "maga", "majd", "meg", "mellett", "mert", "mi", "miatt", "mikor", "minden", "mint", "mit", "most", "már",
+        "más", "még", "míg", "nagyon", "ne", "nekem", "neki", "nem", "nincs", "ok", "olyan", "ott", "pedig", "persze",
+        "s", "saját", "sem", "semmi", "szerint", "számára", "te", "tehát", "természetesen", "ti", "tovább", "ugyanis",
+        "után", "utána", "vagy", "vagyok", "valami", "való", "van", "vannak", "volna", "volt", "én", "és", "össze",
+        "úgy", "ő", "ők",
+    ]),
+    (Algorithm::Romanian, &[
+        "a", "acea", "aceasta", "această", "aceea", "acel", "acela", "acele", "acest", "acesta", "aceste", "acestea",
+        "ai", "aici", "al", "ale", "alt", "am", "ar", "are", "as", "asta", "astfel", "atunci", "au", "avea", "avem",
+        "aveți", "azi", "aș", "ca", "care", "ce", "cei", "cel", "cele", "cine", "cu", "cum", "când", "că", "da",
+        "dacă", "dar", "de", "deci", "deja", "din", "doar", "după", "ea", "ei", "el", "ele", "era", "este", "eu",
+        "face", "fi", "fie", "fost", "fără", "iar", "la", "le", "li", "lor", "lui", "mai", "mea", "mi", "mult", "ne",
+        "nici", "nimic", "noi", "nostru", "nu", "o", "or", "ori", "pe", "pentru", "poate", "prin", "s", "sa", "sau",
+        "se", "si", "sunt", "suntem", "sunteți", "să", "ta", "te", "toate", "tot", "toți", "tu", "un", "una", "unde",
+        "unei", "unele", "unor", "unui", "va", "voi", "vom", "vor", "vreau", "îi", "îl", "îmi", "în", "înainte",
+        "între", "își", "și",
+    ]),
+    (Algorithm::Turkish, &[
+        "acaba", "ama", "ancak", "artık", "aslında", "az", "bana", "bazı", "belki", "ben", "beni", "benim", "bir",
+        "biraz", "biri", "birkaç", "birşey", "biz", "bize", "bu", "buna", "bunda", "bundan", "bunlar", "bunu",
+        "bunun", "burada", "da", "daha", "de", "defa", "değil", "diye", "diğer", "en", "fakat", "gibi", "göre",
+        "hangi", "hatta", "hem", "hep", "hepsi", "her", "herkes", "hiç", "ile", "ise", "için", "işte", "kadar",
+        "kendi", "ki", "kim", "kimse", "mi", "mu", "mü", "mı", "nasıl", "ne", "neden", "nerede", "niye", "o", "olan",
+        "olarak", "oldu", "olduğu", "olduğunu", "olması", "olsa", "olur", "ona", "onlar", "onları", "onu", "onun",
+        "orada", "oysa", "pek", "sadece", "sanki", "siz", "sonra", "tüm", "var", "ve", "veya", "ya", "yani", "yapmak",
+        "yok", "zaten", "çok", "çünkü", "şey", "şimdi", "şu",
+    ]),
+    (Algorithm::Russian, &[
+        "а", "без", "более", "больше", "будет", "будто", "бы", "был", "была", "были", "было", "быть", "в", "вам",
+        "вас", "вдруг", "ведь", "во", "вот", "впрочем", "все", "всегда", "всего", "всех", "всю", "вы", "где", "да",
+        "даже", "два", "для", "до", "другой", "его", "ее", "ей", "ему", "если", "есть", "еще", "ещё", "ж", "же", "за",
+        "зачем", "здесь", "и", "из", "или", "им", "иногда", "их", "к", "как", "какая", "какой", "когда", "конечно",
+        "кто", "куда", "ли", "лучше", "между", "меня", "мне", "много", "может", "можно", "мой", "моя", "мы", "на",
+        "над", "надо", "нас", "не", "него", "нее", "ней", "нельзя", "нет", "ни", "них", "ничего", "но", "ну", "о",
+        "об", "один", "он", "она", "они", "оно", "опять", "от", "очень", "перед", "по", "под", "после", "потом",
+        "потому", "почти", "при", "про", "раз", "разве", "с", "сам", "свою", "себе", "себя", "сейчас", "со", "так",
+        "такой", "там", "тебя", "тем", "теперь", "то", "тогда", "того", "тоже", "только", "том", "тот", "три", "тут",
+        "ты", "у", "уж", "уже", "хоть", "хотя", "чего", "чем", "через", "что", "чтоб", "чтобы", "чуть", "эти", "это",
+        "этого", "этой", "этом", "этот", "эту", "я",
+    ]),
+    (Algorithm::Greek, &[
+        "έχει", "έχουν", "έχω", "ή", "ήταν", "αλλά", "αν", "αντί", "από", "αυτά", "αυτή", "αυτοί", "αυτούς", "αυτό",
+        "αυτός", "για", "γιατί", "δεν", "είμαι", "είναι", "είχε", "εγώ", "εκεί", "εμείς", "ενώ", "επειδή", "εσύ", "η",
+        "θα", "κάθε", "κάτι", "και", "κατά", "μέσα", "μας", "με", "μετά", "μη", "μην", "μια", "μου", "μπορεί", "να",
+        "ο", "οι", "πάνω", "παρά", "πιο", "ποιο", "ποιος", "πολύ", "που", "πρέπει", "πριν", "προς", "πως", "πώς",
+        "σαν", "σας", "σε", "σου", "στα", "στη", "στην", "στις", "στο", "στον", "στους", "τα", "τη", "την", "της",
+        "τι", "τις", "το", "τον", "του", "τους", "των", "τώρα", "ως", "όλα", "όμως", "όπου", "όπως", "όταν", "ότι",
+        "όχι", "ώστε",
+    ]),
+    (Algorithm::Arabic, &[
+        "أجل", "أحد", "أكثر", "أن", "أنا", "أنت", "أنه", "أو", "أي", "أيضا", "أين", "إذا", "إلا", "إلى", "إن", "إنه",
+        "الآن", "التي", "الذي", "الذين", "الى", "بعد", "بعض", "بل", "بين", "تلك", "ثم", "حتى", "حيث", "خلال", "دون",
+        "ذلك", "سوف", "على", "عليه", "عليها", "عن", "عند", "عندما", "غير", "فقط", "في", "فيه", "فيها", "قبل", "قد",
+        "كان", "كانت", "كل", "كما", "كيف", "لأن", "لا", "لقد", "لكن", "لم", "لما", "لماذا", "له", "لها", "لهم", "ليس",
+        "ما", "ماذا", "متى", "مع", "من", "منذ", "منه", "منها", "نحن", "نعم", "هذا", "هذه", "هل", "هم", "هنا", "هناك",
+        "هو", "هي", "و", "وقد", "ولا", "وهو", "وهي", "يا", "يكون", "يمكن", "يوجد",
+    ]),
+];
+
+/// Function words of chats.
+#[rustfmt::skip]
+pub(super) const CHAT: &[&str] = &[
+    "actually", "ah", "alright", "anyway", "aren", "awesome", "basically", "bye", "certainly", "cheers", "cool",
+    "couldn", "course", "dear", "definitely", "didn", "doesn", "don", "else", "er", "etc", "exactly", "excellent",
+    "fine", "glad", "good", "goodbye", "great", "guess", "hadn", "hasn", "haven", "hello", "help", "hey", "hi", "hmm",
+    "hope", "huh", "isn", "kind", "know", "ll", "lol", "maybe", "mean", "mhm", "mm", "need", "nice", "nope", "oh",
+    "ok", "okay", "oops", "ought", "perfect", "perhaps", "please", "pretty", "probably", "problem", "quite", "re",
+    "right", "say", "see", "sorry", "sort", "sounds", "sure", "thank", "thanks", "thanx", "think", "to", "try", "ugh",
+    "uh", "uhm", "um", "use", "using", "ve", "want", "wasn", "welcome", "weren", "wonderful", "wouldn", "wow", "yeah",
+    "yep", "yes", "yet", "yup",
+];
+
+/// Keywords of code.
+#[rustfmt::skip]
+pub(super) const CODE: &[&str] = &[
+    "args", "async", "await", "bool", "break", "case", "catch", "class", "const", "continue", "def", "del", "elif",
+    "else", "enum", "except", "export", "extends", "false", "final", "finally", "float", "fn", "for", "foreach",
+    "func", "function", "if", "impl", "import", "in", "int", "interface", "lambda", "let", "loop", "mod", "mut",
+    "new", "nil", "none", "null", "pass", "print", "printf", "priv", "private", "protected", "pub", "public", "raise",
+    "return", "self", "static", "str", "string", "struct", "super", "switch", "then", "this", "throw", "true", "try",
+    "type", "typedef", "undefined", "use", "using", "val", "var", "void", "while", "with", "yield",
+];
 
 #[cfg(test)]
 mod tests {
