@@ -4,20 +4,26 @@ use std::hint::black_box;
 
 use super::layout::{SHORT, spread, spread_word, top, word};
 
-/// Number of buckets: 1 MB, touched one page at a time as pieces come.
-const BUCKETS: usize = 1 << 15;
+/// The logarithm of the number of buckets: 1 MB, touched one page at a time as pieces come.
+const BITS: u32 = 15;
+/// The same for the table of a large text.
+const LARGE_BITS: u32 = 16;
 
 /// A table with two pieces per bucket. A piece that is found again moves to the front, and a new one replaces only the piece at
 /// the back, so that rare pieces do not evict frequent ones. An entry is two numbers: the first eight bytes of a piece; the other
 /// bytes, its count and its length.
 pub(crate) struct Cache {
     buckets: Box<[[u64; 4]]>,
-    /// How many pieces were put into it, up to [`MANY`].
+    /// The logarithm of their number.
+    bits: u32,
+    /// How many pieces were put into it.
     put: usize,
 }
 
 /// So many pieces are no longer a small text, and the whole table will be needed.
 const MANY: usize = 64;
+/// So many fill the table twice: a text of some megabytes, whose rare pieces are worth keeping as well.
+const FULL: usize = 4 << BITS;
 
 /// A piece of at most 15 bytes, as an entry with no count.
 #[derive(Clone, Copy)]
@@ -39,8 +45,8 @@ impl PieceKey {
     }
 
     #[inline]
-    fn home(self) -> usize {
-        top(spread_word(self.0), BUCKETS.trailing_zeros())
+    fn home(self, bits: u32) -> usize {
+        top(spread_word(self.0), bits)
     }
 }
 
@@ -110,40 +116,76 @@ impl LongPiece {
 
 impl Cache {
     pub(crate) fn new() -> Self {
-        Self { buckets: vec![[0; 4]; BUCKETS].into_boxed_slice(), put: 0 }
+        Self { buckets: vec![[0; 4]; 1 << BITS].into_boxed_slice(), bits: BITS, put: 0 }
     }
 
     /// The count of a piece, if it is at the front of its bucket.
     #[inline]
     pub(crate) fn get(&self, key: PieceKey) -> Option<usize> {
-        let [first, second, ..] = self.buckets[key.home()];
+        let [first, second, ..] = self.buckets[key.home(self.bits)];
         key.count_in(first, second)
     }
 
     /// The count of a piece at the back of its bucket, which moves to the front.
     pub(crate) fn advance(&mut self, key: PieceKey) -> Option<usize> {
-        let bucket = &mut self.buckets[key.home()];
+        let bucket = &mut self.buckets[key.home(self.bits)];
         let count = key.count_in(bucket[2], bucket[3])?;
         bucket.rotate_left(2);
         Some(count)
     }
 
     pub(crate) fn put(&mut self, key: PieceKey, count: usize) {
-        if self.put < MANY {
-            self.put += 1;
-            if self.put == MANY {
-                self.buckets = filled();
+        self.put += 1;
+        if self.put == MANY {
+            self.buckets = filled(BITS);
+        } else if self.put == FULL {
+            self.grow();
+        }
+        self.insert(key.0[0], key.0[1] | (count as u64) << 56, key.home(self.bits));
+    }
+
+    fn insert(&mut self, first: u64, second: u64, home: usize) {
+        let bucket = &mut self.buckets[home];
+        let at = if bucket[1] == 0 { 0 } else { 2 };
+        bucket[at] = first;
+        bucket[at + 1] = second;
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::replace(&mut self.buckets, filled(LARGE_BITS));
+        self.bits = LARGE_BITS;
+        for [first, second] in old.as_flattened().as_chunks().0 {
+            if *second != 0 {
+                let key = PieceKey([*first, second & !(0xF << 56)]);
+                self.insert(*first, *second, key.home(self.bits));
             }
         }
-        let bucket = &mut self.buckets[key.home()];
-        let at = if bucket[1] == 0 { 0 } else { 2 };
-        bucket[at] = key.0[0];
-        bucket[at + 1] = key.0[1] | (count as u64) << 56;
     }
 }
 
 /// A table whose memory is written once. The system gives zeroed memory page by page when it is first written; a page that is
 /// read before takes twice the work, and with several threads it interrupts the other cores.
-fn filled() -> Box<[[u64; 4]]> {
-    std::iter::repeat_n(black_box([0; 4]), BUCKETS).collect()
+fn filled(bits: u32) -> Box<[[u64; 4]]> {
+    std::iter::repeat_n(black_box([0; 4]), 1 << bits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_grew_has_the_pieces_it_had() {
+        let piece = |nth: usize| PieceKey::new(&(nth as u128 + 1).to_le_bytes(), 8);
+        let count = |nth: usize| nth % 15 + 1;
+        let mut cache = Cache::new();
+        (0..FULL - 1).for_each(|nth| cache.put(piece(nth), count(nth)));
+        let found = |cache: &mut Cache| -> Vec<usize> {
+            let mut own = |nth: &usize| cache.get(piece(*nth)).or_else(|| cache.advance(piece(*nth)));
+            (0..FULL - 1).filter(|nth| own(nth).inspect(|own| assert_eq!(*own, count(*nth))).is_some()).collect()
+        };
+        let before = found(&mut cache);
+        cache.put(piece(FULL), count(FULL));
+        assert_eq!(cache.bits, LARGE_BITS);
+        assert!(before.len() > 1 << BITS && found(&mut cache) == before);
+    }
 }
