@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::cases::{history, keep, limit, tokenizer};
 use super::check::{cut_with, read_seen, reading};
 use super::generated::speller;
+use crate::properties::{drawn, tried};
 use crate::spell::{Turn, sound_script};
 
 /// What a chain makes of a log, after each of its lines.
@@ -159,13 +160,13 @@ proptest! {
 
     /// Of a transcript and each longer version, the earlier output is a prefix of the later one, unless another step is due.
     #[test]
-    fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), speller in speller()) {
+    fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), speller in speller(), drawn in drawn()) {
         let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
         let items = (speller.1)(&script);
         let plain = outputs(speller.0, &items, Chain::default)?;
         prop_assume!(breaks(&plain) == 0 && grows(speller.0, &items));
         let complete = complete(speller.0, &items);
-        for stepped in STEPPED {
+        for stepped in tried(STEPPED, drawn) {
             let outputs = outputs(speller.0, &items, stepped.chain)?;
             let due = due(speller.0, &items, stepped);
             for (last, at) in complete.iter().copied().zip(complete.iter().copied().skip(1)) {

@@ -65,6 +65,7 @@ pub const SPELLERS: &[Speller] = &[
     ("agentkit", agentkit::spell),
     ("gemini", gemini::spell),
     ("gemini", gemini::spell_recording),
+    ("gemini", gemini::spell_lines),
     ("bedrock", bedrock::spell),
     ("ai-sdk", ai_sdk::spell),
     ("ai-sdk", ai_sdk::spell_ui),
