@@ -199,7 +199,8 @@ impl Checking {
                 examined.dialect = examined.dialect.or(named);
                 // Lines are indexed only for a text that has findings.
                 for detection in detections {
-                    examined.findings.push(detection.locate(lines.get_or_insert_with(|| LineIndex::new(text)), start));
+                    let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+                    examined.findings.push(detection.locate(lines, start).in_dialect(dialect));
                 }
             }
             if branches.len() > 1 {

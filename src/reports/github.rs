@@ -23,7 +23,7 @@ fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mu
     let command = if finding.level == Level::Deny { "error" } else { "warning" };
     let (rule, at) = (finding.rule, &finding.at);
     let answer = finding.answer.map_or_else(String::new, |answer| format!("\nThe provider answers: {answer}"));
-    let text = format!("{}{answer}\nHelp: {}", finding.message, rule.help);
+    let text = format!("{}{answer}\nHelp: {}", finding.message, finding.help);
     writeln!(
         out,
         "::{command} file={},line={},col={},title={}::{}",

@@ -25,7 +25,7 @@ struct One<'o> {
     rule: &'static str,
     level: Level,
     message: &'o str,
-    help: &'static str,
+    help: &'o str,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_answer: Option<&'static str>,
     at: &'o FindingPlace,
@@ -73,7 +73,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         rule: finding.rule.name,
         level: finding.level,
         message: &finding.message,
-        help: finding.rule.help,
+        help: &finding.help,
         provider_answer: finding.answer,
         at: &finding.at,
         other_half: finding.other.as_ref(),

@@ -77,7 +77,7 @@ fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()>
     let (rule, at) = (finding.rule, &finding.at);
     let answer = finding.answer.map_or_else(String::new, |answer| format!("\nthe provider answers: {answer}"));
     let (file, message) = (one_line(file), one_line(&finding.message));
-    let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, rule.help));
+    let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, finding.help));
     let name = format!("{} at {}:{}", rule.name, at.line, at.column);
     let element = xml.create_element("testcase").with_attribute(("name", name.as_str()));
     element.write_inner_content(|xml| {

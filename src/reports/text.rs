@@ -71,7 +71,7 @@ fn described(file: &str, finding: &Finding, styles: &Styles) -> String {
     if let Some(answer) = finding.answer {
         out += &format!("{gutter} {frame}={frame:#} the provider answers: {answer}\n");
     }
-    out + &format!("{gutter} {frame}={frame:#} help: {}\n\n", rule.help)
+    out + &format!("{gutter} {frame}={frame:#} help: {}\n\n", finding.help)
 }
 
 fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {

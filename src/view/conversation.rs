@@ -197,7 +197,9 @@ fn findings(
 ) -> Vec<Finding> {
     let rules = ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
     let detections = Inspection::default().examine(transcript, rules, sources.verdicts, TokenCounts::default);
-    let located = detections.into_iter().map(|detection| detection.locate(sources.lines, transcript.layout.span.start));
+    let located = detections
+        .into_iter()
+        .map(|detection| detection.locate(sources.lines, transcript.layout.span.start).in_dialect(dialect));
     located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
 }
 

@@ -57,6 +57,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("sharegpt/blocks.json", Framing::Document),
     ("sharegpt/calls.jsonl", Framing::Records),
     ("sharegpt/in-flight.jsonl", Framing::Records),
+    ("sharegpt/labels.jsonl", Framing::Records),
     ("sharegpt/minimal.jsonl", Framing::Records),
     ("sharegpt/parallel.jsonl", Framing::Records),
     ("sharegpt/pending.jsonl", Framing::Records),

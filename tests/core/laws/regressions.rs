@@ -6,7 +6,9 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{ClearResults, DropMessages, MediaLimits, Overflow, Pins, StaleResults, WindowUnit};
+use curtail_core::processors::{
+    ClearResults, DropMessages, MediaLimits, Overflow, Pins, Repair, RepairMode, StaleResults, WindowUnit,
+};
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
@@ -301,6 +303,48 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
             }
         }
     }
+}
+
+/// A result that an earlier stage shortened is as long as what it says now: the placeholder has to be shorter than that.
+#[test]
+fn a_shortened_result_is_cleared_as_if_it_were_read_again() {
+    let said = [calls("s0", "search"), results(&["s0"]), calls("s1", "search"), results(&["s1"])];
+    let text = claude_code(&said).replace("four words and more", "a b c d e f g h i j k l m n o p");
+    let clear = || Chain::default().then(ClearResults::new(StaleResults::AllButLast(1), tokenizer()));
+    for tokens in 1..60 {
+        let truncate = move || Chain::default().then(limit(tokens, Overflow::Truncate));
+        chain_is_its_stages(&[Box::new(truncate), Box::new(clear)], &text);
+    }
+}
+
+/// Without the result beside it, a prompt is one that somebody typed: it begins a turn, in the same run as in the next.
+#[test]
+fn a_prompt_that_loses_its_result_begins_a_turn() {
+    let call =
+        r#"{"parts":[{"tool_name":"look","args":{},"tool_call_id":"a","part_kind":"tool-call"}],"kind":"response"}"#;
+    let asks = r#"{"parts":[{"content":"Now?","part_kind":"user-prompt"}],"kind":"request"}"#;
+    let says = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#;
+    let both = r#"{"parts":[{"tool_name":"look","content":"a lamp","tool_call_id":"a","part_kind":"tool-return"},{"content":"And?","part_kind":"user-prompt"}],"kind":"request"}"#;
+    holds("pydantic-ai", &[call, asks, says, both, says]);
+    holds("pydantic-ai", &[asks, says, call, asks, both, says, call, both]);
+}
+
+/// Of two settings in a row, the first says nothing that the second does not: both are dropped with the turn.
+#[test]
+fn settings_in_a_row_are_dropped_together() {
+    let line =
+        |kind: &str, payload: &str| format!("{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    let sets = || line("turn_context", r#"{"cwd":"/w","model":"gpt-5"}"#);
+    let says = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#;
+    let call = r#"{"type":"function_call","call_id":"c","name":"search","arguments":"{}"}"#;
+    let log = [sets(), sets(), line("response_item", says), line("response_item", call), sets(), sets()].concat();
+    let stages: [Stage; 2] = [
+        Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
+        Box::new(|| {
+            Chain::default().then(DropMessages { messages: vec![0..1], turns: Vec::new(), pins: Pins::default() })
+        }),
+    ];
+    check_stages(&stages, Some("codex"), Framing::Lines, &log).unwrap();
 }
 
 fn chain_is_its_stages(stages: &[Stage], text: &str) {

@@ -89,7 +89,8 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         assert_eq!(window.tokens, tokens(&all, &window.instructions));
         assert!(window.note.is_some() || window.tokens <= split.max_tokens, "{window:?} does not fit");
         let first = all[0];
-        let inside = begins_inside(&all.iter().map(|&at| &messages[at]).collect::<Vec<_>>());
+        let whole = all.iter().filter(|at| !window.instructions.contains(at));
+        let inside = begins_inside(&whole.map(|&at| &messages[at]).collect::<Vec<_>>());
         let input = begins_inside(&messages.iter().collect::<Vec<_>>());
         assert!(
             !inside || input || messages[first].boundary || split.at_boundaries,

@@ -33,14 +33,20 @@ fn grows(dialect: &str, items: &[String]) -> bool {
 
 /// The lines after which no reply goes on: nothing is sent while a log writes one.
 fn complete(dialect: &str, items: &[String]) -> Vec<usize> {
-    let goes_on = |at: &usize| {
-        let text = items[..(at + 2).min(items.len())].join("\n");
-        let end = items[..=*at].join("\n").len();
+    // The last message that begins before byte `end`, where `count` lines are read: where it begins, and whether it goes on.
+    let last = |count: usize, end: usize| {
+        let text = items[..count.min(items.len())].join("\n");
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
-        let is_before = |message: &&Message<'_>| message.value().is_some_and(|own| (own.span().start as usize) < end);
-        let last = transcripts.first().and_then(|(_, transcript)| transcript.messages.iter().rfind(is_before));
-        last.is_some_and(Message::is_bound)
+        let messages = transcripts.first().into_iter().flat_map(|(_, transcript)| &transcript.messages);
+        let before = messages.filter_map(|message| Some((message.value()?.span().start as usize, message.is_bound())));
+        before.filter(|(start, _)| *start < end).last()
+    };
+    let goes_on = |at: &usize| {
+        let end = items[..=*at].join("\n").len();
+        let (now, then) = (last(at + 1, end), last(at + 2, end));
+        // The next line can be a later state of the same message.
+        then.is_some_and(|(_, is_bound)| is_bound) || now.map(|(start, _)| start) != then.map(|(start, _)| start)
     };
     (0..items.len()).filter(|at| !goes_on(at)).collect()
 }

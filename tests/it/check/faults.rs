@@ -74,8 +74,12 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
     let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record;
+    // The lines of a recording repeat the results of a message as one message.
+    let lines = SPELLERS[..speller].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
     match plant {
         _ if dialect == "simple" => &[],
+        "drop a result" if lines => &["response-count"],
+        "duplicate a call" if lines => &["duplicate-result", "response-count"],
         "end on a call" => &["pending-call"],
         // Only the call before it makes a step a result.
         "drop a call" | "drop the only call" | "duplicate a result" if dialect == "antigravity" => &[],

@@ -72,3 +72,40 @@ fn split_says_why_it_refuses() {
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("answers to train on"));
 }
+
+/// A label stands beside a whole conversation: its last reply is the answer.
+#[test]
+fn a_labelled_reply_stays_whole() {
+    let list = [said("one two three four five"), answer("six"), said("seven"), answer("yes")];
+    let from = |role: &str, text: &str| serde_json::json!({"from": role, "value": text});
+    let spoken =
+        [from("human", "one two three four five"), from("gpt", "six"), from("human", "seven"), from("gpt", "yes")];
+    for (row, key) in [
+        (serde_json::json!({"messages": list, "label": true}), "messages"),
+        (serde_json::json!({"conversations": spoken, "kto_tag": false}), "conversations"),
+    ] {
+        let text = format!("{row}\n");
+        let output = run(&["check", "-D", "dataset"], &text);
+        assert!(output.status.success(), "{row}: {}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(run(&["window", "-n", "9"], &text).stdout, text.as_bytes());
+        // Not even a range that leaves nothing drops the answer.
+        let out = rows(&run(&["filter", "--drop", "0..9"], &text).stdout);
+        assert_eq!(out[0][key], serde_json::json!([row[key][3]]), "{row}");
+        let out = rows(&run(&["limit", "--max-tokens", "6"], &text).stdout);
+        let kept = out[0][key].as_array().expect("a list");
+        assert!(kept.len() < 4 && kept.last() == Some(&row[key][3]), "{row}: {out:?}");
+        let output = run(&["split", "--max-tokens", "50"], &text);
+        assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("answers to train on"));
+    }
+}
+
+/// A row that only asks lacks no answer; one whose answer says nothing does.
+#[test]
+fn a_prompt_alone_lacks_no_answer() {
+    let asks = format!("{}\n", serde_json::json!({"prompt": [said("one")]}));
+    let output = run(&["check", "-D", "dataset"], &asks);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let unanswered = format!("{}\n", serde_json::json!({"messages": [said("one")]}));
+    let output = run(&["check", "-D", "dataset"], &unanswered);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("D001"));
+}

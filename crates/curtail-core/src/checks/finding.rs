@@ -1,10 +1,12 @@
 //! A finding: what a rule detected, where it is in the file, and the line to show.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use serde::Serialize;
 
 use super::{Level, Rule};
+use crate::dialects::Dialect;
 use crate::json::{Span, Value};
 
 /// What a rule detected, as values of the transcript.
@@ -39,6 +41,8 @@ pub struct Finding {
     pub level: Level,
     /// What is wrong, in lower case and without a full stop.
     pub message: String,
+    /// What to do.
+    pub help: Cow<'static, str>,
     /// What the provider would answer, where it is known.
     pub answer: Option<&'static str>,
     /// Where the fault is.
@@ -87,6 +91,16 @@ impl Finding {
             put_in_row(other, line, text);
         }
         self.message = format!("{} ({row})", self.message);
+        self
+    }
+
+    /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_dialect(mut self, dialect: &dyn Dialect) -> Self {
+        if self.rule.names_fix() && !dialect.is_writable() {
+            self.help = format!("{}, which does not write `{}`", self.rule.help, dialect.name()).into();
+        }
         self
     }
 

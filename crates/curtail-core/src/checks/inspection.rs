@@ -149,7 +149,8 @@ impl Detection<'_> {
         };
         let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
         let excerpt = lines.excerpt(&place);
-        Finding { rule: self.rule, level: self.level, message, answer: self.answer, at: place, other, excerpt }
+        let help = self.rule.help.into();
+        Finding { rule: self.rule, level: self.level, message, help, answer: self.answer, at: place, other, excerpt }
     }
 }
 
@@ -160,6 +161,6 @@ impl Finding {
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt: Excerpt = lines.excerpt(&at);
-        Self { rule, level, message, answer: None, at, other: None, excerpt }
+        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt }
     }
 }

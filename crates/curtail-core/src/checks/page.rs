@@ -3,8 +3,14 @@
 use std::fmt::Write as _;
 
 use super::Rule;
+use crate::dialects::ALL;
 
 impl Rule {
+    /// Whether the help says what `--fix` does.
+    pub(super) fn names_fix(&self) -> bool {
+        self.help.contains("--fix")
+    }
+
     /// The rule's page in Markdown: `docs/rules/` holds it and `curtail rule` prints it.
     #[doc(hidden)]
     #[must_use]
@@ -14,6 +20,11 @@ impl Rule {
         let _ =
             writeln!(page, "Level: {} by default. Group: {}.\n\n{}\n", self.level.name(), self.group.name(), self.why);
         let _ = writeln!(page, "Help: {}.\n", self.help);
+        if self.names_fix() {
+            let only_read = ALL.iter().filter(|dialect| !dialect.is_writable());
+            let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
+            let _ = writeln!(page, "`--fix` does not write {}, which are only read.\n", names.join(" and "));
+        }
         if !self.answers.is_empty() {
             page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");
             for (provider, answer) in self.answers {

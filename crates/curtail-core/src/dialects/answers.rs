@@ -8,15 +8,36 @@ use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, Style
 /// Members of a row whose answer a program made step by step: these are a transcript like others.
 const ROLLOUT: &[&str] = &["reward", "info", "task", "trajectory"];
 
+/// Members that say whether the last reply is one to learn from.
+const LABELS: &[&str] = &["kto_tag", "label"];
+
 /// The row of a record with answers; `None` for other records.
 pub(super) fn row<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
     let (first, second) = pair(record).map_or_else(|| (alone(record), None), |[one, other]| (Some(one), Some(other)));
-    let first = first?;
+    let Some(first) = first else { return labelled(source, record) };
     let branches: Vec<Vec<Value<'a>>> = std::iter::once(first).chain(second).map(messages).collect();
     let answers = Answers { branches, mirror: None };
     let Some(prompt) = prompt(record) else { return Some(repeated(source, record, first, second?)) };
     let items = prompt.items().collect();
     Some(Row { source, span: prompt.span(), items, style: Style::List, record: Some(record), answers })
+}
+
+/// A conversation with a label beside it: its last reply is the answer, and what is before it is cut.
+fn labelled<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
+    let is_label = |key: &&&str| record.get(key).is_some_and(|label| matches!(label.raw(), "true" | "false"));
+    LABELS.iter().find(is_label)?;
+    let list = ["conversations", "messages"].iter().find_map(|key| record.get(key)).filter(|list| list.is_array())?;
+    let items: Vec<Value<'a>> = list.items().collect();
+    let (last, before) = items.split_last().filter(|(last, before)| is_reply(**last) && !before.is_empty())?;
+    let (count, answers) = (before.len(), Answers { branches: vec![vec![*last]], mirror: None });
+    Some(first_of(Row { source, span: list.span(), items, style: Style::List, record: Some(record), answers }, count))
+}
+
+/// Whether an assistant says something without calling a tool.
+fn is_reply(message: Value<'_>) -> bool {
+    let speaker = message.get_text("role").or_else(|| message.get_text("from"));
+    let replies = speaker.is_some_and(|speaker| speaker.is("assistant") || speaker.is("gpt"));
+    replies && is_answer(message) && message.some("tool_calls").is_none()
 }
 
 /// Whether a record has answers that are compared or labelled.

@@ -1,7 +1,7 @@
 //! Messages of pydantic-ai: requests and responses with `parts`. A request contains instructions, what the user said, and the
 //! results for the calls of the response before it.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events, times};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Reread, blocks, events, times};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
@@ -41,6 +41,10 @@ impl Dialect for PydanticAi {
             message.instructs_alone();
         }
         Item::Message(message)
+    }
+
+    fn reread(&self) -> Option<Reread> {
+        Some(forget_results)
     }
 
     /// The instructions of a run are written into each of its requests.
@@ -134,9 +138,17 @@ fn is_automatic(message: &Message<'_>) -> bool {
     speaks && (returns || !said.any(is_typed))
 }
 
+/// Whether a part is a prompt, as those are that a cut adds.
 fn is_typed(part: &Part<'_>) -> bool {
-    let kind = part.place().and_then(|place| place.element.get("part_kind"));
-    kind.is_some_and(|kind| kind.is("user-prompt"))
+    let kind = |place: &PartPlace<'_>| place.element.get("part_kind").is_some_and(|kind| kind.is("user-prompt"));
+    part.place().is_none_or(kind)
+}
+
+/// Without the results beside it, what a request says is read as what somebody typed.
+fn forget_results(messages: &mut [Message<'_>]) {
+    for message in messages.iter_mut().filter(|message| message.automatic && !message.cut.is_empty()) {
+        message.automatic = is_automatic(message);
+    }
 }
 
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {

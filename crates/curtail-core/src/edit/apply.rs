@@ -49,6 +49,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
         written: left.written.into_iter(),
         drafted: false,
         by_message: Vec::new(),
+        rolled_back: false,
     };
     for message in messages {
         writer.message(message);
@@ -156,6 +157,8 @@ struct Writer<'w, 'a> {
     drafted: bool,
     /// The slots of the messages, by their index; empty until a moved message needs one.
     by_message: Vec<Slot>,
+    /// Whether the last message is one that a later event rolls back.
+    rolled_back: bool,
 }
 
 impl Writer<'_, '_> {
@@ -166,6 +169,7 @@ impl Writer<'_, '_> {
                     self.slot(slot);
                 }
                 self.slot(self.next);
+                self.rolled_back = message.standing.is_taken_back();
             }
             Origin::Moved { index, .. } => {
                 self.flush_before();
@@ -177,6 +181,9 @@ impl Writer<'_, '_> {
             Origin::Draft { anchor, .. } => {
                 self.reach(anchor.value);
                 self.close(anchor.value);
+                if message.standing.is_read() && std::mem::take(&mut self.rolled_back) {
+                    self.flush_events();
+                }
                 self.flush_before();
                 self.separate();
                 self.out.push_str(&self.written.next().map_or_else(String::new, |written| written.text));
@@ -242,6 +249,19 @@ impl Writer<'_, '_> {
         let is_inner = |what| matches!(what, SlotKind::Frame { .. });
         while let Some(slot) = self.pass(|what| ahead(what) || self.next > 0 && is_inner(what)) {
             self.slot(slot);
+        }
+    }
+
+    /// Writes the events that roll back the messages before this place, also behind dropped messages: they would roll back a
+    /// new message before them.
+    fn flush_events(&mut self) {
+        let rest = self.layout.slots.get(self.next..).unwrap_or_default();
+        let stays = |slot: &Slot| matches!(slot.what, SlotKind::Message(index) if self.kept[index]);
+        let rest = &rest[..rest.iter().position(stays).unwrap_or(rest.len())];
+        let is_event = |slot: &Slot| matches!(slot.what, SlotKind::With(index) if self.kept[index]);
+        let end = self.next + rest.iter().rposition(is_event).map_or(0, |last| last + 1);
+        while self.next < end {
+            self.slot(self.next);
         }
     }
 

@@ -46,7 +46,7 @@ fn findings(reading: &Reading, text: &str, lines: &LineIndex<'_>) -> Result<Vec<
         };
         for transcript in along_branches(dialect, transcript) {
             let found = Inspection::default().examine(&transcript, rules, &verdicts, TokenCounts::default);
-            let found = found.into_iter().map(|found| found.locate(lines, start));
+            let found = found.into_iter().map(|found| found.locate(lines, start).in_dialect(dialect));
             let known = |finding: &Finding| {
                 findings
                     .iter()

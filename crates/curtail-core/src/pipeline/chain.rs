@@ -69,6 +69,8 @@ pub struct Run<'a> {
     pub notes: Vec<String>,
     /// Index of the stage that comes next; the number of stages if all were applied.
     pub next: usize,
+    /// Whether a message begins a turn that began none before the last stage cut it.
+    pub(super) turns_begin: bool,
 }
 
 impl<'a> Run<'a> {
@@ -83,7 +85,10 @@ impl<'a> Run<'a> {
     fn apply(&mut self, layout: &Layout<'a>, plan: &Plan) {
         self.messages = apply_plan(std::mem::take(&mut self.messages), plan);
         if let Some(reread) = layout.reread {
+            let automatic = |messages: &[Message<'_>]| messages.iter().filter(|message| message.automatic).count();
+            let before = automatic(&self.messages);
             reread(&mut self.messages);
+            self.turns_begin |= automatic(&self.messages) < before;
         }
     }
 }
@@ -138,7 +143,7 @@ impl Chain {
     ) -> Result<Run<'a>, (&'static str, ProcessorError)> {
         let thoughts = steps.thoughts;
         let read_from = ReadFrom::messages(&messages);
-        let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first };
+        let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         for stage in self.stages.iter().skip(steps.first) {
             if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, read_from) {
                 break;
@@ -148,7 +153,11 @@ impl Chain {
             loop {
                 let done = stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch);
                 done.map_err(|error| (stage.processor.name(), error))?;
-                stage.drop_strayed(layout, read_from, &mut run, &mut watch);
+                let is_written = |run: &Run<'_>| run.messages.iter().any(|message| message.source_index().is_none());
+                // What was kept for them is decided on as a second run would.
+                if stage.drop_strayed(layout, read_from, &mut run, &mut watch) && !is_written(&run) {
+                    continue;
+                }
                 let Some(thoughts) = thoughts.filter(|_| run.changed) else { break };
                 let plan = thoughts.plan(self.thinking, layout, &mut run);
                 if plan.is_identity() {
@@ -157,7 +166,7 @@ impl Chain {
                 watch(stage, &run.messages, &plan);
                 run.apply(layout, &plan);
                 // A thought can bind the calls of its reply. Without it, the stage may decide otherwise, as a second run would.
-                if run.messages.iter().any(|message| message.source_index().is_none()) {
+                if is_written(&run) {
                     break;
                 }
             }
@@ -240,7 +249,8 @@ impl Stage {
         loop {
             let changed = self.apply(layout, on_summary, run, watch, &mut before)?;
             let Some(known) = before.known.as_ref().filter(|_| changed) else { return Ok(()) };
-            if !self.drop_separated(layout, known, run, watch) {
+            let separated = self.drop_separated(layout, known, run, watch);
+            if !(std::mem::take(&mut run.turns_begin) || separated) {
                 return Ok(());
             }
         }
@@ -326,19 +336,19 @@ impl Stage {
     }
 
     /// Drops the turns that were rolled back and are newer than every message that is left of the others: they would be read
-    /// as what the conversation goes on from.
+    /// as what the conversation goes on from. Returns whether there were any.
     fn drop_strayed<'a>(
         &self,
         layout: &Layout<'a>,
         read_from: ReadFrom,
         run: &mut Run<'a>,
         watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) {
+    ) -> bool {
         if !read_from.is_newest_lost_in(&run.messages) {
-            return;
+            return false;
         }
         let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::Abandoned;
-        let Some(newest) = run.messages.iter().rposition(in_force) else { return };
+        let Some(newest) = run.messages.iter().rposition(in_force) else { return false };
         let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(&view, &pairs);
@@ -348,10 +358,12 @@ impl Stage {
             }
         }
         let plan = drops.into_plan();
-        if !plan.is_identity() {
-            watch(self, &run.messages, &plan);
-            run.apply(layout, &plan);
+        if plan.is_identity() {
+            return false;
         }
+        watch(self, &run.messages, &plan);
+        run.apply(layout, &plan);
+        true
     }
 
     /// The name that notes use: `filter at history`, or `filter` for a single command.

@@ -194,7 +194,8 @@ impl<'a> Splitter<'_, 'a> {
         }
         if let Some(thoughts) = self.thoughts {
             let messages = std::mem::take(&mut content.messages);
-            let mut run = Run { messages, changed: true, notes: Vec::new(), next: self.cutter.chain.stages.len() };
+            let next = self.cutter.chain.stages.len();
+            let mut run = Run { messages, changed: true, notes: Vec::new(), next, turns_begin: false };
             let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &mut run);
             content.messages = run.messages;
             self.change(&mut content, &plan, cut);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::counting::Tokenizer;
 use crate::json::quote;
-use crate::transcript::{Pairs, Part, PartRef, without_arguments};
+use crate::transcript::{Pairs, Part, PartOrigin, PartRef, without_arguments};
 
 /// Length of the longest token of any known encoding, in bytes: a text of more than `n` times as many bytes has more than `n`
 /// tokens.
@@ -233,7 +233,12 @@ impl ClearResults {
         if text.len() == 1 && text[0] == self.placeholder.as_str() {
             return Some(Spared::Clear);
         }
-        if spelled >= rewrite.span.len() {
+        // What an earlier stage wrote is as long as it was spelled, and not as long as what it replaced.
+        let current = match (&part.origin, text.as_slice()) {
+            (PartOrigin::Rewritten(_), [text]) => rewrite.before.len() + quote(text).len() + rewrite.after.len(),
+            _ => rewrite.span.len(),
+        };
+        if spelled >= current {
             return Some(Spared::For(LONGER));
         }
         let bytes: usize = text.iter().map(|text| text.len()).sum();

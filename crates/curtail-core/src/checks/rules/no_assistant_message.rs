@@ -1,7 +1,7 @@
 //! A transcript without an assistant message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
-use crate::transcript::Role;
+use crate::transcript::{Message, Role};
 
 pub(super) static RULE: Rule = Rule {
     code: "D001",
@@ -10,7 +10,8 @@ pub(super) static RULE: Rule = Rule {
     level: Level::Warn,
     summary: "The transcript has no assistant message.",
     why: "A training example without a reply teaches nothing, and fine-tuning services reject it. A session that was \
-          saved before its first answer looks the same and is not broken.",
+          saved before its first answer looks the same and is not broken. A row with nothing but a `prompt` is meant to \
+          have no reply, because the model writes one while it is trained: it has no finding.",
     help: "drop the transcript from the dataset",
     answers: &[("openai", "Example N is missing an assistant message")],
     flags: "",
@@ -29,8 +30,18 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let is_unknown = || context.non_messages.iter().any(|item| item.unknown.is_some());
     match (replies, context.messages.is_empty()) {
         (true, _) => Vec::new(),
+        (false, false) if asks_only(context) => Vec::new(),
         (false, false) => vec![context.match_all("the transcript has no assistant message")],
         (false, true) if is_unknown() => Vec::new(),
         (false, true) => vec![context.match_all("the transcript has no message")],
     }
+}
+
+/// Whether the transcript is the `prompt` of a row without an answer.
+fn asks_only(context: &RuleContext<'_, '_>) -> bool {
+    let list = context.messages.first().and_then(Message::value).and_then(|message| message.parent());
+    let record = list.and_then(|list| list.parent());
+    record.zip(list).is_some_and(|(record, list)| {
+        record.get("prompt") == Some(list) && record.get("completion").is_none() && record.get("chosen").is_none()
+    })
 }

@@ -9,13 +9,16 @@ pub(super) fn bind<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     for (kind, replaces) in [("turn_context", is_setting as fn(Value<'_>) -> bool), ("world_state", is_full)] {
         let mut replaced = false;
         let mut last = None;
+        // The message that the next one is bound to.
+        let mut next = None;
         for at in (0..items.len()).rev() {
             match &read[at] {
                 Item::Message(_) => last = last.or(Some(at)),
                 Item::Pinned if items[at].get("type").is_some_and(|own| own.is(kind)) => {
                     if replaced {
-                        // Where nothing followed, it goes with what was before it.
-                        read[at] = last.map_or(Item::Metadata, Item::With);
+                        // Where nothing follows before the next one, it goes with that, or else with what was before it.
+                        next = last.or(next);
+                        read[at] = next.map_or(Item::Metadata, Item::With);
                     }
                     replaced |= replaces(items[at]);
                     last = None;

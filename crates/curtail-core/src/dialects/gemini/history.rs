@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use crate::dialects::{Item, Patch};
 use crate::json::{Text, Value, quote};
@@ -292,17 +292,21 @@ fn add_twin<'a>(read: &mut [Item<'a>], place: Place, copy: &Part<'a>, goes: bool
 }
 
 /// Gives every event another target that is written, if the one that it names is not: the first that was taken back with it.
-/// Where nothing of that is written, nothing is to be taken back.
+/// So does an event that named nothing and took back everything, if what it names is written. Where nothing of that is
+/// written, nothing is to be taken back.
 pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let items = &layout.elements;
     if !items.iter().any(|item| target_of(*item).is_some()) {
         return Vec::new();
     }
     let stays = layout.stays(kept);
+    let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
+    let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
     let patch = |TakenBack { event, records, .. }: TakenBack| {
         let (first, target) = (*records.first()?, target_of(items[event])?);
         let known = id_of(items[first]) == target.text();
-        if !known || !stays[event] || stays[first] {
+        let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
+        if holds || !stays[event] {
             return None;
         }
         let next = records.iter().find(|at| stays[**at]).and_then(|at| id_of(items[*at]));
