@@ -341,10 +341,41 @@ fn settings_in_a_row_are_dropped_together() {
     let stages: [Stage; 2] = [
         Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
         Box::new(|| {
-            Chain::default().then(DropMessages { messages: vec![0..1], turns: Vec::new(), pins: Pins::default() })
+            Chain::default().then(DropMessages {
+                messages: std::iter::once(0..1).collect(),
+                turns: Vec::new(),
+                pins: Pins::default(),
+            })
         }),
     ];
     check_stages(&stages, Some("codex"), Framing::Lines, &log).unwrap();
+}
+
+/// Items of xAI have a content that only the provider reads, as those of OpenAI have: a compaction is a boundary, and the
+/// reasoning for a call is dropped with it.
+#[test]
+fn opaque_items_of_xai_are_kept_or_dropped_as_those_of_openai() {
+    let said = |role: &str, kind: &str, text: &str| {
+        format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}"#)
+    };
+    let items = [
+        said("user", "input_text", "Where is the ferry?"),
+        said("assistant", "output_text", "At the pier."),
+        r#"{"type":"compaction","id":"cmp_1","encrypted_content":"eGFpMQ=="}"#.to_owned(),
+        r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"eGFpMg==","status":"completed"}"#
+            .to_owned(),
+        r#"{"type":"function_call","call_id":"c1","name":"search","arguments":"{}"}"#.to_owned(),
+        r#"{"type":"function_call_output","call_id":"c1","output":"at nine"}"#.to_owned(),
+        said("assistant", "output_text", "At nine."),
+        said("user", "input_text", "And back?"),
+    ];
+    holds("responses", &items.iter().map(String::as_str).collect::<Vec<_>>());
+    let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
+    let cut = |chain: Chain| cut_with(chain, Some("responses"), Framing::Lines, &text).unwrap();
+    let window = cut(Chain::default().then(history(2, WindowUnit::Items, keep(true, 0, false))));
+    assert!(window.contains("cmp_1") && !window.contains("pier") && !window.contains("rs_1"), "{window}");
+    let filtered = cut(persist("search"));
+    assert!(filtered.contains("cmp_1") && !filtered.contains("rs_1") && filtered.contains("pier"), "{filtered}");
 }
 
 fn chain_is_its_stages(stages: &[Stage], text: &str) {

@@ -357,6 +357,12 @@ impl Reader {
     }
 }
 
+/// Whether `item` is a compaction that was asked for: it holds what it stands for, because the messages behind it were signed
+/// when the others were still there.
+fn is_on_demand(item: &Value) -> bool {
+    item["content"][0]["encrypted_content"].is_string()
+}
+
 fn is_reply(item: &Value) -> bool {
     let role = ["/role", "/message/role"].iter().find_map(|place| item.pointer(place));
     role.is_some_and(|role| role == "assistant") || item["id"][2] == "AIMessage"
@@ -379,7 +385,8 @@ impl Signed {
         };
         let sign = |item: &String| {
             let mut item: Value = serde_json::from_str(item).expect("JSON");
-            if Self::begins(&item) {
+            let before = reader.digest;
+            if Self::begins(&item) && !is_on_demand(&item) {
                 reader = Reader::NEW;
             }
             (self.claim)(&mut item);
@@ -388,6 +395,10 @@ impl Signed {
                 thinks = true;
                 *signature = Value::from(format!("{digest:016x} {:016x}", fnv(last.unwrap_or_default(), 7)));
             });
+            if is_on_demand(&item) {
+                item["content"][0]["encrypted_content"] = json!(format!("{before:016x}"));
+                reader.digest = before;
+            }
             if let (Some(model), Name::Reply(name), true) = (model, &self.name, thinks || is_reply(&item)) {
                 name(&mut item, model);
             }
@@ -431,6 +442,9 @@ impl Signed {
                 let holds = invalid == 0 && linked && own.starts_with(&format!("{digest:016x}"));
                 *(if holds { &mut valid } else { &mut invalid }) += 1;
             });
+            if let Some(held) = item["content"][0]["encrypted_content"].as_str() {
+                reader.digest = u64::from_str_radix(held, 16).expect("a digest");
+            }
         }
         (valid, invalid)
     }

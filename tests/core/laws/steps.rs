@@ -39,8 +39,9 @@ fn complete(dialect: &str, items: &[String]) -> Vec<usize> {
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let messages = transcripts.first().into_iter().flat_map(|(_, transcript)| &transcript.messages);
-        let before = messages.filter_map(|message| Some((message.value()?.span().start as usize, message.is_bound())));
-        before.filter(|(start, _)| *start < end).last()
+        let mut before =
+            messages.filter_map(|message| Some((message.value()?.span().start as usize, message.is_bound())));
+        before.rfind(|(start, _)| *start < end)
     };
     let goes_on = |at: &usize| {
         let end = items[..=*at].join("\n").len();

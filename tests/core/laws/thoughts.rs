@@ -113,6 +113,10 @@ fn hold_unchecked(case: &LawCase, signed: &Signed, unchecked: &str) -> Result<()
     Ok(())
 }
 
+/// A compaction that was asked for.
+const ON_DEMAND: &str =
+    r#"{"role":"assistant","content":[{"type":"compaction","content":"The key is 42.","encrypted_content":""}]}"#;
+
 fn hold_all(signed: &Signed, items: &[String], instructs: bool, drawn: Drawn) -> Result<(), TestCaseError> {
     // A log with nothing but a header is refused.
     if items.is_empty() {
@@ -168,6 +172,27 @@ proptest! {
         let Some(signed) = SIGNED.iter().find(|signed| signed.dialect == bounded.0) else { return Ok(()) };
         let (items, _) = marked(&script, &bounded, &places);
         hold_all(signed, &items, true, drawn)?;
+    }
+
+    /// A compaction on demand of Anthropic: the turns behind the block were written before it. What the block replaced may be
+    /// dropped; a cut or an insertion between it and a thought takes that thought away.
+    #[test]
+    fn every_signature_of_turns_that_a_compaction_kept_holds(
+        summarized in sound_script(),
+        kept in broken_script(),
+        bare in any::<bool>(),
+        drawn in drawn(),
+    ) {
+        let signed = &SIGNED[0];
+        let mut items = (signed.spell)(&summarized);
+        let from = if bare { items.len() } else { 0 };
+        items.push(String::from(ON_DEMAND));
+        items.extend((signed.spell)(&kept));
+        let instructs = summarized.iter().chain(&kept).any(|turn| matches!(turn, Turn::System(_)));
+        let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.sign(&items, model)[from..].concat());
+        for case in tried(CASES.iter().chain(MORE), drawn) {
+            hold(case, signed, [&texts[0], &texts[1], &texts[2]], instructs)?;
+        }
     }
 
     /// A thread in the store, after every piece that it reads.
@@ -229,4 +254,28 @@ fn every_dialect_signs_its_thoughts() {
         assert_eq!(signed.count(&window), 0, "{}: {window}", signed.dialect);
         assert!(signed.count(&kept) > 0, "{}: {kept}", signed.dialect);
     }
+}
+
+/// What is right behind a compaction block binds the thoughts behind it; what is before it does not.
+#[test]
+fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
+    use curtail_core::pipeline::Chain;
+    use curtail_core::processors::{DropMessages, Pins};
+    let signed = &SIGNED[0];
+    let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let thinks = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
+    let says = r#"{"role":"assistant","content":"Well."}"#;
+    let items = [user("When?"), says.into(), ON_DEMAND.into(), user("And now?"), thinks.into(), user("Good.")];
+    let text = signed.text(&items, Some(CHECKING));
+    let all = signed.count(&text);
+    assert_eq!((all > 0, signed.verify(&text)), (true, (all, 0)), "{text}");
+    let cut = |chain: Chain| cut_with(chain, Some("anthropic"), Framing::Lines, &text).unwrap();
+    let dropped = |messages: std::ops::Range<usize>| {
+        let messages = std::iter::once(messages).collect();
+        cut(Chain::default().then(DropMessages { messages, turns: Vec::new(), pins: Pins::default() }))
+    };
+    assert_eq!(signed.verify(&dropped(0..2)), (all, 0));
+    assert_eq!(signed.count(&dropped(3..4)), 0);
+    let noted = cut(Chain::default().then(crate::laws::cases::memory(r#"{"goal":"ship"}"#)));
+    assert!(noted.contains("orking_memory>") && signed.count(&noted) == 0, "{noted}");
 }

@@ -78,14 +78,13 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     let lines = SPELLERS[..speller].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
     match plant {
         _ if dialect == "simple" => &[],
-        "drop a result" if lines => &["response-count"],
         "duplicate a call" if lines => &["duplicate-result", "response-count"],
         "end on a call" => &["pending-call"],
         // Only the call before it makes a step a result.
         "drop a call" | "drop the only call" | "duplicate a result" if dialect == "antigravity" => &[],
         "swap call and result" | "detach a result" if dialect == "antigravity" => &["unanswered-call"],
         "drop a result" if dialect == "sharegpt" => &[],
-        "drop a result" if counted => &["response-count"],
+        "drop a result" if counted || lines => &["response-count"],
         "drop a result" | "drop the only result" => &["unanswered-call"],
         "drop a call" if counted => &["response-count"],
         "drop a call" | "drop the only call" if one_record => &[],

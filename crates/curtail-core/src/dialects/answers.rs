@@ -28,7 +28,7 @@ fn labelled<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
     LABELS.iter().find(is_label)?;
     let list = ["conversations", "messages"].iter().find_map(|key| record.get(key)).filter(|list| list.is_array())?;
     let items: Vec<Value<'a>> = list.items().collect();
-    let (last, before) = items.split_last().filter(|(last, before)| is_reply(**last) && !before.is_empty())?;
+    let (last, before) = items.split_last().filter(|(last, _)| is_reply(**last))?;
     let (count, answers) = (before.len(), Answers { branches: vec![vec![*last]], mirror: None });
     Some(first_of(Row { source, span: list.span(), items, style: Style::List, record: Some(record), answers }, count))
 }

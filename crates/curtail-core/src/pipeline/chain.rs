@@ -10,7 +10,7 @@ use crate::processors::{
     DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels, ThoughtPrefixes,
     View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, Standing};
+use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -145,7 +145,9 @@ impl Chain {
         let read_from = ReadFrom::messages(&messages);
         let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         for stage in self.stages.iter().skip(steps.first) {
-            if steps.pauses && run.changed && self.pauses_before(run.next, &run.messages, read_from) {
+            let pauses =
+                || self.pauses_before(run.next, &run.messages, read_from) || loses_settings(layout, &run.messages);
+            if steps.pauses && run.changed && pauses() {
                 break;
             }
             run.next += 1;
@@ -406,6 +408,21 @@ impl ReadFrom {
         let now = Self::messages(messages).newest;
         now.is_some() && now != self.newest
     }
+}
+
+/// Whether metadata is dropped with a message that it does not directly precede, and one between them is kept: that one is then
+/// read with other metadata.
+fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
+    let kept: HashSet<usize> = messages.iter().filter_map(Message::source_index).collect();
+    let mut next = 0;
+    layout.slots.iter().any(|slot| match slot.what {
+        SlotKind::Message(index) => {
+            next = index + 1;
+            false
+        }
+        SlotKind::With(last) => !kept.contains(&last) && (next..last).any(|at| kept.contains(&at)),
+        SlotKind::Pinned | SlotKind::Frame { .. } => false,
+    })
 }
 
 /// The number of messages besides system and developer messages.

@@ -1,6 +1,7 @@
 //! A transcript without an assistant message.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::json::Value;
 use crate::transcript::{Message, Role};
 
 pub(super) static RULE: Rule = Rule {
@@ -39,8 +40,8 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 /// Whether the transcript is the `prompt` of a row without an answer.
 fn asks_only(context: &RuleContext<'_, '_>) -> bool {
-    let list = context.messages.first().and_then(Message::value).and_then(|message| message.parent());
-    let record = list.and_then(|list| list.parent());
+    let list = context.messages.first().and_then(Message::value).and_then(Value::parent);
+    let record = list.and_then(Value::parent);
     record.zip(list).is_some_and(|(record, list)| {
         record.get("prompt") == Some(list) && record.get("completion").is_none() && record.get("chosen").is_none()
     })

@@ -37,7 +37,8 @@ fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let at = (before..messages.len()).find(is_next)?;
     let message = &messages[at];
     let said = &message.parts[own_blocks(message)..];
-    let only_results = !said.is_empty() && said.iter().all(|part| part.content.result().is_some());
+    let holds_result = said.iter().any(|part| part.content.result().is_some());
+    let only_results = holds_result && !said.iter().any(|part| part.content.speaks());
     let takes = message.role == Role::User && !message.exchange && !message.parts.is_empty() && !only_results;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }
