@@ -52,7 +52,7 @@ fn fill(path: &Path) -> rusqlite::Result<()> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let transaction = connection.unchecked_transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    upgrade(&transaction)?;
+    migrate(&transaction)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }
