@@ -7,7 +7,8 @@
 # ///
 """Qwen Code resumes a log; what it then sends is compared.
 
-Of its own it adds its instructions, a first exchange with the context of the session, and the prompt.
+Of its own it adds its instructions, a first exchange with the context of the session, and the prompt. It joins replies that
+follow one another to one text, which is taken apart again.
 """
 
 import json
@@ -58,6 +59,19 @@ def resume(path):
         return [e for m in asked[0]["messages"] for e in events(m)]
 
 
+def apart(held, lines):
+    """The events with replies that were joined as those that the log has."""
+    parts = [part for line in lines for part in (line.get("message") or {}).get("parts") or []]
+    replies = sorted({part["text"] for part in parts if part.get("text")}, key=len, reverse=True)
+    for role, text in held:
+        while role == "assistant" and text:
+            reply = next((reply for reply in replies if text.startswith(reply)), text)
+            yield (role, reply)
+            text = text[len(reply) :]
+        if role != "assistant":
+            yield (role, text)
+
+
 def load(path):
     held = [e for e in resume(path) if e[0] != "system"]
     if str(held[0][1]).startswith("This is the Qwen Code."):
@@ -66,7 +80,7 @@ def load(path):
         held = [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
     if not held or held[-1] != ("user", PROMPT):
         raise Red(f"the prompt is not last: {held[-2:]}")
-    return [held[:-1]]
+    return [list(apart(held[:-1], values(path)))]
 
 
 if __name__ == "__main__":

@@ -96,6 +96,9 @@ def cuts(path, outline):
         yield ["window", "-n", 2, "--strategy", strategy, "--pin", "first-user"]
     yield ["window", "-n", 2, "--pin", "none"]
     yield ["window", "-n", 3, "--step", 2]
+    yield ["window", "-n", 1, "--unit", "turns"]
+    yield ["window", "-n", 2, "--unit", "turns", "--strategy", "sliding"]
+    yield ["limit", "-t", max(1, tokens // 4), "--on-overflow", "truncate"]
     yield ["limit", "-t", max(1, tokens // 2), "--on-overflow", "keep-newest", "--pin", "first-user"]
     yield ["limit", "-t", max(1, tokens // 2), "--on-overflow", "keep-newest", "--step", max(1, tokens // 8)]
     tool = names[0] if names else "*"
@@ -105,6 +108,7 @@ def cuts(path, outline):
     yield ["filter", "--keep-last-results", 1]
     yield ["filter", "--keep-last-results", 2, "--step", 2]
     yield ["filter", "--keep-last-results", 0, "--clear-tool", tool]
+    yield ["filter", "--keep-last-results", 1, "--clear-inputs"]
     yield ["filter", "--cap-result", 32]
     yield ["filter", "--keep-last-media", 0]
     yield ["filter", "--keep-last-media", 1]
@@ -116,6 +120,8 @@ def cuts(path, outline):
     yield ["memory", "recall", "--state", NOTE]
     yield ["memory", "apply", "--state", NOTE]
     yield ["split", "-t", max(1, int(tokens / 2)), "--on-overflow", "keep"]
+    for name in curtail("run", "--list-presets").decode().splitlines():
+        yield ["run", "--preset", name.split()[0]]
 
 
 NOTE = Path(__file__).with_name("note.txt")

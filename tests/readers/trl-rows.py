@@ -2,15 +2,16 @@
 # requires-python = ">=3.10"
 # dependencies = ["trl==1.16.0", "transformers==5.23.0", "jinja2==3.1.6", "datasets==5.2.0"]
 # [tool.reader]
-# dialects = ["sharegpt"]
+# dialects = ["sharegpt", "openai"]
 # override = ["accelerate; sys_platform == 'none'"]
-# quick = true
 # ///
 """TRL prepares rows as its trainers do: made ChatML, found to be conversational, and rendered by a tokenizer's template.
 
-Its trainers need torch, which is left out; the functions that prepare rows do without.
+Its trainers need torch, which is left out; the functions that prepare rows do without. Rows of OpenAI are given with their
+calls in the text, so that a mask selects these as well.
 """
 
+import json
 import os
 from itertools import groupby
 
@@ -34,24 +35,33 @@ MASKED = """{% for m in messages %}[{{ m.role }}]{% if loop.index0 in targets %}
 {% else %}{{ m.content }}{% endif %}[/]
 {% endfor %}"""
 ANSWERS = ("assistant", "gpt", "function_call")
-ROLES = {"human": "user", "gpt": "assistant"}
+ROLES = {"human": "user", "gpt": "assistant", "function_call": "call", "observation": "result", "tool": "result", "function": "result", "developer": "system"}
 SKIP = {
     "alpaca.jsonl": "pairs of questions and answers, which TRL does not join to messages",
     "zh-history.jsonl": "pairs of questions and answers, which TRL does not join to messages",
-    "preferences.jsonl": "a prompt with two answers, which TRL renders apart",
+    "preferences.jsonl": "a prompt with two answers, see trl-preferences",
+    "bfcl.jsonl": "lists of turns, which TRL does not join to messages",
+    "verifiers.jsonl": "prompts and completions, which TRL renders apart",
+    "reasoning.jsonl": "contains a refusal, which is no text to train on",
     "blocks.json": "contents that are blocks",
 }
 
 
 def row(message):
-    return {"from": message.get("from") or message["role"], "value": message.get("value", message.get("content")) or ""}
+    """A message with the names of ShareGPT; beside these, what it says and how many calls it makes."""
+    content = message.get("value", message.get("content")) or ""
+    blocks = [block["text"] for block in content if block.get("type") == "text"] if isinstance(content, list) else texts(content)
+    calls = message.get("tool_calls") or ([message["function_call"]] if message.get("function_call") else [])
+    said = "\n".join(blocks) if isinstance(content, list) else content
+    whole = said + "".join(json.dumps(call, ensure_ascii=False) for call in calls)
+    return {"from": message.get("from") or message["role"], "value": whole, "texts": blocks, "calls": len(calls)}
 
 
 def events(message):
     role = ROLES.get(message["role"], message["role"])
-    if role in ("function_call", "observation"):
-        return [("call" if role == "function_call" else "result", "tool")]
-    return [(role, text) for text in texts(message["content"])]
+    if role in ("call", "result"):
+        return [(role, "tool")]
+    return [(role, text) for text in message["texts"]] + [("call", "tool")] * message["calls"]
 
 
 def once(held):
@@ -96,6 +106,8 @@ def answers(messages):
 def masks(path, folder, spoil=lambda targets: targets):
     """Over all rows that `split` writes, the masks of `train_on` select each answer of the file once, and nothing else."""
     folder.mkdir(parents=True, exist_ok=True)
+    found, path = transcripts(path), folder / f"rows-{path.stem}.jsonl"
+    path.write_text("".join(json.dumps(record if isinstance(record, dict) else {"messages": m}) + "\n" for m, record in found))
     tokens = sum(total["tokens"] for total in totals(path))
     for share in (1, 2, 3):
         rows = folder / f"{share}-{path.name}"
@@ -115,4 +127,4 @@ def masks(path, folder, spoil=lambda targets: targets):
 
 if __name__ == "__main__":
     disable_progress_bar()
-    main(load, ["sharegpt"], data=["sharegpt"], adapt=once, skip=SKIP, also=masks)
+    main(load, ["sharegpt", "openai"], data=["sharegpt"], adapt=once, skip=SKIP, also=masks, planted=["sharegpt"])
