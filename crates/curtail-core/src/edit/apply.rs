@@ -169,7 +169,8 @@ impl Writer<'_, '_> {
                     self.slot(slot);
                 }
                 self.slot(self.next);
-                self.rolled_back = message.standing.is_taken_back();
+                let standing = message.standing;
+                self.rolled_back = standing.is_taken_back() || message.replacing && !standing.is_read();
             }
             Origin::Moved { index, .. } => {
                 self.flush_before();
@@ -258,7 +259,10 @@ impl Writer<'_, '_> {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
         let stays = |slot: &Slot| matches!(slot.what, SlotKind::Message(index) if self.kept[index]);
         let rest = &rest[..rest.iter().position(stays).unwrap_or(rest.len())];
-        let is_event = |slot: &Slot| matches!(slot.what, SlotKind::With(index) if self.kept[index]);
+        let is_event = |slot: &Slot| match slot.what {
+            SlotKind::With(index) => self.kept[index],
+            what => what == SlotKind::Pinned,
+        };
         let end = self.next + rest.iter().rposition(is_event).map_or(0, |last| last + 1);
         while self.next < end {
             self.slot(self.next);
