@@ -10,7 +10,7 @@ use super::cut_reporter::CutReporter;
 use super::input::{Cutting, ExplainFlag, Global, Input, Output, is_standard};
 use super::interrupt::Interrupt;
 use super::report;
-use super::split_map::SplitMap;
+use super::split::SplitMap;
 use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
 use crate::cli::options::Options;
 use crate::progress::Progress;

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::cut_stdout::Stdout;
 use super::input::{Cutting as Flags, Global, StatsFlag};
 use super::report;
-use super::split_map::{SplitMap, refuse_parts};
+use super::split::{SplitMap, refuse_parts};
 use super::sums::Sums;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
 use crate::console;
@@ -423,5 +422,56 @@ impl Rejects {
         let mut line = serde_json::to_vec(reject).unwrap_or_default();
         line.push(b'\n');
         self.file.write_all(&line).map_err(|error| Error::system(&self.name, &error))
+    }
+}
+
+// The transcripts of a run on standard output, one file after another.
+
+/// Standard output, and the last byte that was written to it.
+pub(super) struct Stdout {
+    file: Box<dyn Write + Send>,
+    last: Option<u8>,
+    /// Whether the next block is the first of a file.
+    fresh: bool,
+    /// Whether its reader went away.
+    pub(super) gone: bool,
+}
+
+impl Stdout {
+    /// Standard output, to which nothing was written.
+    pub(super) fn open() -> Self {
+        Self { file: console::transcripts(), last: None, fresh: true, gone: false }
+    }
+
+    /// What is written next begins another file.
+    fn next_file(&mut self) {
+        self.fresh = true;
+    }
+
+    /// Writes a block. Two files are separated by a line break; the second is written without its byte order mark.
+    pub(super) fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
+        let Some(&last) = output.last() else { return Ok(()) };
+        if std::mem::take(&mut self.fresh)
+            && let Some(before) = self.last
+        {
+            output = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
+            if before != b'\n' {
+                self.file.write_all(b"\n")?;
+            }
+        }
+        self.last = Some(last);
+        self.file.write_all(output)
+    }
+
+    /// Ends the output; returns the error, unless it is that the reader went away.
+    pub(super) fn flush(&mut self) -> Option<Error> {
+        match self.file.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                None
+            }
+            Err(error) if !self.gone => Some(Error::system("standard output", &error)),
+            _ => None,
+        }
     }
 }

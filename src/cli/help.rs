@@ -1,12 +1,13 @@
 //! The help besides the flags: commands in groups, examples, and a short page for `-h` with the most frequent flags.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-use clap::builder::StyledStr;
+use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Command};
 
-use super::examples;
 use super::options::signed;
+use curtail_tokens::tokenizers;
 
 /// The commands of the first screen, each in exactly one group.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -145,7 +146,7 @@ fn page(command: Command, path: &str, global: &[Arg]) -> Command {
     let redundant = REDUNDANT.iter().filter(|(name, _)| *name == path).flat_map(|(_, flags)| flags.iter());
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
-    let examples = examples::of_command(path, command.get_styles());
+    let examples = of_command(path, command.get_styles());
     // A command that defines a global flag itself keeps its own definition, which hides the flag where it has no effect.
     command.args(shown).after_help(examples)
 }
@@ -195,4 +196,333 @@ fn first_screen(root: &Command) -> StyledStr {
     }
     let _ = write!(text, "{header}Options:{header:#}\n{{options}}{{after-help}}");
     text
+}
+
+// The examples at the end of each command's help.
+
+/// A command line and what it does.
+type Example = (&'static str, &'static str);
+
+/// The examples of each command: three wherever there is more than one way to use it.
+const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "window",
+        &[
+            ("curtail window -n 40 chat.jsonl", "keep the last 40 items"),
+            ("curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep the last 8 turns"),
+            ("curtail window -n 40 --dry-run data/", "list what would be dropped, and why"),
+        ],
+    ),
+    (
+        "limit",
+        &[
+            ("curtail limit -t 8k chat.jsonl", "keep what fits into 8,000 tokens"),
+            ("curtail limit -t 16k --model gpt-4o chat.jsonl", "count as gpt-4o does"),
+            ("curtail limit -t 8k data/ -O cut/ --stats", "cut a folder, with totals"),
+        ],
+    ),
+    (
+        "split",
+        &[
+            ("curtail split -t 8k data/ -O rows/", "split a folder into rows that fit"),
+            ("curtail split -t 8k --overlap 1turn chat.jsonl -o rows.jsonl", "repeat a turn in each window"),
+            ("curtail split -t 8k --mark targets chat.jsonl -o marked.jsonl", "list targets in each record"),
+        ],
+    ),
+    (
+        "filter",
+        &[
+            ("curtail filter -x 'debug_*' chat.jsonl", "drop calls of some tools"),
+            ("curtail filter --strip reasoning,media chat.jsonl", "drop reasoning and images"),
+            ("curtail filter --supersede-reads --keep-last-results 5 chat.jsonl", "clear old results"),
+        ],
+    ),
+    (
+        "summarize",
+        &[
+            ("curtail summarize -n 20 chat.jsonl", "keep the last 20 interactions and summaries"),
+            ("curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a page for the next session"),
+            ("curtail summarize --thread demo chat.jsonl", "continue a stored memory"),
+        ],
+    ),
+    (
+        "repair",
+        &[
+            ("curtail repair chat.jsonl -o fixed.jsonl", "drop broken calls and results"),
+            ("curtail repair --mode stub data/ --in-place=.bak", "answer calls, keep backups"),
+            ("curtail repair --dry-run data/", "list what would be repaired"),
+        ],
+    ),
+    (
+        "run",
+        &[
+            ("curtail run --print", "show the chain"),
+            ("curtail run chat.jsonl -o short.jsonl", "cut with the closest curtail.toml"),
+            ("curtail run --preset mask-10-steps chat.jsonl", "cut by a policy with a name"),
+            ("curtail run -c curtail.toml data/ -O cut/ --stats", "cut a folder, with totals"),
+        ],
+    ),
+    (
+        "check",
+        &[
+            ("curtail check data/", "report findings, exit with 1 if any is denied"),
+            ("curtail check --fix data/", "repair broken pairs in place"),
+            ("curtail check --output-format github data/", "annotate a pull request"),
+        ],
+    ),
+    (
+        "rule",
+        &[
+            ("curtail rule", "list all rules"),
+            ("curtail rule orphan-result", "show a rule by name"),
+            ("curtail rule T002", "show a rule by code"),
+        ],
+    ),
+    (
+        "view",
+        &[
+            ("curtail view chat.jsonl -o page.html", "write a page to look at"),
+            ("curtail view chat.jsonl --policy 'limit -t 8k' -o cut.html", "show what would be dropped"),
+            ("curtail view chat.jsonl --text", "read it in the terminal"),
+        ],
+    ),
+    (
+        "sessions",
+        &[
+            ("curtail sessions --since 7d", "list the sessions of the last week"),
+            ("curtail sessions --tokens --sort tokens -n 5", "list the five with the most tokens"),
+            ("curtail sessions --project . --format paths", "print the paths of a project's"),
+        ],
+    ),
+    (
+        "show",
+        &[
+            ("curtail show chat.jsonl", "list messages, parts and pairs"),
+            ("curtail show --output-format json data/", "write one JSON object per transcript"),
+            ("curtail show --message 1 chat.jsonl", "print the message that a summary points to"),
+        ],
+    ),
+    (
+        "count",
+        &[
+            ("curtail count data/", "count each file"),
+            ("curtail count --by tool chat.jsonl", "count each tool"),
+            ("curtail count --model gpt-4o --output-format csv data/", "count as gpt-4o does"),
+        ],
+    ),
+    (
+        "replay",
+        &[
+            ("curtail replay data/", "compare the presets"),
+            ("curtail replay --policy 'limit -t 60k' --missing chat.jsonl", "list what one policy loses"),
+            ("curtail replay --sweep 'window -n {20,40}' --price gpt-5 data/", "find the best of several"),
+        ],
+    ),
+    (
+        "dialects",
+        &[
+            ("curtail dialects", "list all dialects"),
+            ("curtail dialects | grep anthropic", "show how one is detected"),
+            ("curtail dialects --output-format json", "write one JSON object per dialect"),
+        ],
+    ),
+    (
+        "tokenizers",
+        &[
+            ("curtail tokenizers", "list all tokenizers"),
+            ("curtail tokenizers | grep gpt-4o", "find the tokenizer of a model"),
+            ("curtail tokenizers --output-format json", "write a JSON array"),
+        ],
+    ),
+    (
+        "memory",
+        &[
+            ("curtail memory apply --thread demo chat.jsonl", "store the updates of a transcript"),
+            ("curtail memory recall --thread demo chat.jsonl", "insert the stored state"),
+            ("curtail memory list", "list the stored states"),
+        ],
+    ),
+    (
+        "memory apply",
+        &[
+            ("curtail memory apply --thread demo chat.jsonl", "update the stored state"),
+            ("curtail memory apply --explain chat.jsonl", "print the state, store nothing"),
+            ("curtail memory apply --output-format json data/", "print a state per transcript"),
+        ],
+    ),
+    (
+        "memory recall",
+        &[
+            ("curtail memory recall --thread demo chat.jsonl -o next.jsonl", "insert the stored state"),
+            ("curtail memory recall --resource ada --budget 500 chat.jsonl", "insert at most 500 tokens"),
+            ("curtail window -n 20 chat.jsonl | curtail memory recall --thread demo", "cut, then insert"),
+        ],
+    ),
+    (
+        "memory update",
+        &[
+            (r#"curtail memory update --thread demo '{"name":"Ada"}'"#, "merge an object into the state"),
+            (r#"curtail memory update --resource ada '{"city":"Graz"}'"#, "update a shared state"),
+            (r#"echo '{"name":"Ada"}' | curtail memory update --thread demo -"#, "read the object from a pipe"),
+        ],
+    ),
+    (
+        "memory show",
+        &[
+            ("curtail memory show --thread demo", "print the stored state"),
+            ("curtail memory show --resource ada --output-format json", "print a shared state as JSON"),
+            ("curtail memory show --thread demo --set-aside", "print states that were unusable"),
+        ],
+    ),
+    (
+        "memory set",
+        &[
+            ("curtail memory set --thread demo 'Prefers trains.'", "replace the stored state"),
+            (r#"curtail memory set --resource ada '{"city":"Graz"}'"#, "replace it with an object"),
+            ("echo 'Prefers trains.' | curtail memory set --thread demo -", "read the state from a pipe"),
+        ],
+    ),
+    (
+        "memory clear",
+        &[
+            ("curtail memory clear --thread demo", "delete the stored state"),
+            ("curtail memory clear --resource ada", "delete a shared state"),
+            ("curtail memory clear --thread demo --forget", "delete the record of updates as well"),
+        ],
+    ),
+    (
+        "memory spawn",
+        &[
+            ("curtail memory spawn --resource ada --to child", "copy a resource's state"),
+            ("curtail memory spawn --resource ada --to child --force", "replace the child's state"),
+            ("curtail memory spawn --resource ada --to second", "start another child"),
+        ],
+    ),
+    (
+        "memory list",
+        &[
+            ("curtail memory list", "list all states"),
+            ("curtail memory list --older-than 30d", "list states unchanged for 30 days"),
+            ("curtail memory list --scope resource --output-format json", "list shared states as JSON"),
+        ],
+    ),
+    (
+        "memory prune",
+        &[
+            ("curtail memory prune --older-than 30d --dry-run", "list what would be deleted"),
+            ("curtail memory prune --older-than 12w", "delete states unchanged for 12 weeks"),
+            ("curtail memory prune --older-than 90d --scope thread", "delete only states of threads"),
+        ],
+    ),
+    (
+        "memory tool-schema",
+        &[
+            ("curtail memory tool-schema --dialect anthropic", "print the tool for Anthropic"),
+            ("curtail memory tool-schema --name updateWorkingMemory", "print it under one name"),
+            ("curtail memory tool-schema --dialect gemini > tool.json", "write it to a file"),
+        ],
+    ),
+    (
+        "store",
+        &[
+            ("curtail store export backup.jsonl", "write all states to a file"),
+            ("curtail store import backup.jsonl --on-clash keep", "read them, keep existing states"),
+            ("curtail store export | wc -l", "count the states"),
+        ],
+    ),
+    (
+        "store export",
+        &[
+            ("curtail store export backup.jsonl", "write all states to a file"),
+            ("curtail store export | gzip > backup.jsonl.gz", "compress the backup"),
+            ("curtail store export | wc -l", "count the states"),
+        ],
+    ),
+    (
+        "store import",
+        &[
+            ("curtail store import backup.jsonl --on-clash replace", "replace existing states"),
+            ("curtail store import backup.jsonl --on-clash keep", "keep existing states"),
+            ("curtail store import --on-clash keep < backup.jsonl", "read standard input"),
+        ],
+    ),
+    (
+        "init",
+        &[
+            ("curtail init", "write curtail.toml"),
+            ("curtail init agent.toml", "write another file"),
+            ("curtail init demo.toml && curtail run -c demo.toml --print", "write a file and show its chain"),
+        ],
+    ),
+    (
+        "config",
+        &[
+            ("curtail config show", "show each value and its origin"),
+            ("curtail config show -c curtail.toml", "show a certain file"),
+            ("curtail config --schema > curtail.schema.json", "write the schema for an editor"),
+        ],
+    ),
+    (
+        "config show",
+        &[
+            ("curtail config show", "show each value and its origin"),
+            ("curtail config show -c curtail.toml", "show a certain file"),
+            ("CURTAIL_TOKENIZER=cl100k_base curtail config show", "show what a variable overrides"),
+        ],
+    ),
+    ("config schema", &[("curtail config schema > curtail.schema.json", "write the schema for an editor")]),
+    (
+        "schema",
+        &[
+            ("curtail schema", "list the outputs"),
+            ("curtail schema check > check.schema.json", "write the schema of what `check` reports"),
+            ("curtail schema configuration", "print the schema of `curtail.toml`"),
+        ],
+    ),
+    (
+        "completions",
+        &[
+            ("curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),
+            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh"),
+            ("curtail completions fish > ~/.config/fish/completions/curtail.fish", "fish"),
+        ],
+    ),
+    (
+        "man",
+        &[
+            ("curtail man --out ~/.local/share/man/man1", "install all pages"),
+            ("curtail man --out man", "write all pages below man/"),
+            ("curtail man > curtail.1", "write the first page"),
+        ],
+    ),
+];
+
+/// The examples of the command at `path`, with a heading; nothing for a command without examples.
+fn of_command(path: &str, styles: &Styles) -> StyledStr {
+    let mut text = StyledStr::new();
+    let Some((_, examples)) = EXAMPLES.iter().find(|(name, _)| *name == path) else { return text };
+    let header = styles.get_header();
+    let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+    // Writing to a styled string cannot fail.
+    let _ = write!(text, "{header}Examples:{header:#}");
+    for (line, what) in *examples {
+        let _ = write!(text, "\n  {line:width$}  # {what}");
+    }
+    text
+}
+
+// What `--version` says: the version, the commit, the features and the encodings of this build.
+
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let features = if cfg!(feature = "parquet") { "parquet" } else { "none (without parquet)" };
+    let encodings = tokenizers::all().into_iter().filter(|listed| listed.kind == "tiktoken");
+    let encodings: Vec<&str> = encodings.map(|listed| listed.name).collect();
+    let (version, encodings) = (env!("CARGO_PKG_VERSION"), encodings.join(", "));
+    let commit = option_env!("CURTAIL_COMMIT").unwrap_or("not recorded (development build)");
+    format!("{version}\ncommit: {commit}\nfeatures: {features}\nencodings: {encodings}")
+});
+
+/// The long form, without the name of the program.
+pub(super) fn long() -> &'static str {
+    &LONG_VERSION
 }

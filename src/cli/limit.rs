@@ -1,7 +1,13 @@
 //! `curtail limit`: the newest segments that fit a token budget.
 
+use std::path::PathBuf;
+
+use anyhow::ensure;
+
 use super::input::Cutting;
-use crate::cli::options::LimitOptions;
+use super::options::{Amount, Choice, CountingOptions, Options, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
+use curtail_core::pipeline::Processors;
+use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 
 /// Keep the newest complete segments that fit a token budget
 ///
@@ -14,4 +20,85 @@ pub(super) struct Args {
 
     #[command(flatten)]
     pub(super) cutting: Cutting,
+}
+
+// The options of a token budget.
+
+/// The values of `--on-overflow`.
+const OVERFLOWS: &[Choice<Overflow>] = &[
+    Choice::new("empty", Overflow::Empty, "Keep only preserved messages, with a warning"),
+    Choice::new("keep-newest", Overflow::KeepNewest, "Keep the newest segment anyway, with a warning"),
+    Choice::new("truncate", Overflow::Truncate, "Keep the newest segment and cut its texts in the middle"),
+    Choice::new("error", Overflow::Error, "Report an error"),
+];
+
+/// Keep the newest complete segments that fit a token budget
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LimitOptions {
+    /// Token budget; `k` and `m` mean thousands and millions, `50%` half of each transcript
+    #[arg(short = 't', long, value_name = "N")]
+    max_tokens: Amount,
+
+    /// Cut only transcripts above N tokens [default: --max-tokens]
+    #[arg(long, value_name = "N")]
+    trigger: Option<Amount>,
+
+    /// Drop N tokens at a time, so that prompts stay cached
+    #[arg(long, value_name = "N")]
+    step: Option<Amount>,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    template: TemplateOptions,
+
+    /// What to keep when not even the newest segment fits
+    #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "empty")]
+    on_overflow: Overflow,
+
+    /// Keep system and developer messages and count them first (default)
+    #[arg(long, overrides_with = "no_preserve_system")]
+    preserve_system: bool,
+
+    /// Treat system and developer messages like any other message
+    #[arg(long)]
+    no_preserve_system: bool,
+
+    /// Messages that are kept wherever they are, and counted first
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
+    pin: Vec<Pin>,
+}
+
+impl Options for LimitOptions {
+    fn processors(&self) -> anyhow::Result<Processors> {
+        let pins = pins(&self.pin)?;
+        let most = self.max_tokens.or(usize::MAX);
+        self.counting.check_reserve(Tokens(most))?;
+        let step = self.step.map_or(1, |step| step.or(1).max(1));
+        ensure!(step <= most.max(1), "--step {step} exceeds --max-tokens {most}: everything would be dropped");
+        let limit = TokenLimit {
+            max_tokens: most,
+            trigger: self.trigger.map(|trigger| trigger.or(most)),
+            counting: self.template.counting(&self.counting)?,
+            on_overflow: self.on_overflow,
+            preserve_system: pins.system && !self.no_preserve_system,
+            first_user: pins.first_user,
+            step,
+        };
+        let share = |amount: Option<Amount>| amount.and_then(Amount::share);
+        let (max_tokens, trigger, step) = (share(Some(self.max_tokens)), share(self.trigger), share(self.step));
+        if [max_tokens, trigger, step].iter().all(Option::is_none) {
+            return Ok(vec![Box::new(limit)]);
+        }
+        Ok(vec![Box::new(ScaledLimit { limit, max_tokens, trigger, step })])
+    }
+
+    fn counting(&self) -> anyhow::Result<Option<Counting>> {
+        self.template.counting(&self.counting).map(Some)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.template.files(&self.counting)
+    }
 }

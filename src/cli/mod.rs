@@ -1,7 +1,6 @@
 //! The command line: one file per subcommand, which turns flags into values for the other rooms.
 
 mod check;
-mod check_reporter;
 mod completions;
 pub(crate) mod config;
 mod config_command;
@@ -10,10 +9,8 @@ mod count;
 mod csv;
 mod cut;
 mod cut_reporter;
-mod cut_stdout;
 mod dialects;
 mod environment;
-mod examples;
 mod filter;
 mod help;
 mod init;
@@ -24,7 +21,6 @@ mod man;
 mod memory;
 pub(crate) mod options;
 mod policy;
-mod presets;
 mod processor_specs;
 mod render;
 mod repair;
@@ -36,12 +32,10 @@ mod schema;
 mod sessions;
 mod show;
 mod split;
-mod split_map;
 mod store;
 mod summarize;
 mod sums;
 mod tokenizers;
-mod version;
 mod view;
 mod window;
 
@@ -165,7 +159,7 @@ fn outline() -> clap::Command {
 }
 
 fn root() -> clap::Command {
-    Root::command().long_version(version::long())
+    Root::command().long_version(help::long())
 }
 
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.

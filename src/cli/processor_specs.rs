@@ -1,8 +1,12 @@
 //! The only list of the processors of a chain, each under the name of its command.
 
+use super::filter::FilterOptions;
+use super::limit::LimitOptions;
 use super::memory::RecallOptions;
+use super::options::ProcessorSpec;
+use super::repair::RepairOptions;
 use super::summarize::SummarizeOptions;
-use crate::cli::options::{FilterOptions, LimitOptions, ProcessorSpec, RepairOptions, WindowOptions};
+use super::window::WindowOptions;
 
 /// Every processor, in the order of the documentation.
 pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[

@@ -10,7 +10,7 @@ use super::config::{Config, Origin, Step, described};
 use super::config_command::{ConfigFlags, shown_value};
 use super::cut::{self, Job};
 use super::input::{Cutting, Global};
-use super::presets::{self, PRESETS};
+use super::policy::PRESETS;
 use super::{policy, report};
 use crate::console;
 use curtail_core::pipeline::Chain;
@@ -59,7 +59,7 @@ pub(super) struct Args {
 /// Runs the chain, or writes it.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     if args.list_presets {
-        console::out(&presets::list())?;
+        console::out(&policy::list())?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(name) = &args.preset {
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
 
 /// Runs the commands of a preset.
 fn run_preset(name: &str, args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
-    let Some(preset) = presets::named(name) else {
+    let Some(preset) = policy::preset_named(name) else {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
         bail!("{}; `curtail run --list-presets` lists them", unknown("there is no preset", name, &names));
     };

@@ -1,7 +1,5 @@
 //! `curtail show`: how a transcript is read, to find out why a cut is not as expected.
 
-mod message;
-
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -15,7 +13,7 @@ use crate::console;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::Error;
 use curtail_core::transcript::{
-    Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
+    Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
 use curtail_core::visible::one_line;
 
@@ -40,7 +38,7 @@ pub(super) struct Args {
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum OutputFormat {
+enum OutputFormat {
     /// A table for each transcript
     Text,
     /// One JSON object per transcript
@@ -93,7 +91,7 @@ impl Work for Outliner {
 /// Shows every transcript of the input.
 pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     if !args.message.is_empty() {
-        return message::run(&args.message, &args.input, global);
+        return run_message(&args.message, &args.input, global);
     }
     let (sources, missing) = args.input.sources(None)?;
     report::warn_empty(sources.is_empty() && missing.is_empty(), global);
@@ -214,4 +212,83 @@ fn described(part: &OutlinePart) -> String {
 
 fn span([start, end]: [usize; 2]) -> String {
     format!("{start}..{end}")
+}
+
+// `curtail show --message`: one message as it is in the file, such as the one that a summary points to.
+
+/// Prints the messages with these numbers or ids, in this order.
+fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
+    let (sources, missing) = input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let batch =
+        Batch { jobs: global.jobs, input_options: input.input_options()?, on_error: OnError::Skip, ..Batch::default() };
+    let mut wrote = Ok(());
+    batch.run(sources, &Finder { wanted }, |event| match event {
+        Event::Done { opened, out, .. } => {
+            for absent in &out.absent {
+                report::error(&format!("{}: {absent}", opened.source.name));
+                status = ExitCode::from(2);
+            }
+            wrote = console::transcript(&out.text);
+            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
+        }
+        Event::Failed(failure) => {
+            report::error(&failure.error);
+            status = ExitCode::from(2);
+            Flow::Continue
+        }
+        Event::PassedOver(opened) => {
+            report::passed_over(opened, global);
+            Flow::Continue
+        }
+        Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
+    });
+    wrote?;
+    Ok(status)
+}
+
+/// Finds messages by number or id.
+struct Finder<'f> {
+    wanted: &'f [String],
+}
+
+/// What was found, and what was not.
+#[derive(Default)]
+struct Found {
+    text: String,
+    absent: Vec<String>,
+}
+
+impl Work for Finder<'_> {
+    type Out = Found;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Found) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        for (_, transcript) in unit.transcripts(&document)? {
+            let messages = &transcript.messages;
+            for wanted in self.wanted {
+                match find_message(messages, wanted).and_then(Message::value) {
+                    Some(value) => {
+                        out.text.push_str(value.raw());
+                        out.text.push('\n');
+                    }
+                    None => out.absent.push(absent(wanted, messages.len())),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find_message<'m, 'a>(messages: &'m [Message<'a>], wanted: &str) -> Option<&'m Message<'a>> {
+    let by_number = wanted.parse().ok().and_then(|number: usize| messages.get(number));
+    by_number.or_else(|| messages.iter().find(|message| message.id.as_ref().is_some_and(|id| id.is(wanted))))
+}
+
+fn absent(wanted: &str, count: usize) -> String {
+    let last = count.saturating_sub(1);
+    format!(
+        "no message {wanted} found; messages are numbered 0 to {last}, and `curtail show` lists them with their ids"
+    )
 }

@@ -1,12 +1,23 @@
 //! `curtail split`: one long transcript becomes several that fit, for training.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
+
+use serde::Serialize;
 
 use super::cut::{self, Job};
-use super::input::{Cutting, Global};
-use crate::cli::options::SplitOptions;
-use curtail_core::pipeline::Chain;
+use super::input::{Cutting, Cutting as Flags, Global};
+use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
+use crate::batch::{CutOutput, Opened};
+use curtail_core::error::{Error, ErrorKind};
+use curtail_core::pipeline::{Chain, Splitting};
+use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
+use curtail_io::Targets;
 
 /// Split long transcripts into windows that fit a token budget
 ///
@@ -39,4 +50,283 @@ impl Args {
         let (map, reads) = (self.map.clone(), self.options.files());
         cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
     }
+}
+
+// The options of a split.
+
+/// The values of `--at`.
+const PLACES: &[Choice<Place>] =
+    &[Choice::new("boundaries", Place::Boundaries, "Where the log itself was compacted; -t may be left out")];
+
+/// The values of `--targets`.
+const TARGETS: &[Choice<TargetRule>] = &[
+    Choice::new("all", TargetRule::All, "Every assistant message that the window owns"),
+    Choice::new("last-turn", TargetRule::LastTurn, "Those of its last turn; each turn gets a window of its own"),
+];
+
+/// The values of `--on-overflow`.
+const OVERFLOWS: &[Choice<SplitOverflow>] = &[
+    Choice::new("error", SplitOverflow::Error, "Report an error"),
+    Choice::new("truncate", SplitOverflow::Truncate, "Give it a window of its own, and cut its texts in the middle"),
+    Choice::new("keep", SplitOverflow::Keep, "Give it a window of its own that is too long, with a warning"),
+];
+
+/// Split transcripts into windows that fit a token budget
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SplitOptions {
+    /// Token budget of a window; `k` and `m` mean thousands and millions
+    #[arg(short = 't', long, value_name = "N", required_unless_present = "at")]
+    max_tokens: Option<Tokens>,
+
+    /// Repeat what comes before each window: 2turns, 3segments or 5messages
+    ///
+    /// Default: nothing, or with `--targets last-turn` as many turns as fit. Where not all of it fits, less is repeated.
+    #[arg(long, value_name = "COUNT")]
+    overlap: Option<OverlapFlag>,
+
+    /// Messages to repeat in every window
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
+    pin: Vec<Pin>,
+
+    /// Begin a window at these places, whatever fits
+    #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE")]
+    at: Option<Place>,
+
+    /// Which assistant messages are a window's targets
+    #[arg(long, value_parser = one_of(TARGETS), value_name = "WHICH", default_value = "all")]
+    targets: TargetRule,
+
+    /// Leave out windows without a target, and records without any
+    #[arg(long)]
+    drop_untrained: bool,
+
+    /// How to handle a message that fits into no window
+    #[arg(long, value_parser = one_of(OVERFLOWS), value_name = "HOW", default_value = "error")]
+    on_overflow: SplitOverflow,
+
+    /// Write the numbers of the targets into each record, under KEY
+    ///
+    /// All other bytes of the record stay as they are.
+    #[arg(long, value_name = "KEY")]
+    mark: Option<String>,
+
+    /// Append `#1`, `#2` and so on to the id of each record, a string under KEY (keys joined by dots)
+    #[arg(long, value_name = "KEY")]
+    id_key: Option<String>,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    template: TemplateOptions,
+}
+
+/// A value of `--at`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Boundaries,
+}
+
+impl SplitOptions {
+    /// The split that these options describe.
+    ///
+    /// # Errors
+    /// As [`CountingOptions::counting`]; `none` beside another value of `--pin`.
+    pub(crate) fn splitting(&self) -> anyhow::Result<Splitting> {
+        let pins = pins(&self.pin)?;
+        self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
+        let all = self.targets == TargetRule::LastTurn;
+        let overlap = self.overlap.map_or(if all { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
+        let split = Split {
+            overlap,
+            pins,
+            at_boundaries: self.at == Some(Place::Boundaries),
+            targets: self.targets,
+            on_overflow: self.on_overflow,
+            ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), self.counting()?)
+        };
+        let (mark, id_key) = (self.mark.clone(), self.id_key.clone());
+        Ok(Splitting { drop_untrained: self.drop_untrained, mark, id_key, ..Splitting::new(split) })
+    }
+
+    /// How tokens are counted.
+    ///
+    /// # Errors
+    /// As [`CountingOptions::counting`].
+    pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
+        self.template.counting(&self.counting)
+    }
+
+    /// The files that decide what is counted.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.template.files(&self.counting)
+    }
+}
+
+/// A value of `--overlap`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OverlapFlag(Overlap);
+
+impl fmt::Display for OverlapFlag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.0.count, self.0.unit)
+    }
+}
+
+impl FromStr for OverlapFlag {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = "expected a number and a unit, such as 2turns, 3segments or 5messages";
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let count = text[..text.len() - unit.len()].parse().map_err(|_| wrong)?;
+        let unit = match unit.trim_start().trim_end_matches('s') {
+            "turn" => WindowUnit::Turns,
+            "segment" => WindowUnit::Segments,
+            "message" => WindowUnit::Messages,
+            _ => return Err(wrong),
+        };
+        Ok(Self(Overlap { count, unit }))
+    }
+}
+
+// `--map`: a JSON line for each window that was written.
+
+/// The file of `--map`.
+pub(super) struct SplitMap {
+    name: PathBuf,
+    file: File,
+    /// Whether this run made the file.
+    is_new: bool,
+    /// Where the lines of the current input begin, if the file can be shortened again.
+    begun: Option<u64>,
+    /// Lines, or rows of a table, of the current output that were written before the current block.
+    lines: usize,
+}
+
+/// A line of the map.
+#[derive(Serialize)]
+struct Entry<'e> {
+    /// The file that contains the window; absent for standard output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+    /// The line of the output on which the window begins, from 1.
+    output_line: usize,
+    source: &'e str,
+    line: usize,
+    /// The place of the row in a table, whose number is the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_group: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
+    window: usize,
+    windows: usize,
+    pinned: Vec<[usize; 2]>,
+    context: Vec<[usize; 2]>,
+    own: Vec<[usize; 2]>,
+    targets: &'e [usize],
+    messages: usize,
+    tokens: usize,
+}
+
+impl SplitMap {
+    /// Opens the map at `path`.
+    ///
+    /// # Errors
+    /// The file exists and is not empty, or the system refuses.
+    pub(super) fn open(path: &Path, flags: &Flags) -> Result<Self, Error> {
+        let name = path.to_string_lossy().into_owned();
+        let continues = flags.output.resume.is_some();
+        let there = path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0);
+        if there && !flags.output.force && !continues {
+            return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
+        }
+        let is_new = !path.exists();
+        let opened = File::options().write(true).create(true).truncate(!continues).open(path);
+        let mut file = opened.map_err(|error| Error::system(&name, &error))?;
+        let begun = file.seek(SeekFrom::End(0)).ok();
+        Ok(Self { name: path.to_owned(), file, is_new, begun, lines: 0 })
+    }
+
+    /// Begins an input.
+    pub(super) fn begin(&mut self) {
+        self.begun = self.file.stream_position().ok();
+        self.lines = 0;
+    }
+
+    /// Writes the lines of a block of `opened`.
+    pub(super) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), Error> {
+        let mut text = Vec::new();
+        for window in &output.windows {
+            let part = output.parts.then_some(window.number).filter(|_| !targets.is_in_place());
+            let path = targets.path_of_part(&opened.source, part);
+            let entry = Entry {
+                output: path.map(|path| path.to_string_lossy().into_owned()),
+                output_line: if output.parts { 1 } else { self.lines + window.output_line },
+                source: &opened.source.name,
+                line: window.line,
+                row_group: window.row.map(|row| row.group.number()),
+                row: window.row.map(|row| row.row),
+                window: window.number,
+                windows: window.count,
+                pinned: pairs(&window.pinned),
+                context: pairs(&window.context),
+                own: pairs(&window.own),
+                targets: &window.targets,
+                messages: window.messages,
+                tokens: window.tokens,
+            };
+            // Strings and numbers cannot fail to be written as JSON.
+            text.extend(serde_json::to_vec(&entry).unwrap_or_default());
+            text.push(b'\n');
+        }
+        self.lines += match opened.table {
+            Some(_) => output.row_count,
+            None => memchr::memchr_iter(b'\n', &output.output()).count(),
+        };
+        self.file.write_all(&text).map_err(|error| self.broken(&error))
+    }
+
+    /// Ends an input; without an output, its lines are taken back.
+    pub(super) fn end(&mut self, written: bool) -> Result<(), Error> {
+        match self.begun.filter(|_| !written) {
+            Some(begun) => self.take_back(begun).map_err(|error| self.broken(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the run. After a failure, a new map without lines is removed.
+    pub(super) fn finish(self, failed: bool) -> Result<(), Error> {
+        let is_empty = self.file.metadata().is_ok_and(|there| there.is_file() && there.len() == 0);
+        match failed && self.is_new && is_empty {
+            true => std::fs::remove_file(&self.name).map_err(|error| self.broken(&error)),
+            false => Ok(()),
+        }
+    }
+
+    fn take_back(&mut self, begun: u64) -> io::Result<()> {
+        self.file.set_len(begun)?;
+        self.file.seek(SeekFrom::Start(begun)).map(drop)
+    }
+
+    fn broken(&self, error: &io::Error) -> Error {
+        Error::system(self.name.to_string_lossy(), error)
+    }
+}
+
+fn pairs(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
+    ranges.iter().map(|range| [range.start, range.end]).collect()
+}
+
+/// Refuses to write several parts to standard output.
+///
+/// # Errors
+/// `output` has several parts.
+pub(super) fn refuse_parts(opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+    if !output.parts {
+        return Ok(());
+    }
+    let count = output.windows.len();
+    let what = format!("becomes {count} transcripts, and standard output holds one; pass --output-dir or --output");
+    Err(Error::new(ErrorKind::Usage, &opened.source.name, what))
 }

@@ -1,25 +1,27 @@
 //! `curtail view`: transcripts as an HTML page, or as text for a terminal.
 
-mod pager;
-mod pages;
-mod spool;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use anyhow::Context as _;
+use tempfile::SpooledTempFile;
 
-use self::pages::Pages;
 use super::config::{Choice, Config, Variables};
 use super::input::{Global, Input, is_standard};
+use super::options::{CountingOptions, Tokens};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
-use crate::cli::options::{CountingOptions, Tokens};
 use crate::console;
-use crate::view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
+use crate::view::{
+    Conversation, LIST_END, Limits, Listed, Outline, Place, Policy, Rendered, Sources, Terminal, chat, comparison,
+    page, render,
+};
 use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
-use curtail_io::{FileUses, Source};
+use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
 use curtail_lab::replay::Prices;
 
 /// Write a page that shows a transcript, or what a policy would do to it
@@ -200,7 +202,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         return Ok(status);
     }
     if args.text {
-        pager::print(&pages.into_text()?)?;
+        print(&pages.into_text()?)?;
         return Ok(status);
     }
     pages.finish(args.open)?;
@@ -245,5 +247,314 @@ impl Args {
             }
             (None, None) => Ok(None),
         }
+    }
+}
+
+// Writes pages: one for all transcripts, or one for each with an index.
+
+/// Bytes of transcripts on one page. Further transcripts are listed without their messages.
+const PAGE_BYTES: usize = 100_000_000;
+
+/// The pages of a run.
+struct Pages {
+    output: Option<PathBuf>,
+    directory: Option<PathBuf>,
+    force: bool,
+    policy: bool,
+    /// Number of transcripts.
+    count: usize,
+    /// Their rows in the list of transcripts.
+    rows: Spool,
+    /// The sections of the one page.
+    sections: Spool,
+    bytes: usize,
+    /// What is compared, if there are two transcripts.
+    outlines: Vec<Outline>,
+    /// What separates them.
+    between: &'static str,
+    /// The name of the first input.
+    title: Option<String>,
+    /// The files of the run.
+    uses: FileUses,
+    scratch: Scratch,
+}
+
+impl Pages {
+    fn new(
+        output: Option<PathBuf>,
+        directory: Option<PathBuf>,
+        (force, policy): (bool, bool),
+        uses: FileUses,
+    ) -> anyhow::Result<Self> {
+        if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
+            anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
+        }
+        Ok(Self {
+            output,
+            directory,
+            force,
+            policy,
+            count: 0,
+            rows: Spool::default(),
+            sections: Spool::default(),
+            bytes: 0,
+            outlines: Vec::new(),
+            between: "",
+            title: None,
+            uses,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Pages that are printed as text.
+    fn for_text(self) -> Self {
+        Self { between: "\n", ..self }
+    }
+
+    /// Plans the pages of `sources`, before any is written.
+    ///
+    /// # Errors
+    /// A page would replace an input, or belong to two.
+    fn plan(&self, sources: &[Source]) -> anyhow::Result<()> {
+        if let Some(path) = &self.output {
+            self.uses.flag(path, "--output")?;
+        }
+        let Some(directory) = &self.directory else { return Ok(()) };
+        refuse_file_as_directory(directory)?;
+        self.uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+        for source in sources {
+            self.uses.output(&directory.join(page_name(source, "")), source)?;
+        }
+        Ok(())
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Adds the transcripts of `source`; writes them if each has a page of its own.
+    fn add(&mut self, source: &Source, drawn: Vec<Rendered>) -> anyhow::Result<()> {
+        match &mut self.title {
+            None => self.title = Some(source.name.clone()),
+            Some(title) if *title == source.name => {}
+            Some(title) => *title = String::from("Transcripts"),
+        }
+        for Rendered { mut listed, html, outline } in drawn {
+            self.outlines.extend(outline.filter(|_| self.count < 2));
+            if let Some(directory) = &self.directory {
+                let name = Self::name(source, &listed);
+                let (before, after) = page(&listed.name, None, self.policy);
+                let path = directory.join(&name);
+                self.uses.output(&path, source)?;
+                write(&path, self.force, &self.scratch, |put| {
+                    [&before, html.as_str(), after].into_iter().try_for_each(put)
+                })?;
+                listed.link = Some(encoded(&name));
+            } else if self.bytes == 0 || self.bytes + html.len() <= PAGE_BYTES {
+                if self.bytes > 0 {
+                    self.sections.push(self.between)?;
+                }
+                self.bytes += html.len();
+                self.sections.push(&html)?;
+            } else {
+                listed.link = None;
+            }
+            self.count += 1;
+            self.rows.push(&listed.row(self.policy))?;
+        }
+        Ok(())
+    }
+
+    /// The file name of a transcript's page: that of its input, with what distinguishes it from the others in there.
+    fn name(source: &Source, listed: &Listed) -> PathBuf {
+        let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
+        let within: String = within.chars().filter(char::is_ascii_digit).collect();
+        page_name(source, &within)
+    }
+
+    /// The transcripts one after another, as text.
+    fn into_text(self) -> anyhow::Result<String> {
+        let mut text = String::with_capacity(self.bytes);
+        self.sections.copy(|piece| {
+            text.push_str(piece);
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Writes the page, or the index of the pages, and opens it if asked to. A terminal shows no page: instead of printing one
+    /// there, it is written to a temporary file and opened.
+    fn finish(mut self, open: bool) -> anyhow::Result<()> {
+        let on_terminal = self.directory.is_none() && self.output.is_none() && !open && console::out_is_terminal();
+        let path = match (&self.directory, self.output.clone()) {
+            (Some(directory), _) => Some(directory.join("index.html")),
+            (None, Some(path)) => Some(path),
+            (None, None) if open || on_terminal => Some(temporary()?),
+            (None, None) => None,
+        };
+        // A closed pipe is not an error.
+        let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
+        let force = self.force || (open || on_terminal) && self.directory.is_none();
+        let scratch = std::mem::take(&mut self.scratch);
+        write(&path, force, &scratch, |put| self.put(put))?;
+        if !open && !on_terminal {
+            return Ok(());
+        }
+        let shown = path.canonicalize().unwrap_or(path);
+        match open::that_detached(&shown) {
+            Err(_) if on_terminal => report::note(&format!(
+                "the page is in {}, and no browser could be started; open it, write it with -o FILE, or print it with --text",
+                shown.display()
+            )),
+            opened => opened.with_context(|| format!("{}: no browser could be started", shown.display()))?,
+        }
+        if on_terminal {
+            console::out(&format!("{}\n", shown.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page in pieces.
+    fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let title = self.title.as_deref().unwrap_or("Transcripts");
+        let listed = (self.count > 1 || self.directory.is_some()).then_some(self.count);
+        let (before, after) = page(title, listed, self.policy);
+        put(&before)?;
+        if listed.is_some() {
+            self.rows.copy(&mut *put)?;
+            put(LIST_END)?;
+        }
+        if let ([one, other], 2) = (self.outlines.as_slice(), self.count) {
+            put(&comparison(one, other).0)?;
+        }
+        self.sections.copy(&mut *put)?;
+        put(after)
+    }
+}
+
+/// The file name of the page of `source`, or of the transcript `within` it.
+fn page_name(source: &Source, within: &str) -> PathBuf {
+    let mut name = source.relative.clone().into_os_string();
+    if !within.is_empty() {
+        name.push("-");
+        name.push(within);
+    }
+    name.push(".html");
+    PathBuf::from(name)
+}
+
+/// The file of a page that is only opened. It is not removed, because the browser may read it later.
+fn temporary() -> anyhow::Result<PathBuf> {
+    let file = tempfile::Builder::new().prefix("curtail-").suffix(".html").tempfile()?;
+    Ok(file.keep()?.1)
+}
+
+/// Writes the file at `path`, in the pieces that `pieces` hands over.
+fn write(
+    path: &Path,
+    force: bool,
+    scratch: &Scratch,
+    pieces: impl FnOnce(&mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
+    pieces(&mut |piece| Ok(sink.write(piece.as_bytes())?))?;
+    sink.commit(if force { Replace::Yes } else { Replace::No }, scratch)?;
+    Ok(())
+}
+
+/// A relative path as a link.
+fn encoded(path: &Path) -> String {
+    let text = path.to_string_lossy().replace('\\', "/");
+    let mut link = String::from("./");
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => link.push(char::from(byte)),
+            _ => link.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    link
+}
+
+// Text that is written later: in memory while it is short, and in a temporary file once it is long.
+
+/// Bytes that stay in memory.
+const SHORT: usize = 4 * 1024 * 1024;
+/// Bytes that are handed back at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Text that is written later.
+struct Spool(SpooledTempFile);
+
+impl Default for Spool {
+    fn default() -> Self {
+        Self(SpooledTempFile::new(SHORT))
+    }
+}
+
+impl Spool {
+    /// Appends `text`.
+    fn push(&mut self, text: &str) -> io::Result<()> {
+        self.0.write_all(text.as_bytes())
+    }
+
+    /// Hands back all of the text, in pieces.
+    fn copy(mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        self.0.rewind()?;
+        let mut piece = Vec::with_capacity(CHUNK);
+        while io::Read::by_ref(&mut self.0).take((CHUNK - piece.len()) as u64).read_to_end(&mut piece)? > 0 {
+            // A piece may end inside a character, whose rest comes with the next one.
+            let whole = std::str::from_utf8(&piece).map_or_else(|error| error.valid_up_to(), str::len);
+            put(std::str::from_utf8(&piece[..whole])?)?;
+            piece.drain(..whole);
+        }
+        Ok(())
+    }
+}
+
+// Long text: through a pager on a terminal, and as it is elsewhere.
+
+/// Prints text with ANSI colors. On a terminal it goes through `$PAGER`, or `less -R`.
+fn print(text: &str) -> anyhow::Result<()> {
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| String::from("less -R"));
+    if console::out_is_terminal() && !pager.trim().is_empty() && paged(&pager, text) {
+        return Ok(());
+    }
+    Ok(console::out(text)?)
+}
+
+/// Whether the pager took the text.
+fn paged(pager: &str, text: &str) -> bool {
+    let text = console::paged(text);
+    let mut command = Command::new("sh");
+    command.args(["-c", pager]).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        // A pager that is quit early has read what its user wanted.
+        drop(stdin.write_all(text.as_bytes()));
+    }
+    child.wait().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, SHORT, Spool};
+
+    #[test]
+    fn long_text_comes_back_whole() -> anyhow::Result<()> {
+        let text = "añ€😀\n".repeat(SHORT / 8);
+        let mut spool = Spool::default();
+        spool.push(&text[..12])?;
+        spool.push(&text[12..])?;
+        let (mut back, mut longest) = (String::new(), 0);
+        spool.copy(|piece| {
+            back.push_str(piece);
+            longest = longest.max(piece.len());
+            Ok(())
+        })?;
+        assert!(back == text && longest <= CHUNK);
+        Ok(())
     }
 }

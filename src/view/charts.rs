@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::context::{Provided, Request};
 use super::conversation::Conversation;
 use super::effect::State;
-use super::shares::Share;
+use super::overview::{Provided, Request, Share};
 use super::visible::{Shown, counted, figure, percent};
 
 /// Units across a strip.

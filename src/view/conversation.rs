@@ -1,8 +1,8 @@
 //! The parts of a transcript that are drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
 //! policy.
 
-use super::context::{Provided, Request, provided, requests};
 use super::effect::Effect;
+use super::overview::{Provided, Request, provided, requests};
 use super::story::Story;
 use super::times::Moment;
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::context::{Request, sample};
 use super::conversation::{Cost, Policy};
+use super::overview::{Request, sample};
 use curtail_core::edit::{Explained, explain};
 use curtail_core::pipeline::Stage;
 use curtail_core::processors::{Counting, Plan, ProcessorError, View};

@@ -2,15 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::arguments::arguments;
-use super::content::{Passage, passage};
+use super::content::{Passage, images, passage};
 use super::conversation::{Conversation, writer};
 use super::effect::{Drafted, Fate, PartFate, State};
-use super::images::images;
 use super::markdown::markdown;
-use super::shares::tool;
+use super::overview::tool;
 use super::times::gap;
-use super::tools::{Use, output};
+use super::tools::{Use, arguments, output};
 use super::visible::{Shown, counted, figure, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};

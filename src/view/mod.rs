@@ -1,31 +1,25 @@
 //! A transcript for people: one HTML page that opens anywhere, or text for a terminal. It decides nothing about a
 //! transcript, which was read, counted, checked and cut elsewhere.
 
-mod alignment;
 mod ansi;
-mod arguments;
 mod charts;
 mod comparison;
 mod content;
-mod context;
 mod conversation;
 mod diffs;
 mod effect;
-mod images;
 mod markdown;
 mod messages;
 mod overview;
 mod page;
 mod replay;
-mod shares;
 mod story;
 mod terminal;
 mod times;
 mod tools;
 mod visible;
 
-pub(crate) use alignment::Outline;
-pub(crate) use comparison::comparison;
+pub(crate) use comparison::{Outline, comparison};
 pub(crate) use conversation::{Conversation, Place, Policy, Sources};
 pub(crate) use messages::Limits;
 pub(crate) use page::{LIST_END, Listed, Rendered, page, render};

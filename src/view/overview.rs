@@ -1,14 +1,17 @@
 //! What is above the messages: the facts, the strip, the context, the sums, and the findings.
 
+use std::collections::{BTreeMap, HashMap};
+
 use maud::{Markup, html};
 
 use super::charts;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Cost};
 use super::effect::{Effect, State};
-use super::shares::{costliest, tool, tools, writers};
 use super::story::{byline, prompts_list};
 use super::visible::{Shown, counted, figure, line, percent};
-use curtail_core::transcript::{Content, PartRef};
+use curtail_core::dialects::Dialect;
+use curtail_core::transcript::{Content, Message, PartRef, Role, Transcript, Usage};
+use curtail_lab::calibration::sessions;
 
 /// Findings that are listed; the others are counted.
 const FINDINGS: usize = 100;
@@ -219,4 +222,136 @@ fn findings(conversation: &Conversation<'_>) -> Markup {
             }
         }
     }
+}
+
+// How full the context was at each request to the model: by our count, and by the provider's.
+
+/// A request to the model: everything before one of its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    /// Index of the first message of the reply.
+    pub(super) message: usize,
+    /// Tokens before it, from the last boundary on.
+    pub(super) tokens: usize,
+}
+
+/// The requests of a transcript. Assistant messages in a row are one reply.
+pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize) -> Vec<Request> {
+    let mut sums: HashMap<u32, (usize, Option<Role>)> = HashMap::new();
+    let mut requests = Vec::new();
+    for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
+        let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
+        if message.barrier {
+            *sum = outside;
+        }
+        if message.role == Role::Assistant && *last != Some(Role::Assistant) {
+            requests.push(Request { message: at, tokens: *sum });
+        }
+        *sum += cost.tokens;
+        *last = Some(message.role);
+    }
+    requests
+}
+
+/// At most `most` of the requests, evenly spread, the first and the last among them.
+pub(super) fn sample(requests: &[Request], most: usize) -> Vec<Request> {
+    if requests.len() <= most {
+        return requests.to_vec();
+    }
+    (0..most).map(|nth| requests[nth * (requests.len() - 1) / (most - 1)]).collect()
+}
+
+/// What the provider counted for a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Provided {
+    /// Index of the first message of the reply.
+    pub(super) message: usize,
+    pub(super) usage: Usage,
+    pub(super) model: Option<String>,
+}
+
+/// The provider's figures, in the order of the messages.
+pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Provided> {
+    if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+        return Vec::new();
+    }
+    let mut provided = Vec::new();
+    for session in sessions(dialect, transcript) {
+        for request in session.requests {
+            let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
+            provided.push(Provided { message: session.messages[request.at], usage, model: request.model });
+        }
+    }
+    provided.sort_by_key(|request| request.message);
+    provided
+}
+
+// Sums over a conversation: tokens by role and by tool, and its costliest messages.
+
+/// Tokens under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) name: String,
+    /// Messages of a writer, or calls of a tool.
+    pub(super) count: usize,
+    pub(super) tokens: usize,
+    /// Tokens that a policy keeps.
+    pub(super) kept: usize,
+}
+
+/// Tokens by writer, the largest first; instructions outside the messages are `outside`.
+pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
+    let mut shares: BTreeMap<&'static str, (usize, usize, usize)> = BTreeMap::new();
+    for (at, cost) in conversation.costs.iter().enumerate() {
+        let share = shares.entry(conversation.writer(at)).or_default();
+        let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
+        *share = (share.0 + 1, share.1 + cost.tokens, share.2 + kept);
+    }
+    if conversation.outside > 0 {
+        shares.insert("outside", (0, conversation.outside, conversation.outside));
+    }
+    sorted(shares.into_iter().map(|(name, sums)| (name.to_owned(), sums)))
+}
+
+/// Tokens of calls and results by tool, the largest first.
+pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
+    let mut shares: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    let pairs = &conversation.pairs;
+    for &at in pairs.calls().iter().chain(pairs.results()) {
+        let tokens = conversation.costs[at.message].parts[at.part];
+        let is_dropped = conversation
+            .effect
+            .as_ref()
+            .is_some_and(|effect| matches!(effect.fates[at.message].parts[at.part], super::effect::PartFate::Dropped));
+        let call = conversation.messages[at.message].parts[at.part].content.call().is_some();
+        let share = shares.entry(tool(conversation, at)).or_default();
+        let kept = if is_dropped { 0 } else { tokens };
+        *share = (share.0 + usize::from(call), share.1 + tokens, share.2 + kept);
+    }
+    sorted(shares.into_iter())
+}
+
+/// The name of the tool that a call or result belongs to; `?` if nothing names it.
+pub(super) fn tool(conversation: &Conversation<'_>, at: PartRef) -> String {
+    let content = |at: PartRef| &conversation.messages[at.message].parts[at.part].content;
+    let other = || conversation.pairs.other_half(at).and_then(|other| content(other).call());
+    let own = content(at).result().and_then(|result| result.name.as_ref());
+    let name = content(at).call().or_else(other).map(|call| &call.name).or(own);
+    name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+}
+
+/// Indexes of the messages with the most tokens, the costliest first.
+fn costliest(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
+    let tokens = |at: usize| conversation.costs[at].tokens;
+    let mut order: Vec<usize> = (0..conversation.costs.len()).filter(|&at| tokens(at) > 0).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(tokens(at)), at));
+    order.truncate(most);
+    order
+}
+
+fn sorted(shares: impl Iterator<Item = (String, (usize, usize, usize))>) -> Vec<Share> {
+    let share = |(name, (count, tokens, kept))| Share { name, count, tokens, kept };
+    let mut shares: Vec<Share> = shares.map(share).collect();
+    shares.sort_by(|one, other| other.tokens.cmp(&one.tokens).then_with(|| one.name.cmp(&other.name)));
+    shares
 }

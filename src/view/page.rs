@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::alignment::Outline;
 use super::charts::PATTERNS;
+use super::comparison::Outline;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as story, overview};

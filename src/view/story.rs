@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::context::Provided;
 use super::conversation::{Conversation, Cost};
 use super::markdown::plain;
-use super::overview::beginning;
+use super::overview::{Provided, beginning};
 use super::times::{Moment, date, duration};
 use super::visible::{Shown, counted, figure, line};
 use curtail_core::dialects::{Dialect, agent_of, project};

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State};
 use super::messages::texts;
-use super::shares::tool;
+use super::overview::tool;
 use super::visible::{counted, figure, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, PartRef, Role, ToolResult};

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::ansi::colored;
-use super::content::{Passage, passage};
+use super::content::{Passage, code, passage};
 use super::diffs::Diff;
 use super::markdown::markdown;
 use super::visible::{Body, Shown, counted, line};
@@ -379,9 +379,93 @@ fn status(raw: &str) -> (Option<String>, String) {
     (None, raw.to_owned())
 }
 
+// The arguments of a tool call as people read them: a name and a value per line, and texts with their line breaks.
+
+/// Arguments longer than this many bytes are shown as they are.
+const LONGEST_VALUE: usize = 1_000_000;
+
+/// The arguments of a call but those in `except`; `byte` is their place in the file.
+pub(super) fn arguments(raw: &str, byte: usize, most: usize, except: &[&str]) -> Markup {
+    let mono = |text: &str| passage(Passage { text, byte, most, mono: true });
+    let document = (raw.len() <= LONGEST_VALUE).then(|| Document::parse(raw).ok()).flatten();
+    let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
+    let Some(object) = object else {
+        return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
+    };
+    let is_left = |name: &str| !except.contains(&name);
+    if !object.members().any(|member| is_left(&member.key.decode())) {
+        return html! {};
+    }
+    html! {
+        dl class="arguments" {
+            @for member in object.members().filter(|member| is_left(&member.key.decode())) {
+                @let (name, text) = (member.key.decode(), shown(member.value));
+                div {
+                    dt { (Shown(&line(&name, 80))) }
+                    dd {
+                        @if text.len() <= 200 && !text.contains('\n') { (code(&text)) } @else { (mono(&text)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The characters of a string, or the JSON of another value with a line per element.
+fn shown(value: Value<'_>) -> String {
+    match value.text() {
+        Some(text) => text.decode().into_owned(),
+        None if value.raw().len() <= 60 => value.raw().to_owned(),
+        None => indented(value.raw()),
+    }
+}
+
+/// JSON with a line per element; its tokens stay as they are written.
+fn indented(raw: &str) -> String {
+    let (mut out, mut depth) = (String::with_capacity(raw.len() * 2), 0_usize);
+    let (mut in_string, mut escaped, mut empty) = (false, false, false);
+    let newline = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth.min(40)));
+    };
+    for c in raw.chars() {
+        if in_string {
+            in_string = c != '"' || escaped;
+            escaped = c == '\\' && !escaped;
+            out.push(c);
+            continue;
+        }
+        if c.is_ascii_whitespace() {
+            continue;
+        }
+        if empty && !matches!(c, '}' | ']') {
+            newline(&mut out, depth);
+        }
+        match c {
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                if !empty {
+                    newline(&mut out, depth);
+                }
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                newline(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(c),
+        }
+        empty = matches!(c, '{' | '[');
+        depth += usize::from(empty);
+        in_string = c == '"';
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Use, output, status};
+    use super::{Use, arguments, indented, output, status};
 
     fn drawn(name: &str, raw: &str) -> String {
         let call = Use::of_call(name, raw);
@@ -457,5 +541,22 @@ mod tests {
         let html = output(&"\u{1b}[31m</pre><script>\u{1b}[2J\n".repeat(60), 100_000, 0).0;
         assert!(!html.contains("<script") && !html.contains('\u{1b}') && html.contains("Show 44 more lines"), "{html}");
         assert!(output(&"x".repeat(100), 10, 7).0.contains("90 more characters"));
+    }
+
+    #[test]
+    fn nested_values_are_indented() {
+        assert_eq!(
+            indented(r#"{"a":[1,{"b":"x, [y]\""}],"c":{},"d":[]}"#),
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x, [y]\\\"\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}"
+        );
+    }
+
+    #[test]
+    fn names_and_values_are_escaped_and_repeated_keys_are_shown() {
+        let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
+        assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
+        assert_eq!(html.matches("<dt>a</dt>").count(), 2);
+        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &["a"]).0, "");
+        assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
     }
 }

@@ -9,7 +9,7 @@ use super::buffer::Filled;
 use super::live::{Live, Patience};
 use super::plain::{Plain, Unread};
 use super::{Buffer, Packing, Source, Stamp, TableFormat};
-use crate::standard;
+use crate::source;
 use curtail_core::error::{Error, ErrorKind};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -306,13 +306,13 @@ fn head(stream: &mut impl Read, patience: Option<&Patience>) -> io::Result<Vec<u
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd as _;
-    standard::input()?.as_fd().try_clone_to_owned().map(File::from)
+    source::input()?.as_fd().try_clone_to_owned().map(File::from)
 }
 
 #[cfg(windows)]
 fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle as _;
-    standard::input()?.as_handle().try_clone_to_owned().map(File::from)
+    source::input()?.as_handle().try_clone_to_owned().map(File::from)
 }
 
 fn refuse_directory(file: File) -> io::Result<File> {

@@ -5,12 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod backup;
 mod blocks;
 mod buffer;
 mod compression;
-mod folders;
-mod holders;
 mod identity;
 mod live;
 mod manifest;
@@ -20,10 +17,8 @@ mod rows;
 mod scratch;
 mod sink;
 mod source;
-mod standard;
 mod target;
 
-pub use backup::Backup;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
 pub use compression::Packing;
@@ -32,7 +27,6 @@ pub use manifest::{MANIFEST, Manifest};
 pub use plain::Unread;
 pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
-pub use sink::{FileSink, Put, Replace};
-pub use source::{Inputs, Source, Wanted, find_sources, is_like_suffix};
-pub use standard::{input, note_closed_input};
+pub use sink::{Backup, FileSink, Put, Replace};
+pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
 pub use target::{Destination, Existing, Targets, refuse_file_as_directory};

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::holders::Holders;
 use super::replaced::{Replaced, Unsettled, settle};
+use crate::replaced::Holders;
 use curtail_core::error::Error;
 
 /// Renames after which directories are flushed to the disk.

@@ -1,15 +1,17 @@
 //! Finds the inputs: files, directories, globs, standard input.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use globset::GlobSet;
 use ignore::WalkBuilder;
 
-use super::folders::event_folders;
 use curtail_core::error::{Error, ErrorKind, system_message};
 use curtail_core::globs::{self, InvalidGlob, Stars};
+use curtail_core::visible::word;
 
 /// Extensions of the files that are read from a directory, each also followed by `.gz` or `.zst`.
 #[cfg(feature = "tables")]
@@ -298,4 +300,72 @@ fn globbed(path: &Path) -> Option<(PathBuf, String)> {
     let first = steps.iter().position(is_wild)?;
     let pattern: PathBuf = steps[first..].iter().collect();
     Some((steps[..first].iter().collect(), pattern.to_str()?.to_owned()))
+}
+
+// Folders that contain one conversation of `OpenHands` as one event per file: no file of them is a transcript.
+
+/// How much of an event is read to recognize it.
+const HEAD: u64 = 4096;
+
+/// The folders of `sources` that contain events, each with the command that joins its events.
+fn event_folders(sources: &[Source]) -> Vec<(PathBuf, String)> {
+    let mut first: HashMap<&Path, (&Path, usize)> = HashMap::new();
+    for path in sources.iter().filter(|source| source.doubtful).filter_map(|source| source.path.as_deref()) {
+        if let Some(folder) = path.parent().filter(|_| number(path).is_some()) {
+            first.entry(folder).or_insert((path, 0)).1 += 1;
+        }
+    }
+    let events = first.into_iter().filter(|(_, (path, count))| *count > 1 && is_event(path));
+    let mut folders: Vec<(PathBuf, String)> =
+        events.map(|(folder, (path, _))| (folder.to_owned(), joined(folder, path))).collect();
+    folders.sort();
+    folders
+}
+
+/// The number in the name of an event: `event-00007-ID.json` in version 1, `7.json` in version 0.
+fn number(path: &Path) -> Option<&str> {
+    let stem = path.file_name()?.to_str()?.strip_suffix(".json")?;
+    let number = match stem.strip_prefix("event-") {
+        Some(rest) => rest.split_once('-').map_or(rest, |(number, _)| number),
+        None => stem,
+    };
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+fn is_event(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let head = String::from_utf8_lossy(&head);
+    let has = |key: &str| head.contains(&format!("\"{key}\""));
+    read.is_ok() && head.starts_with('{') && has("source") && has("timestamp") && has("id")
+}
+
+fn joined(folder: &Path, first: &Path) -> String {
+    let folder = word(&folder.to_string_lossy());
+    // Numbers without leading zeros are not in the order of their names.
+    match number(first).is_some_and(|number| number.len() > 4) {
+        true => format!("cat {folder}/event-*.json"),
+        false => format!("(cd {folder} && cat $(ls -v [0-9]*.json))"),
+    }
+}
+
+// Standard input, and whether it was closed when the program started.
+
+/// Whether standard input was closed when the program started. What stands in its place since would be an empty input.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether standard input was closed before the program started: then reading it is an error.
+pub fn note_closed_input(closed: bool) {
+    CLOSED.store(closed, Ordering::Relaxed);
+}
+
+/// Standard input.
+///
+/// # Errors
+/// It was closed before the program started.
+pub fn input() -> io::Result<io::Stdin> {
+    match CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("closed before the program started")),
+        false => Ok(io::stdin()),
+    }
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::backup::backup_path;
 use super::identity::FileId;
 use super::sink::{backup_exists, exists};
 use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
+use crate::sink::backup_path;
 use curtail_core::error::{Error, ErrorKind};
 
 /// Where outputs go.

@@ -3,18 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod arrow;
-mod columns;
-mod guard;
 mod parquet;
+
+use std::sync::Arc;
+
+use curtail_core::error::{Error, ErrorKind, catch_panic};
+use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
 /// What the tests of the program read tables with.
 #[doc(hidden)]
 pub use ::parquet as parquet_library;
-
-use std::sync::Arc;
-
-use curtail_core::error::Error;
-use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
 /// An open table with the column that holds its transcripts.
 #[derive(Debug)]
@@ -145,4 +143,55 @@ impl TableSink {
             Self::Arrow(sink) => sink.finish(),
         }
     }
+}
+
+// Which column of a table holds its transcripts.
+
+/// The column `wanted` of the table `name`, or the only one that `fits`, among those `found` with their names; `None` in a
+/// table without rows, where all fit.
+///
+/// # Errors
+/// There is no such column, or no column or more than one that fits, or `fits` failed.
+pub(crate) fn choose_column<C: Clone>(
+    name: &str,
+    found: &[(String, C)],
+    wanted: Option<&str>,
+    has_rows: bool,
+    mut fits: impl FnMut(&C) -> Result<bool, Error>,
+) -> Result<Option<C>, Error> {
+    let refuse = |what: String| Err(Error::new(ErrorKind::Content, name, what));
+    if let Some(wanted) = wanted {
+        return match found.iter().find(|(name, _)| name == wanted) {
+            Some((_, column)) => Ok(Some(column.clone())),
+            None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
+            None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(found))),
+        };
+    }
+    let mut fitting = Vec::new();
+    for column in found {
+        if fits(&column.1)? {
+            fitting.push(column.clone());
+        }
+    }
+    match fitting.as_slice() {
+        [(_, column)] => Ok(Some(column.clone())),
+        [] if !has_rows => Ok(None),
+        [] => refuse(String::from("no column holds transcripts; name one with --column")),
+        several => refuse(format!("columns {} hold transcripts; name one with --column", names(several))),
+    }
+}
+
+fn names<C>(found: &[(String, C)]) -> String {
+    found.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+// Panics of libraries that trust the numbers in a file, as errors about that file.
+
+/// Runs `read` on the file `name`. A panic becomes an error that names the file, and nothing is printed about it.
+///
+/// # Errors
+/// Those of `read`, and that the file is damaged.
+pub(crate) fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
+    catch_panic(read).unwrap_or_else(|_| Err(Error::new(ErrorKind::Content, name, damaged())))
 }

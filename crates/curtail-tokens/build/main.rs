@@ -4,35 +4,39 @@
 
 #![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
-mod classes;
 #[path = "../src/tokenizers/tiktoken/layout.rs"]
 mod layout;
-mod merges;
-mod ranks;
-#[path = "../src/tokenizers/tiktoken/tables/mod.rs"]
+#[path = "../src/tokenizers/tiktoken/tables.rs"]
 mod tables;
 
-use std::{env, error::Error, fmt::Write as _, fs, path::Path};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
 
-use ranks::Ranks;
-use tables::{Tables, Tokens};
+use regex_syntax::hir::{Class, HirKind};
+use tiktoken_rs::CoreBPE;
+
+use layout::{CLASS_BLOCK, class};
+use tables::{MergeTable, NO_PAIR, Tables, Tokens};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/layout.rs");
-    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/tables");
+    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/tables.rs");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/encodings/list.inc");
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let mut module = String::new();
-    classes::write(out)?;
-    for (name, load) in ranks::all() {
-        let tokens = merges::learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
+    write_classes(out)?;
+    for (name, load) in all() {
+        let tokens = learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
         writeln!(module, "/// The tables of `{name}`.")?;
         writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
-        if ranks::IN_PLACE.contains(&name) {
+        if IN_PLACE.contains(&name) {
             describe(&mut module, (out, name), &tokens)?;
         } else {
             fs::write(out.join(format!("{name}.pairs")), tokens.packed())?;
@@ -65,4 +69,127 @@ fn describe(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) ->
         writeln!(module, "        {table}: rows(in_place!(\"{name}.{table}\")),")?;
     }
     Ok(writeln!(module, "        whole: &[],\n    }};\n    &IN_PLACE")?)
+}
+
+// The class of every code point, from the Unicode tables of the regex crate, which tiktoken-rs splits with.
+
+const CLASSES: &[(&str, u8)] = &[
+    (r"[\p{P}\p{S}]", class::OTHER),
+    (r"\s", class::SPACE),
+    (r"[\r\n]", class::NEWLINE),
+    (r"\p{N}", class::NUMBER),
+    (r"\p{M}", class::MARK),
+    (r"[\p{Lm}\p{Lo}]", class::UNCASED),
+    (r"\p{Ll}", class::LOWER),
+    (r"[\p{Lu}\p{Lt}]", class::UPPER),
+];
+
+/// Writes the number of a block for every 128 code points, then the distinct blocks.
+fn write_classes(out: &Path) -> Result<()> {
+    let classes = classes()?;
+    let mut blocks: Vec<&[u8]> = Vec::new();
+    let mut numbers = Vec::new();
+    for block in classes.chunks(CLASS_BLOCK) {
+        let known = blocks.iter().position(|other| *other == block);
+        numbers.push(u8::try_from(known.unwrap_or(blocks.len()))?);
+        if known.is_none() {
+            blocks.push(block);
+        }
+    }
+    fs::write(out.join("classes.blocks"), numbers)?;
+    Ok(fs::write(out.join("classes"), blocks.concat())?)
+}
+
+fn classes() -> Result<Vec<u8>> {
+    let mut classes = vec![class::SILENT; 0x11_0000];
+    for (pattern, class) in CLASSES {
+        let hir = regex_syntax::parse(pattern)?;
+        let HirKind::Class(Class::Unicode(set)) = hir.kind() else {
+            return Err(format!("{pattern} is not a class").into());
+        };
+        for range in set.ranges() {
+            classes[range.start() as usize..=range.end() as usize].fill(*class);
+        }
+    }
+    if classes[0x5000..0x9000].iter().any(|class| *class != class::UNCASED) {
+        return Err("U+5000 to U+8FFF are not all letters without case".into());
+    }
+    Ok(classes)
+}
+
+// The tokens of the encodings in the order of their ranks, from tiktoken-rs.
+
+/// The ranks whose tables are in the program. The others belong to models of before 2023.
+const IN_PLACE: &[&str] = &["o200k_base", "cl100k_base"];
+
+type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
+
+macro_rules! encodings {
+    ($($name:ident: $ranks:ident,)*) => {
+        /// The ranks of every encoding, by name.
+        const LISTED: &[(&str, Load)] = &[$((stringify!($ranks), tiktoken_rs::$ranks),)*];
+    };
+}
+
+include!("../src/tokenizers/tiktoken/encodings/list.inc");
+
+/// The ranks that encodings use, each once: some encodings share them.
+fn all() -> BTreeMap<&'static str, Load> {
+    LISTED.iter().copied().collect()
+}
+
+/// The bytes of each token by its id; empty if the id is unused or a special token.
+struct Ranks {
+    tokens: Vec<Vec<u8>>,
+}
+
+impl Ranks {
+    fn load(load: Load) -> Result<Self> {
+        let encoding = load()?;
+        let tokens = (0..1 << layout::ID_BITS)
+            .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
+            .map(|token| if special(&token) { Vec::new() } else { token });
+        Ok(Self { tokens: tokens.collect() })
+    }
+
+    /// Ids and bytes of all tokens in use, lowest rank first.
+    fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..).zip(&self.tokens).filter(|(_, token)| !token.is_empty()).map(|(id, token)| (id, token.as_slice()))
+    }
+}
+
+/// Whether a token is special, such as `<|endoftext|>`. In a text it is text.
+fn special(token: &[u8]) -> bool {
+    token.starts_with(b"<|") && token.ends_with(b"|>") && token.len() > 4
+}
+
+// Learns from the ranks which pair makes each token.
+
+/// Finds the pair that makes each token, in the order of the ranks, by merging its bytes with the pairs found before.
+fn learn(ranks: &Ranks) -> Result<Tokens> {
+    let bytes: Vec<u8> = ranks.tokens[..256].iter().flatten().copied().collect();
+    if bytes.len() != 256 || ranks.tokens[..256].iter().any(|token| token.len() != 1) {
+        return Err("the first 256 tokens are not the bytes".into());
+    }
+    let mut ids = [0; 256];
+    for (&byte, id) in bytes.iter().zip(0..) {
+        ids[usize::from(byte)] = id;
+    }
+    let count = ranks.tokens.iter().rposition(|token| !token.is_empty()).map_or(0, |last| last + 1);
+    let mut known = MergeTable::new(count, &ids);
+    let mut pairs = vec![NO_PAIR; count];
+    for (id, token) in ranks.iter().filter(|(_, token)| token.len() > 1) {
+        let pair = only_pair(&known, id, token)?;
+        known.insert(pair, id);
+        pairs[id as usize] = pair;
+    }
+    Ok(Tokens::from_pairs(&bytes, pairs))
+}
+
+fn only_pair(known: &MergeTable, id: u32, token: &[u8]) -> Result<[u32; 2]> {
+    let parts = known.merge(token);
+    match parts[..] {
+        [left, right] if left < id && right < id => Ok([left, right]),
+        _ => Err(format!("token {id} ({token:?}) is not one merge of lower tokens: {parts:?}").into()),
+    }
 }

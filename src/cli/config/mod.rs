@@ -2,31 +2,28 @@
 //!
 //! It knows no processor by name; other commands read their own tables.
 
-mod error;
-mod owner;
-mod read;
 mod schema;
-mod shown;
 mod table;
-mod value;
-mod variables;
 
+pub(crate) use schema::schema;
+pub(crate) use table::{Origin, ProcessorEntry, Value, Variables};
+
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::fmt;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-
-pub(crate) use error::ConfigError;
-pub(crate) use schema::schema;
-pub(crate) use table::ProcessorEntry;
-pub(crate) use value::{Origin, Value};
-pub(crate) use variables::Variables;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::options::ProcessorSpec;
 use curtail_core::error::system_message;
-use curtail_core::pipeline::{Chain, Levels, UnknownLevel};
-use error::{Page, Reader};
+use curtail_core::pipeline::{Agent, Chain, Levels, Network, UnknownLevel};
+use curtail_core::suggest::unknown;
+use table::found;
 
 /// A processor of a configuration and the level that it comes from.
 pub(crate) type Step<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
@@ -93,7 +90,7 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let room = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
         let page = Page { file: &file, text: &text };
-        let levels = read::levels(Reader { page, folder, specs, variables, room: &room })?;
+        let levels = levels(Reader { page, folder, specs, variables, room: &room })?;
         Ok(Self { file, choice, text, levels })
     }
 
@@ -143,7 +140,7 @@ impl Config {
     /// # Errors
     /// The first error in the table, with its place.
     pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
-        read::section(Page { file: &self.file, text: &self.text }, name)
+        section(Page { file: &self.file, text: &self.text }, name)
     }
 }
 
@@ -219,7 +216,7 @@ pub(in crate::cli) fn described(steps: &[Step<'_>]) -> String {
 /// The text of a file that was found.
 fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
     let system = |error| system_message(&error);
-    if let Some(owner) = owner::stranger(path, variables).map_err(system)? {
+    if let Some(owner) = stranger(path, variables).map_err(system)? {
         return Err(format!(
             "belongs to another user (uid {owner}) and was found, not named; {NAME_IT}, or pass --no-config"
         ));
@@ -235,4 +232,219 @@ fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
 
 fn beside(folder: &Path) -> Option<PathBuf> {
     NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
+}
+
+// The tables of a file, level by level. An unknown name is an error with its place.
+
+/// The tables that a file may contain.
+const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
+
+type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
+
+/// The processors at every level.
+fn levels(reader: Reader<'_>) -> Result<Levels<ProcessorEntry>, ConfigError> {
+    let page = reader.page;
+    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+    let mut levels = Levels::default();
+    for (name, value) in root.get_ref() {
+        match name.get_ref().as_ref() {
+            "history" => levels.history = reader.named(name, value)?.processors,
+            "networks" => levels.networks = reader.each(name, value, Reader::network)?,
+            "agents" => levels.agents = reader.each(name, value, Reader::named)?,
+            "check" => {}
+            other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
+        }
+    }
+    Ok(levels)
+}
+
+/// One table of the file, as its owner understands it.
+fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<T, ConfigError> {
+    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+    let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
+    let read = toml::de::ValueDeserializer::from(value.clone());
+    T::deserialize(read).map_err(|mut error| {
+        error.set_input(Some(page.text));
+        syntax(page, &error)
+    })
+}
+
+impl Reader<'_> {
+    fn network(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Network<ProcessorEntry>, ConfigError> {
+        let name_in_file = name.get_ref().to_string();
+        let mut network = Network { name: name_in_file, processors: Vec::new(), agents: Vec::new() };
+        for (key, value) in self.members(name, value)? {
+            match key.get_ref().as_ref() {
+                "processors" => network.processors = self.processors(value)?,
+                "agents" => network.agents = self.each(key, value, Reader::named)?,
+                other => {
+                    let what = unknown("a network has no key", other, &["processors", "agents"]);
+                    return Err(self.page.fault(key.span(), what));
+                }
+            }
+        }
+        Ok(network)
+    }
+
+    fn named(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Agent<ProcessorEntry>, ConfigError> {
+        let mut processors = Vec::new();
+        for (key, value) in self.members(name, value)? {
+            if key.get_ref() != "processors" {
+                let what = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
+                return Err(self.page.fault(key.span(), what));
+            }
+            processors = self.processors(value)?;
+        }
+        Ok(Agent { name: name.get_ref().to_string(), processors })
+    }
+
+    /// A table of tables, each under its name.
+    fn each<T>(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        read: impl Fn(Self, &Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>) -> Result<T, ConfigError>,
+    ) -> Result<Vec<T>, ConfigError> {
+        self.members(name, value)?.into_iter().map(|(name, value)| read(self, name, value)).collect()
+    }
+
+    fn members<'m, 'i>(
+        self,
+        name: &Spanned<Cow<'_, str>>,
+        value: &'m Spanned<DeValue<'i>>,
+    ) -> Result<Vec<Member<'m, 'i>>, ConfigError> {
+        match value.get_ref() {
+            DeValue::Table(members) => Ok(members.iter().collect()),
+            other => Err(self.expected(value.span(), name.get_ref(), "a table", other)),
+        }
+    }
+
+    fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<ProcessorEntry>, ConfigError> {
+        match value.get_ref() {
+            DeValue::Array(tables) => tables.iter().map(|table| table::read_processor(self, table)).collect(),
+            other => {
+                let wanted = "an array of tables, each under a `[[….processors]]` of its own";
+                Err(self.expected(value.span(), "processors", wanted, other))
+            }
+        }
+    }
+
+    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> ConfigError {
+        self.page.fault(span, format!("`{name}` takes {wanted}, found {}", found(other)))
+    }
+}
+
+/// The error of the TOML parser.
+fn syntax(page: Page<'_>, error: &toml::de::Error) -> ConfigError {
+    page.fault(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
+}
+
+// Whose file a configuration is: one that another user wrote could silence a check.
+
+/// The owner of the file at `path`, or of a link to it, if it is neither the user nor the administrator.
+#[cfg(unix)]
+fn stranger(path: &Path, variables: &Variables) -> std::io::Result<Option<u32>> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let user = rustix::process::geteuid().as_raw();
+    let sudo = variables.text("SUDO_UID").and_then(|id| id.parse().ok());
+    let owners = [std::fs::metadata(path)?.uid(), std::fs::symlink_metadata(path)?.uid()];
+    Ok(owners.into_iter().find(|owner| !is_own(*owner, user, sudo)))
+}
+
+/// Other systems have no owner that can be compared.
+#[cfg(not(unix))]
+fn stranger(_: &Path, _: &Variables) -> std::io::Result<Option<u32>> {
+    Ok(None)
+}
+
+/// Whether `owner` is `user`, the administrator, or who became the administrator with `sudo`.
+#[cfg(unix)]
+fn is_own(owner: u32, user: u32, sudo: Option<u32>) -> bool {
+    owner == 0 || owner == user || user == 0 && sudo == Some(owner)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn only_the_user_and_the_administrator_are_trusted() {
+        for (owner, user, sudo, own) in [
+            (1000, 1000, None, true),
+            (0, 1000, None, true),
+            (1001, 1000, None, false),
+            (1001, 1000, Some(1001), false),
+            (1000, 0, None, false),
+            (1000, 0, Some(1000), true),
+            (1001, 0, Some(1000), false),
+        ] {
+            assert_eq!(is_own(owner, user, sudo), own, "{owner} {user} {sudo:?}");
+        }
+    }
+}
+
+// Errors in a configuration: where, what is wrong, and what to write instead.
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfigError {
+    /// The name of the file in messages.
+    pub(crate) file: String,
+    /// Line and column, from 1; none if the file itself is at fault.
+    pub(crate) place: Option<(usize, usize)>,
+    /// What is wrong, and how to correct it.
+    pub(crate) what: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some((line, column)) => write!(f, "{}:{line}:{column}: {}", self.file, self.what),
+            None => write!(f, "{}: {}", self.file, self.what),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A file and its text, to compute places.
+#[derive(Debug, Clone, Copy)]
+struct Page<'t> {
+    file: &'t str,
+    text: &'t str,
+}
+
+/// The context for reading a table: its file, the folder that its paths are resolved against, the known processors, the
+/// environment, and how many processors the file may still contain.
+#[derive(Clone, Copy)]
+struct Reader<'r> {
+    page: Page<'r>,
+    folder: &'r Path,
+    specs: &'static [ProcessorSpec],
+    variables: &'r Variables,
+    room: &'r Cell<usize>,
+}
+
+impl Page<'_> {
+    /// An error at `span`.
+    fn fault(self, span: Range<usize>, what: impl Into<String>) -> ConfigError {
+        ConfigError { file: self.file.to_owned(), place: Some(self.place(span.start)), what: what.into() }
+    }
+
+    /// Line and column of a byte, from 1.
+    fn place(self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+        (line, column)
+    }
 }

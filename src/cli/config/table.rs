@@ -1,20 +1,17 @@
 //! A processor's table: its keys become the flags of its command, so that the same rules apply to both.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::error::Reader;
-use super::error::{ConfigError, Page};
-use super::shown::{found, shown, whole};
-use super::value::{Given, Value, is_overridden, value};
-use super::{MAX_FOUND_PROCESSORS, NAME_IT};
+use super::{ConfigError, MAX_FOUND_PROCESSORS, NAME_IT, Page, Reader};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
@@ -248,4 +245,135 @@ fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+// The values that a processor runs with, and where each comes from: an environment variable overrides the file, and the
+// file overrides the default.
+
+/// A key that a file gives.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    /// The key.
+    pub(super) key: OptionKey,
+    /// Its name in the file.
+    pub(super) name: String,
+    /// Its value on one line.
+    pub(super) value: String,
+    /// Its line, from 1.
+    pub(super) line: usize,
+    /// Its bytes in the file.
+    pub(super) span: Range<usize>,
+}
+
+/// The resulting value of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Value {
+    /// The key's name in the file.
+    pub(crate) name: String,
+    /// Its value, as it would be written in a file.
+    pub(crate) value: String,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The line of the file, from 1.
+    File(usize),
+    /// The environment variable of this name.
+    Variable(String),
+    /// The default.
+    Default,
+}
+
+/// The value of `key`, if it has one.
+pub(super) fn value(key: &OptionKey, given: &[Given], variables: &Variables) -> Option<Value> {
+    let value = |value: String, origin| Some(Value { name: key.name.clone(), value, origin });
+    if let Some((variable, text)) = key.variable.as_ref().and_then(|name| Some((name, variables.text(name)?))) {
+        return value(written(key, text), Origin::Variable(variable.clone()));
+    }
+    let given = given.iter().find(|given| given.key.name == key.name);
+    if let Some(given) = given.filter(|_| !is_overridden(key, variables)) {
+        let origin = Origin::File(given.line);
+        return Some(Value { name: given.name.clone(), value: given.value.clone(), origin });
+    }
+    value(written(key, key.default.as_ref()?), Origin::Default)
+}
+
+/// Whether a variable overrides what a file says under `key`.
+fn is_overridden(key: &OptionKey, variables: &Variables) -> bool {
+    key.overriding().any(|name| variables.is_set(name))
+}
+
+/// `text`, a value of the command line, in the form of the file.
+fn written(key: &OptionKey, text: &str) -> String {
+    match key.shape {
+        Shape::Whole | Shape::Tokens | Shape::Bytes if text.parse::<u64>().is_ok() => text.to_owned(),
+        _ => format!("{text:?}"),
+    }
+}
+
+// The environment, read once at the edge of the program and handed down.
+
+/// Environment variables by name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Variables(HashMap<OsString, OsString>);
+
+impl Variables {
+    /// Those of this process.
+    #[must_use]
+    pub(crate) fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// Whether the variable is set, even to nothing.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.0.contains_key(OsStr::new(name))
+    }
+
+    /// The variable's text, if it is set and is Unicode.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
+    }
+
+    /// The user's folder of configurations, by the XDG base directory specification.
+    pub(super) fn config_home(&self) -> Option<PathBuf> {
+        let set = |name| self.0.get(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
+        set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
+    }
+}
+
+// Values of a TOML file in messages: the kind of each, and its form on one line.
+
+/// The kind of `value`, or the value itself if it is as short.
+pub(super) fn found(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(_) => String::from("a text"),
+        DeValue::Integer(number) => format!("the number {}", number.as_str()),
+        DeValue::Float(number) => format!("the number {}", number.as_str()),
+        DeValue::Boolean(on) => on.to_string(),
+        DeValue::Datetime(_) => String::from("a date"),
+        DeValue::Array(_) => String::from("an array"),
+        DeValue::Table(_) => String::from("a table"),
+    }
+}
+
+/// A whole number in decimal digits, whatever its radix in the file.
+pub(super) fn whole(number: &DeInteger<'_>) -> Option<String> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
+}
+
+/// `value` on one line.
+pub(super) fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Array(values) => {
+            let values: Vec<String> = values.iter().map(|value| shown(value.get_ref())).collect();
+            format!("[{}]", values.join(", "))
+        }
+        DeValue::String(text) => format!("{:?}", text.as_ref()),
+        DeValue::Integer(number) => whole(number).unwrap_or_else(|| number.as_str().to_owned()),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        other => found(other),
+    }
 }

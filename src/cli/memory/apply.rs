@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::flags::{Format, LoadedRules, Output, RuleFlags, Whose, state};
+use super::{Format, LoadedRules, Output, RuleFlags, Whose, state};
 use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::report;
@@ -14,8 +14,7 @@ use curtail_core::dialects::ReadError;
 use curtail_core::error::Error;
 use curtail_core::visible::{self, one_line};
 use curtail_io::{Inputs, find_sources};
-use curtail_memory::memory::updates;
-use curtail_memory::memory::{Outcome, Replayed, State, Update, replay};
+use curtail_memory::memory::{Outcome, Replayed, State, Update, replay, updates};
 use curtail_memory::store::Store;
 
 /// Apply the memory updates in transcripts and print the state

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::flags::{Output, RuleFlags, Whose, note_misspelled};
+use super::{Output, RuleFlags, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
 use curtail_memory::memory::{

@@ -6,12 +6,14 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::flags::{ListFormat, SCOPES};
+use super::{ListFormat, Output, RuleFlags, SCOPES, Whose, note_misspelled};
 use crate::cli::options::one_of;
+use crate::cli::report;
 use crate::cli::store::StoreFlag;
 use crate::console;
 use curtail_core::visible::one_line;
-use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
+use curtail_memory::memory::{Loaded, load};
+use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreEntry};
 
 /// List the stored states
 #[derive(Debug, clap::Args)]
@@ -142,4 +144,54 @@ fn age(text: &str) -> Result<Duration, String> {
     };
     let number: u64 = text[..at].parse().map_err(|_| wrong())?;
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+// `curtail memory show`: the stored state, and states that were set aside.
+
+/// Print the stored state
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    whose: Whose,
+
+    #[command(flatten)]
+    rules: RuleFlags,
+
+    #[command(flatten)]
+    output: Output,
+
+    /// Print states that were set aside as unusable instead, one line of JSON each
+    #[arg(long)]
+    set_aside: bool,
+}
+
+impl ShowArgs {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let rules = self.rules.load()?;
+        let owner = self.whose.owner();
+        let key = owner.key()?;
+        let store = self.whose.place.open_existing()?;
+        note_misspelled(store.as_ref(), key)?;
+        if self.set_aside {
+            return aside(store.as_ref(), key);
+        }
+        let Loaded { state, corrupt } = match &store {
+            Some(store) => load(store, owner, rules.rules())?,
+            None => Loaded { state: rules.rules().initial(), corrupt: None },
+        };
+        if let Some(reason) = corrupt {
+            report::warning(&format!("the stored state is unusable and is treated as empty: {reason}"));
+        }
+        console::data(&self.output.output_format.write(&state))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<ExitCode> {
+    let asides = store.map(|store| store.set_aside(key)).transpose()?.unwrap_or_default();
+    for aside in asides {
+        let line = serde_json::json!({"at": aside.at, "reason": aside.reason, "body": aside.body});
+        console::out_json(&format!("{line}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -2,16 +2,24 @@
 
 mod apply;
 mod change;
-mod flags;
 mod list;
 mod recall;
-mod show;
-mod tool_schema;
-
-use crate::cli::input::Global;
-use std::process::ExitCode;
 
 pub(super) use recall::RecallOptions;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+
+use super::input::Global;
+use super::options::{Choice, one_of};
+use super::report;
+use super::store::StoreFlag;
+use crate::console;
+use curtail_memory::memory::{NAMES, Owner, Rules, Schema, Shape, State, definition};
+use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// Store what a model notes with the memory tool, and insert it into later requests
 #[derive(Debug, clap::Args)]
@@ -25,13 +33,13 @@ enum Command {
     Apply(apply::Args),
     Recall(recall::Args),
     Update(change::Update),
-    Show(show::Args),
+    Show(list::ShowArgs),
     Set(change::Set),
     Clear(change::Clear),
     Spawn(change::Spawn),
     List(list::Args),
     Prune(list::Prune),
-    ToolSchema(tool_schema::Args),
+    ToolSchema(ToolSchemaArgs),
 }
 
 impl Args {
@@ -47,6 +55,200 @@ impl Args {
             Command::List(args) => args.run(),
             Command::Prune(args) => args.run(),
             Command::ToolSchema(args) => args.run(),
+        }
+    }
+}
+
+// `curtail memory tool-schema`: the definition of the memory tool.
+
+/// The values of `--dialect`.
+const SHAPES: &[Choice<Shape>] = &[
+    Choice::new("openai", Shape::OpenAi, "`OpenAI` chat completions"),
+    Choice::new("responses", Shape::Responses, "`OpenAI` Responses").with_alias("codex"),
+    Choice::new("anthropic", Shape::Anthropic, "Anthropic Messages").with_alias("claude-code"),
+    Choice::new("gemini", Shape::Gemini, "Gemini"),
+    Choice::new("bedrock", Shape::Bedrock, "Amazon Bedrock Converse"),
+];
+
+/// Print the definition of the tool with which a model updates the memory
+#[derive(Debug, clap::Args)]
+struct ToolSchemaArgs {
+    /// API whose tool format to use
+    #[arg(long, value_parser = one_of(SHAPES), default_value = "openai")]
+    dialect: Shape,
+
+    /// Print only this name of the tool; most providers allow no `/` [default: both names]
+    #[arg(long, value_name = "NAME", value_parser = NAMES)]
+    name: Option<String>,
+
+    /// JSON Schema file that every state must satisfy
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+}
+
+impl ToolSchemaArgs {
+    fn run(&self) -> anyhow::Result<ExitCode> {
+        let schema = self.schema.as_deref().map(schema).transpose()?;
+        let names = NAMES.iter().filter(|name| self.name.as_deref().is_none_or(|only| only == **name));
+        let tools: Vec<_> = names.map(|name| definition(self.dialect, name, schema.as_ref())).collect();
+        console::out_json(&format!("{:#}\n", serde_json::Value::from(tools)))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+// The flags that the memory commands share: owner, rules and output format.
+
+/// The values of `--scope`.
+const SCOPES: &[Choice<Scope>] = &[
+    Choice::new(Scope::Thread.name(), Scope::Thread, "The state of one thread"),
+    Choice::new(Scope::Resource.name(), Scope::Resource, "The state of a resource, shared by its threads"),
+];
+
+/// The owner of the state.
+#[derive(Debug, Clone, clap::Args)]
+struct Whose {
+    #[command(flatten)]
+    place: StoreFlag,
+
+    /// Thread (conversation) that the state belongs to
+    #[arg(long, value_name = "ID", help_heading = "Store")]
+    thread: Option<String>,
+
+    /// Resource that several threads share, such as a user or a project
+    #[arg(long, value_name = "ID", help_heading = "Store")]
+    resource: Option<String>,
+
+    /// Scope of the state [default: thread, or resource if only --resource is given]
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", help_heading = "Store")]
+    scope: Option<Scope>,
+}
+
+impl Whose {
+    fn owner(&self) -> Owner<'_> {
+        let only_resource = self.resource.is_some() && self.thread.is_none();
+        let implied = if only_resource { Scope::Resource } else { Scope::Thread };
+        let scope = self.scope.unwrap_or(implied);
+        Owner { scope, thread: self.thread.as_deref(), resource: self.resource.as_deref() }
+    }
+
+    /// Whether any flag names a stored state.
+    const fn is_given(&self) -> bool {
+        self.place.store.is_some() || self.thread.is_some() || self.resource.is_some() || self.scope.is_some()
+    }
+}
+
+/// Reports that the store has no state of `key`, if it has one whose name differs by a slip of the pen. Numbers are no slips: new
+/// threads are often numbered.
+fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
+    let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
+    let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();
+    if entries.iter().any(|entry| entry.id == key.id) {
+        return Ok(());
+    }
+    let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
+    let is_slip = |id: &str| id.len() >= 4 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= 2;
+    if let Some(similar) = entries.iter().find(|entry| is_slip(&entry.id)) {
+        let (scope, id) = (key.scope.name(), key.id);
+        report::note(&format!("nothing is stored for {scope} {id:?}; did you mean {:?}?", similar.id));
+    }
+    Ok(())
+}
+
+/// The rules of a state.
+#[derive(Debug, Clone, clap::Args)]
+struct RuleFlags {
+    /// JSON Schema file that every state must satisfy
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+
+    /// File with the state to use while none is stored: text or a JSON object
+    #[arg(long, value_name = "FILE")]
+    template: Option<PathBuf>,
+
+    /// Ignore all updates
+    #[arg(long)]
+    read_only: bool,
+}
+
+/// The rules with their files read.
+#[derive(Debug)]
+struct LoadedRules {
+    schema: Option<Schema>,
+    template: Option<State>,
+    read_only: bool,
+}
+
+impl RuleFlags {
+    /// The files that they name.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.schema.iter().chain(&self.template).cloned()
+    }
+
+    /// Reads the files; an invalid schema is an error before anything else happens.
+    fn load(&self) -> anyhow::Result<LoadedRules> {
+        let schema = self.schema.as_deref().map(schema).transpose()?;
+        let template = self.template.as_deref().map(|path| state(path, schema.as_ref())).transpose()?;
+        Ok(LoadedRules { schema, template, read_only: self.read_only })
+    }
+}
+
+impl LoadedRules {
+    fn rules(&self) -> Rules<'_> {
+        Rules { schema: self.schema.as_ref(), template: self.template.as_ref(), read_only: self.read_only }
+    }
+}
+
+/// Reads a schema.
+fn schema(path: &Path) -> anyhow::Result<Schema> {
+    Schema::parse(&read_text(path)?).with_context(|| path.display().to_string())
+}
+
+/// Reads a state, which must satisfy the schema.
+fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
+    let state = State::given(&read_text(path)?);
+    if let Some(Err(reason)) = schema.map(|schema| schema.check(&state)) {
+        bail!("{}: the state does not match the schema: {reason}", path.display());
+    }
+    Ok(state)
+}
+
+fn read_text(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// How a state is written.
+#[derive(Debug, Clone, clap::Args)]
+struct Output {
+    /// Format of the state
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Text unchanged, an object as indented JSON
+    Text,
+    /// JSON on one line
+    Json,
+}
+
+/// `--output-format` of a list
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    /// A table
+    Text,
+    /// One JSON object per state
+    Json,
+}
+
+impl Format {
+    /// The state and a newline; nothing for an empty text.
+    fn write(self, state: &State) -> String {
+        match (self, state) {
+            (Format::Json, _) => state.to_json() + "\n",
+            (Format::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
+            (Format::Text, _) => state.to_text() + "\n",
         }
     }
 }

@@ -6,15 +6,13 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::flags::{LoadedRules, RuleFlags, Whose, note_misspelled, state};
-use crate::cli::cut;
+use super::{LoadedRules, RuleFlags, Whose, note_misspelled, state};
 use crate::cli::input::{Cutting, Global};
 use crate::cli::options::{Options, Tokens, tokenizer_file};
-use crate::cli::report;
 use crate::cli::store::store_path;
+use crate::cli::{cut, report};
 use curtail_core::pipeline::Processors;
-use curtail_memory::memory::{BUDGET, Loaded, load, replay};
-use curtail_memory::memory::{StateSource, WorkingMemory};
+use curtail_memory::memory::{BUDGET, Loaded, StateSource, WorkingMemory, load, replay};
 use curtail_tokens::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Insert the state into a transcript, after the leading instructions

@@ -1,40 +1,22 @@
 //! The options of every processor, defined once: they are the flags of its command and the keys of its table in
-//! `curtail.toml`. To add one: a file here, or beside its command if it needs the store or the network, and a line in
-//! `processor_specs.rs`.
+//! `curtail.toml`. Each is beside its command; to add one, add a line to `processor_specs.rs`.
 
-mod choice;
 mod counting;
-mod filter;
 mod keys;
-mod limit;
-mod number;
-mod pins;
-mod repair;
-mod split;
-mod template;
-mod window;
+
+pub(crate) use counting::{Amount, Bytes, CountingOptions, TemplateOptions, Tokens, tokenizer_file};
+pub(crate) use keys::{OptionKey, Path, Shape};
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
 
-pub(in crate::cli) use choice::{Choice, one_of};
-pub(crate) use counting::{Amount, Bytes, CountingOptions, Tokens, tokenizer_file};
-pub(crate) use filter::FilterOptions;
-pub(crate) use keys::{OptionKey, Path, Shape};
-pub(crate) use limit::LimitOptions;
-pub(in crate::cli) use number::{at_least_one, signed};
-use pins::{PINS, Pin, pins};
-pub(crate) use repair::RepairOptions;
-pub(in crate::cli) use repair::{REPAIR_MODES, profile_named, repairs};
-pub(crate) use split::SplitOptions;
-pub(crate) use template::TemplateOptions;
-pub(crate) use window::WindowOptions;
-
 use curtail_core::pipeline::Processors;
-use curtail_core::processors::Counting;
+use curtail_core::processors::{Counting, Pins};
 
 /// The options of a processor.
 pub(crate) trait Options: Args + fmt::Debug {
@@ -151,4 +133,98 @@ impl ProcessorSpec {
         command.build();
         command
     }
+}
+
+// Flags whose values select a value of the library: one table for each flag, with the names and their help.
+
+/// A value of a flag, and the value of the library that it selects.
+#[derive(Debug)]
+pub(in crate::cli) struct Choice<T: 'static> {
+    name: &'static str,
+    alias: Option<&'static str>,
+    help: Option<&'static str>,
+    value: T,
+}
+
+impl<T: Copy + Send + Sync> Choice<T> {
+    /// The name `name`, which selects `value`, with a line of help.
+    pub(crate) const fn new(name: &'static str, value: T, help: &'static str) -> Self {
+        Self { name, alias: None, help: Some(help), value }
+    }
+
+    /// A name that needs no help.
+    pub(crate) const fn plain(name: &'static str, value: T) -> Self {
+        Self { name, alias: None, help: None, value }
+    }
+
+    /// The same, under a second name that the help does not list.
+    pub(crate) const fn with_alias(self, alias: &'static str) -> Self {
+        Self { name: self.name, alias: Some(alias), help: self.help, value: self.value }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.alias == Some(name)
+    }
+}
+
+/// Reads the value of a flag as one of `choices`.
+pub(in crate::cli) fn one_of<T>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync,
+{
+    let values = choices.iter().map(|choice| {
+        let value = PossibleValue::new(choice.name).aliases(choice.alias);
+        match choice.help {
+            Some(help) => value.help(help),
+            None => value,
+        }
+    });
+    PossibleValuesParser::new(values).try_map(move |name| {
+        let chosen = choices.iter().find(|choice| choice.is_called(&name));
+        chosen.map(|choice| choice.value).ok_or("unknown value")
+    })
+}
+
+// Numbers on the command line.
+
+/// A number that must not be 0.
+pub(in crate::cli) fn at_least_one<T: FromStr>(text: &str) -> Result<T, String> {
+    match text.parse::<i128>() {
+        Ok(..=0) => Err(String::from("must be at least 1")),
+        _ => text.parse().map_err(|_| String::from("expected a whole number, 1 or more")),
+    }
+}
+
+/// The flag, which takes what begins with a minus sign as its value: the value's error says what is wrong with it.
+pub(in crate::cli) fn signed(arg: clap::Arg) -> clap::Arg {
+    let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+    arg.allow_negative_numbers(takes_value)
+}
+
+// `--pin`: the messages that a cut keeps, and a split repeats, wherever they are.
+
+/// The values of `--pin`.
+pub(in crate::cli) const PINS: &[Choice<Pin>] = &[
+    Choice::new("system", Pin::System, "System and developer messages"),
+    Choice::new("first-user", Pin::FirstUser, "The first user message with text, and what system pins"),
+    Choice::new("none", Pin::None, "Nothing"),
+];
+
+/// A value of `--pin`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Pin {
+    System,
+    FirstUser,
+    None,
+}
+
+/// What the values of `--pin` keep.
+///
+/// # Errors
+/// `none` beside another value.
+pub(in crate::cli) fn pins(which: &[Pin]) -> anyhow::Result<Pins> {
+    if which.len() > 1 && which.contains(&Pin::None) {
+        anyhow::bail!("--pin none excludes the other values");
+    }
+    Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser) })
 }

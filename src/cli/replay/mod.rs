@@ -3,7 +3,6 @@
 mod columns;
 mod policies;
 mod print;
-mod verdict;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

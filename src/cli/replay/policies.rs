@@ -8,8 +8,8 @@ use anyhow::{anyhow, bail};
 use crate::cli::PROCESSOR_SPECS;
 use crate::cli::config::{Choice, Config, Variables};
 use crate::cli::options::Tokens;
+use crate::cli::policy::PRESETS;
 use crate::cli::policy::{self, Command, Rules, Summarizers};
-use crate::cli::presets::{self, PRESETS};
 use crate::cli::replay::PolicyFlags;
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
@@ -73,7 +73,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     } else {
         PolicyChain::Fixed(fixed)
     };
-    let command = presets::named(&name).map_or(&*name, |preset| preset.command).to_owned();
+    let command = policy::preset_named(&name).map_or(&*name, |preset| preset.command).to_owned();
     Ok(Policy { name, command, chain, swept })
 }
 

@@ -1,12 +1,14 @@
 //! The sessions of this machine: files in the folders of agents, by name and time, and what agents keep in stores of their
 //! own. No transcript is opened here.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::store::{self, Kept};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value, json};
+
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
 
 /// Folders inside one another that are searched.
@@ -58,7 +60,7 @@ impl Machine {
         for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
             let Some(folder) = self.folder(agent) else { continue };
             if agent.export.is_some() {
-                let (sessions, failed) = store::sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
+                let (sessions, failed) = sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
                 found.sessions.extend(sessions);
                 found.failed.extend(failed);
                 continue;
@@ -166,4 +168,158 @@ fn is_session(agent: &Agent, name: &str) -> bool {
 /// Whether the same session is beside it in full: Antigravity writes a log with long texts cut, and one with all of them.
 fn is_shortened(folder: &Path, name: &str) -> bool {
     name == "transcript.jsonl" && folder.join("transcript_full.jsonl").is_file()
+}
+
+// Sessions of an agent that keeps them in a database, or as a file for each message and part. No command takes them by a path:
+// the agent itself writes one to a file. Nothing is written here.
+
+/// What a store says about one of its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// The folder that the agent worked in.
+    pub(crate) project: String,
+}
+
+/// The sessions of `agent` in `folder`, or in the database that is `named` in its place; and what could not be read.
+pub(super) fn sessions(agent: &'static Agent, folder: &Path, named: Option<OsString>) -> (Vec<Session>, Vec<String>) {
+    let (mut sessions, mut failed) = (Vec::new(), Vec::new());
+    let databases = databases(folder, named);
+    for path in &databases {
+        match of_database(agent, path) {
+            Ok(found) => sessions.extend(found),
+            Err(error) => failed.push(format!("{}: {error}", path.display())),
+        }
+    }
+    // The first start of a version with a database copies what the files contain, and leaves them as they are.
+    if databases.is_empty() {
+        for below in agent.folders {
+            let folders = paths(&folder.join(below)).into_iter().flat_map(|project| paths(&project));
+            sessions.extend(folders.filter_map(|path| of_file(agent, &path)));
+        }
+    }
+    (sessions, failed)
+}
+
+/// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
+fn databases(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
+    let is_own = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
+    };
+    let named = named.filter(|name| !name.is_empty() && name != ":memory:").map(|name| vec![folder.join(name)]);
+    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_own).collect());
+    found.retain(|path| path.is_file());
+    found
+}
+
+fn of_database(agent: &'static Agent, path: &Path) -> rusqlite::Result<Vec<Session>> {
+    let database = open(path)?;
+    let mut statement =
+        database.prepare("SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL")?;
+    let found = statement.query_map([], |row| {
+        let kept = Kept { id: row.get(0)?, title: row.get(1)?, project: row.get(2)? };
+        let modified = after_epoch(row.get::<_, i64>(3)?);
+        Ok(Session { agent, path: path.to_owned(), modified, size: None, kept: Some(kept) })
+    })?;
+    found.collect()
+}
+
+/// A session from the file that describes it, unless another session started it.
+fn of_file(agent: &'static Agent, path: &Path) -> Option<Session> {
+    let described = object(&fs::read_to_string(path).ok()?)?;
+    if described.get("parentID").is_some_and(|parent| !parent.is_null()) {
+        return None;
+    }
+    let text = |key: &str| described.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let kept = Kept { id: path.file_stem()?.to_str()?.to_owned(), title: text("title"), project: text("directory") };
+    let updated = described.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
+    let modified = match updated {
+        Some(updated) => after_epoch(updated),
+        None => fs::metadata(path).ok()?.modified().ok()?,
+    };
+    Some(Session { agent, path: path.to_owned(), modified, size: None, kept: Some(kept) })
+}
+
+impl Kept {
+    /// The session as its agent exports it; `path` is where it is kept.
+    pub(super) fn text(&self, path: &Path) -> Option<String> {
+        let is_file = path.extension().is_some_and(|end| end == "json");
+        let messages = if is_file { self.messages_of_files(path) } else { self.messages_of_database(path).ok() }?;
+        Some(json!({"info": {"id": self.id, "title": self.title}, "messages": messages}).to_string())
+    }
+
+    fn messages_of_database(&self, path: &Path) -> rusqlite::Result<Vec<Value>> {
+        let database = open(path)?;
+        let rows = |query: &str, of: &str| -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = database.prepare_cached(query)?;
+            let rows = statement.query_map([of], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        let mut messages = Vec::new();
+        for (id, info) in
+            rows("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id", &self.id)?
+        {
+            let parts = rows("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id", &id)?;
+            let parts = parts.iter().filter_map(|(part, data)| {
+                let mut data = object(data)?;
+                data.extend([(String::from("id"), json!(part)), (String::from("messageID"), json!(id))]);
+                Some(data)
+            });
+            let parts: Vec<Map<String, Value>> = parts.collect();
+            let Some(mut info) = object(&info) else { continue };
+            info.extend([(String::from("id"), json!(id)), (String::from("sessionID"), json!(self.id))]);
+            messages.push(json!({"info": info, "parts": parts}));
+        }
+        Ok(messages)
+    }
+
+    fn messages_of_files(&self, path: &Path) -> Option<Vec<Value>> {
+        let storage = path.ancestors().nth(3)?;
+        let read = |path: &Path| object(&fs::read_to_string(path).ok()?);
+        let mut messages: Vec<(Option<i64>, Value)> = Vec::new();
+        for file in paths(&storage.join("message").join(&self.id)) {
+            let Some(info) = read(&file) else { continue };
+            let parts = paths(&storage.join("part").join(file.file_stem()?));
+            let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| read(part)).collect();
+            let created = info.get("time").and_then(|time| time.get("created")).and_then(Value::as_i64);
+            messages.push((created, json!({"info": info, "parts": parts})));
+        }
+        messages.sort_by_key(|(created, _)| *created);
+        Some(messages.into_iter().map(|(_, message)| message).collect())
+    }
+}
+
+/// Opens a database to read it. A program that has it open keeps two files beside it; without both, the database is read as
+/// it is, so that none is made.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        Path::new(&name).exists()
+    };
+    let still = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
+    let mut name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    if cfg!(windows) {
+        name = format!("/{}", name.replace('\\', "/"));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(format!("file:{name}?mode=ro{still}"), flags)
+}
+
+/// What is in a folder, by name.
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+fn after_epoch(milliseconds: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
 }

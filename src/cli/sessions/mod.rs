@@ -2,7 +2,6 @@
 
 mod head;
 pub(crate) mod machine;
-mod store;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -5,14 +5,19 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::super::input::{Cutting, Global};
-use super::super::report;
-use crate::batch::{Batch, Event, Flow, Work};
+use super::Clock;
+use crate::batch::{Batch, Event, Flow, Unit, Work};
+use crate::cli::input::{Cutting, Global};
+use crate::cli::report;
 use crate::console;
 use crate::progress::Progress;
+use curtail_core::dialects::ReadError;
 use curtail_core::error::{Error, ErrorKind};
-use curtail_core::processors::OnSummary;
+use curtail_core::processors::{OnSummary, ProcessorError};
+use curtail_core::transcript::Message;
 use curtail_core::visible::printed;
+use curtail_memory::rolling::{RollingSummary, state};
+use curtail_memory::summarizers::{Budget, Failure, Speaker, Utterance};
 
 /// Processes every input and writes the results in input order, at least `at_once` records at a time; text for people is made
 /// visible. `make` receives the observer that advances the progress display.
@@ -66,4 +71,99 @@ fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), E
     let text = if for_people { printed(text) } else { Cow::Borrowed(text) };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|error| Error::system("stdout", &error))
+}
+
+// `--emit state`: one line of JSON per transcript.
+
+/// Writes the state of every transcript's rolling memory.
+pub(super) fn emit_states(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    let now = Clock::new(global.environment).now();
+    let at_once = summary.summarizer.concurrency();
+    write(flags, global, (at_once, false), |on_summary| States { summary, on_summary, now })
+}
+
+struct States<'s> {
+    summary: &'s RollingSummary,
+    on_summary: OnSummary,
+    now: String,
+}
+
+impl Work for States<'_> {
+    type Out = String;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        let mut lines = String::new();
+        for (dialect, transcript) in unit.writable_transcripts(&document)? {
+            let messages = &transcript.messages;
+            let time = |at: usize| {
+                let value = messages.get(at).and_then(Message::value)?;
+                Some(dialect.time(value).unwrap_or_else(|| self.now.clone()))
+            };
+            let line = self.state(messages, &time);
+            lines += &line.map_err(|error| ReadError {
+                offset: transcript.layout.span.start as usize,
+                what: error.to_string(),
+            })?;
+            lines.push('\n');
+        }
+        out.push_str(&lines);
+        Ok(())
+    }
+}
+
+impl States<'_> {
+    fn state(
+        &self,
+        messages: &[Message<'_>],
+        time: &dyn Fn(usize) -> Option<String>,
+    ) -> Result<String, ProcessorError> {
+        let mut rolling = self.summary.rolling_view(messages, None);
+        let due = self.summary.due(&rolling);
+        let mut fresh = self.summary.summarize(messages, &rolling, &due, Some(&self.on_summary))?;
+        for made in &mut fresh {
+            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
+            made.ts = last.and_then(|&at| time(at));
+        }
+        let seen = rolling.seen();
+        rolling.memory.advance(self.summary.rolling, seen, fresh);
+        Ok(state(messages, &rolling, self.summary.held(&rolling), time))
+    }
+}
+
+// `--handoff`: a page in Markdown from which the next session goes on.
+
+/// Writes a page for every transcript.
+pub(super) fn emit_handoffs(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    write(flags, global, (summary.summarizer.concurrency(), false), |on_summary| Pages { summary, on_summary })
+}
+
+struct Pages<'s> {
+    summary: &'s RollingSummary,
+    on_summary: OnSummary,
+}
+
+impl Work for Pages<'_> {
+    type Out = String;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        for (_, transcript) in unit.writable_transcripts(&document)? {
+            let page = self.page(&transcript.messages);
+            let offset = transcript.layout.span.start as usize;
+            *out += &page.map_err(|failure| ReadError { offset, what: format!("cannot summarize: {failure}") })?;
+        }
+        Ok(())
+    }
+}
+
+impl Pages<'_> {
+    fn page(&self, messages: &[Message<'_>]) -> Result<String, Failure> {
+        let (ledger, mut said) = self.summary.whole(messages);
+        said.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
+        let count = |text: &str| self.summary.tokenizer.count(text);
+        let notes = self.summary.summarizer.summarize(&said, &Budget { tokens: self.summary.tokens, count: &count })?;
+        self.on_summary.call(None);
+        Ok(ledger.handoff(&notes))
+    }
 }

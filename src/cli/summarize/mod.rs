@@ -1,35 +1,30 @@
 //! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
 mod ask;
-mod blank;
-mod clock;
-mod dry_run;
-mod follow;
-mod handoff;
 mod lines;
-mod memory;
-mod server;
-mod state;
 mod thread;
 
+use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
 
 use super::cut;
+use super::environment::Environment;
 use super::input::{Cutting, Global};
-use crate::batch::OnError;
-use crate::cli::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
-use clock::Clock;
+use super::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
+use crate::batch::{OnError, Unit, Work};
+use curtail_core::dialects::{ReadError, iso_8601};
 use curtail_core::pipeline::Processors;
-use curtail_core::transcript::Role;
-use curtail_memory::rolling::Rolling;
-use curtail_memory::rolling::{Counted, RollingSummary};
-use curtail_memory::summarizers::Summarizer;
+use curtail_core::transcript::{Role, Transcript};
+use curtail_core::visible::one_line;
+use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput};
+use curtail_memory::summarizers::{Budget, Failure, Request, Summarizer, Utterance, clip};
 use curtail_tokens::tokenizers;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
@@ -133,16 +128,16 @@ impl Args {
         self.agree()?;
         let summary = self.options.summary()?;
         if self.handoff {
-            return handoff::run(&self.cutting, global, &summary);
+            return lines::emit_handoffs(&self.cutting, global, &summary);
         }
         if self.cutting.dry_run {
-            return dry_run::run(&self.cutting, global, &summary);
+            return dry_run(&self.cutting, global, &summary);
         }
         if self.thread.is_given() || self.thread.follow {
             return self.thread.run(self, Clock::new(global.environment), &summary);
         }
         match self.emit {
-            Emit::State => state::run(&self.cutting, global, &summary),
+            Emit::State => lines::emit_states(&self.cutting, global, &summary),
             Emit::Context => cut::with(&self.cutting, global, &self.options),
         }
     }
@@ -208,4 +203,102 @@ impl SummarizeOptions {
             role: self.summary_role,
         })
     }
+}
+
+// `--dry-run`: the ranges that would be summarized, and the requests that would be sent.
+
+/// Writes, for every summary that is due, the request, its destination and its size in tokens.
+fn dry_run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    lines::write(flags, global, (None, true), |_| Requests { summary })
+}
+
+struct Requests<'s> {
+    summary: &'s RollingSummary,
+}
+
+impl Work for Requests<'_> {
+    type Out = String;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        let mut lines = unit.line_counter();
+        for (_, transcript) in unit.writable_transcripts(&document)? {
+            let line = lines.line_at(transcript.layout.span.start as usize);
+            self.transcript(&format!("{}:{line}", one_line(&unit.opened.source.name)), &transcript, out);
+        }
+        Ok(())
+    }
+}
+
+impl Requests<'_> {
+    fn transcript(&self, place: &str, transcript: &Transcript<'_>, out: &mut String) {
+        let (summary, messages) = (self.summary, &transcript.messages);
+        let rolling = summary.rolling_view(messages, None);
+        let count = |text: &str| summary.tokenizer.count(text);
+        let due = summary.due(&rolling);
+        if due.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{place}: nothing to summarize, {} interactions", rolling.seen());
+        }
+        for SummaryInput { span, utterances: input, tokens, .. } in summary.inputs(messages, &rolling, &due) {
+            let budget = Budget { tokens, count: &count };
+            let (name, tokens) = (summary.summarizer.name(), input.iter().map(|said| count(&said.text)).sum::<usize>());
+            let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
+            let _ = match summary.summarizer.request(&input, &budget) {
+                None => writeln!(out, "{range}, {tokens} tokens, and sends nothing"),
+                Some(Request { to, body }) => {
+                    writeln!(out, "{range}, {tokens} tokens, and sends {} tokens to {to}:\n{body}", count(&body))
+                }
+            };
+        }
+    }
+}
+
+// Summaries of a dry run: nothing runs, and nothing is sent.
+
+/// Takes the place of a summarizer that would run a program or ask a server.
+struct Blank {
+    /// The name of that summarizer.
+    name: &'static str,
+}
+
+impl Summarizer for Blank {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let text = format!("(dry run: {} would summarize {} texts)", self.name, utterances.len());
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, _utterances: &[Utterance<'_>], _budget: &Budget<'_>) -> Option<Request> {
+        None
+    }
+}
+
+// The current time, for messages without a timestamp.
+
+/// Returns the time of the system, or always the one that the environment gives.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    fixed: Option<u64>,
+}
+
+impl Clock {
+    /// The clock of a run in `environment`.
+    const fn new(environment: Environment) -> Self {
+        Self { fixed: environment.source_date_epoch }
+    }
+
+    /// The current time in ISO 8601.
+    fn now(self) -> String {
+        iso_8601(self.fixed.map_or_else(milliseconds, |seconds| seconds.saturating_mul(1000)))
+    }
+}
+
+/// Milliseconds since 1970; 0 if the clock is set to an earlier time.
+fn milliseconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,21 +1,20 @@
 //! `--thread`: a memory that persists between runs.
 
-use std::io::{IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::super::input::{Input, is_standard};
-use super::clock::Clock;
-use super::follow::Following;
-use super::memory::{ThreadMemory, placed, reading};
-use super::{Args, Emit};
+use super::{Args, Clock, Emit};
+use crate::cli::input::{Input, is_standard};
+use crate::cli::store::store_path;
 use crate::console;
-use curtail_core::dialects::Framing;
+use curtail_core::dialects::{self, Framing, Reading, detect_framing};
 use curtail_core::error::TextPlace;
-use curtail_memory::rolling::RollingSummary;
-use curtail_memory::rolling::{Shown, Taken};
+use curtail_memory::rolling::{Follow, Growth, RollingSummary, Shown, Taken, Thread, ThreadError, append, current};
+use curtail_memory::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ThreadFlags {
@@ -54,7 +53,7 @@ impl ThreadFlags {
             if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
-            return super::follow::run(
+            return follow(
                 &args.cutting.input,
                 &mut memory,
                 Following { from, clock, shown, rewind: self.rewind },
@@ -108,5 +107,141 @@ fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow
     match limit.filter(|&limit| bytes.len() > limit) {
         Some(limit) => Err(curtail_io::too_long(name, limit).into()),
         None => Ok(bytes),
+    }
+}
+
+// The thread that a run appends to, and how its input is read.
+
+/// A thread in the store, or one that ends with this run.
+enum ThreadMemory {
+    Store { store: Store, id: String },
+    Run(Box<Thread>, HashSet<String>),
+}
+
+impl ThreadMemory {
+    /// Opens the thread `id` of the store in `file`; without an id, an empty thread in memory.
+    pub(super) fn open(id: Option<&str>, file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(id) = id else { return Ok(Self::Run(Box::default(), HashSet::new())) };
+        if id.is_empty() {
+            bail!("--thread needs a name");
+        }
+        let store = Store::open(&store_path(file)?)?;
+        Ok(Self::Store { store, id: id.to_owned() })
+    }
+
+    /// The thread as it is now; `None` if the store does not contain it.
+    pub(super) fn current(&self) -> Result<Option<Thread>, ThreadError> {
+        match self {
+            Self::Store { store, id } => current(store, id),
+            Self::Run(thread, _) => Ok(Some((**thread).clone())),
+        }
+    }
+
+    /// Appends messages and returns the thread after that.
+    pub(super) fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
+        match self {
+            Self::Store { store, id } => append(store, id, summary, taken),
+            Self::Run(thread, marks) => {
+                let (after, fresh) =
+                    Thread::after(Some((**thread).clone()), summary, taken, &|mark| marks.contains(mark))?;
+                marks.extend(fresh);
+                **thread = after.clone();
+                Ok(after)
+            }
+        }
+    }
+}
+
+/// How to read the input: as the flags specify, else as detected from `text`.
+pub(super) fn reading(input: &Input, text: &str) -> Reading {
+    let key = input.messages_key.as_deref();
+    let framing = input.framing.0.unwrap_or_else(|| detect_framing(text, key));
+    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::dialect_named);
+    Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
+}
+
+/// The error with its file, and its place in the file if it has one.
+fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
+    match error {
+        ThreadError::Input(offset, what) => {
+            let TextPlace { line, column } = TextPlace::locate(text.as_bytes(), offset, 1);
+            anyhow!("{name}:{line}:{column}: {what}")
+        }
+        ThreadError::Store(error) => anyhow!(error),
+        error => anyhow!("{name}: {error}"),
+    }
+}
+
+// `--follow`: reads a log that grows, and writes its memory after each addition.
+
+/// How a log is followed.
+#[derive(Debug, Clone, Copy)]
+struct Following {
+    /// The number of its first message in the thread.
+    pub(super) from: Option<usize>,
+    /// The time of messages without a timestamp.
+    pub(super) clock: Clock,
+    /// What is written.
+    pub(super) shown: Shown,
+    /// Whether a changed history starts the thread over.
+    pub(super) rewind: bool,
+}
+
+/// Writes the memory as one line whenever new lines arrive, until standard input ends or the program is stopped. Everything
+/// read by then is in the store.
+fn follow(
+    input: &Input,
+    memory: &mut ThreadMemory,
+    following: Following,
+    summary: &RollingSummary,
+) -> anyhow::Result<ExitCode> {
+    let Following { mut from, clock, shown, rewind } = following;
+    let path = match input.paths.as_slice() {
+        [] => None,
+        [path] if is_standard(path) => None,
+        [path] => Some(path.as_path()),
+        _ => bail!("--follow reads one file; name one file"),
+    };
+    if path.is_none() {
+        curtail_io::input().context("stdin")?;
+    }
+    let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
+    let mut follow = Follow::new(path, input.max_record.limit());
+    let mut written = String::new();
+    loop {
+        let (bytes, ended) = match follow.wait().with_context(|| name.clone())? {
+            Growth::Lines(bytes) => (bytes, false),
+            Growth::End(bytes) => (bytes, true),
+        };
+        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: not UTF-8"))?;
+        let mut how = reading(input, &text);
+        if how.framing == Framing::Document {
+            bail!("{name}: --follow reads one message per line, and this file is one JSON document");
+        }
+        how.framing = Framing::Lines;
+        let taken = Taken { text: &text, reading: &how, from, now: &clock.now(), rewind };
+        let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
+        from = from.map(|from| from + messages(&how, &text));
+        let line = thread.render(summary, shown, Framing::Document)?;
+        if line != written && !line.is_empty() && !write_line(&line)? || ended {
+            return Ok(ExitCode::SUCCESS);
+        }
+        written = line;
+    }
+}
+
+/// The number of messages in `text`, which has been read successfully before.
+fn messages(how: &Reading, text: &str) -> usize {
+    let Ok(document) = how.parse(text) else { return 0 };
+    let Ok(transcripts) = how.transcripts_or_none(&document) else { return 0 };
+    transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
+}
+
+/// Writes a line; `false` if the reader has closed the pipe.
+fn write_line(line: &str) -> anyhow::Result<bool> {
+    let mut out = console::transcripts();
+    match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        done => Ok(done.map(|()| true)?),
     }
 }

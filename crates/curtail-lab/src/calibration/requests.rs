@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
-use super::time;
 use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
@@ -235,7 +234,7 @@ impl<'d> Reader<'d> {
                 live_from: building.live_from,
                 sent: building.sent(at),
                 provider: self.dialect.provider(item),
-                seconds: time.as_deref().and_then(time::seconds),
+                seconds: time.as_deref().and_then(seconds),
                 time,
                 usage: self.next.take(),
                 model: self.model.clone(),
@@ -288,5 +287,60 @@ impl<'d> Reader<'d> {
         } else if let Some(request) = main.session.requests.last_mut() {
             request.usage = request.usage.or(Some(usage));
         }
+    }
+}
+
+// Times of a log as seconds, to compare them.
+
+/// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`. A time without a zone is read as UTC.
+#[must_use]
+pub fn seconds(time: &str) -> Option<f64> {
+    let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19).unwrap_or(0));
+    let rest = time.get(19..).unwrap_or_default();
+    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
+    let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
+    let whole = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
+    #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
+    Some(whole as f64 + fraction)
+}
+
+/// Seconds east of UTC of a zone such as `+02:00`; 0 for `Z`.
+fn offset(zone: &str) -> i64 {
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let number = |range: std::ops::Range<usize>| zone.get(range).and_then(|digits| digits.parse::<i64>().ok());
+    let hours = number(1..3).unwrap_or(0);
+    let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
+    sign * (hours * 3600 + minutes * 60)
+}
+
+/// Days since 1970 of a date (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
+const fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let from_march = (month + 9) % 12;
+    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn times_are_seconds_since_1970() {
+        for (time, expected) in [
+            ("1970-01-01T00:00:00Z", 0.0),
+            ("2000-02-29T00:00:00.5Z", 951_782_400.5),
+            ("2000-02-29T02:00:00+02:00", 951_782_400.0),
+            ("2000-02-28T22:30:00.250-0130", 951_782_400.25),
+            ("2000-02-29T00:00", 951_782_400.0),
+        ] {
+            assert_eq!(seconds(time), Some(expected), "{time}");
+        }
+        assert_eq!(seconds("yesterday"), None);
     }
 }

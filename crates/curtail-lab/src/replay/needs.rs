@@ -2,12 +2,12 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::calls::{Repeat, repeats};
 use super::history::History;
-use super::references;
+use super::references::{self, digest};
 use crate::calibration::{Request, Session};
-use curtail_core::json::Text;
-use curtail_core::transcript::Role;
+use curtail_core::json::{Document, Text, Value};
+use curtail_core::transcript::{Message, Pairs, PartRef, Role, ToolCall};
+use curtail_memory::ledger::{Ledger, Pointer};
 
 /// What the reply to a request used.
 #[derive(Debug, Clone, Default)]
@@ -89,4 +89,139 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
         });
     }
     needed
+}
+
+// Calls of the recorded session that repeat an earlier one: a policy that dropped the first result makes the second call
+// necessary.
+
+/// Members of arguments that name a file.
+const PATHS: &[&str] =
+    &["file_path", "path", "filePath", "filename", "file", "target_file", "notebook_path", "absolute_path"];
+
+/// Words in the names of tools that read files.
+const READS: &[&str] = &["read", "view", "open", "cat"];
+
+/// What a reply repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Repeat {
+    /// Position of the message with the earlier result.
+    pub(super) result: usize,
+    /// Whether the same call is made; otherwise only the same file is read.
+    pub(super) same_call: bool,
+    /// Whether a file is read.
+    pub(super) is_read: bool,
+}
+
+/// The repeats of each request of `session`, whose messages are `messages`.
+pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Repeat>> {
+    let pairs = Pairs::from_messages(messages);
+    let mut earlier: HashMap<u64, usize> = HashMap::default();
+    let mut at = 0;
+    let mut all = Vec::with_capacity(session.requests.len());
+    for (nth, request) in session.requests.iter().enumerate() {
+        let end = session.requests.get(nth + 1).map_or(messages.len(), |next| next.at);
+        let mut found = Vec::new();
+        for (position, message) in messages.iter().enumerate().take(end).skip(at) {
+            for (part, call) in message.calls() {
+                let result = pairs.other_half(PartRef { message: position, part }).map(|half| half.message);
+                let keys = Keys::from_call(call);
+                if request.reply.contains(&position) {
+                    found.extend(keys.repeat(&earlier, request.at));
+                }
+                if let Some(result) = result {
+                    earlier.insert(keys.call, result);
+                    if let Some(read) = keys.read {
+                        earlier.insert(read, result);
+                    }
+                }
+            }
+        }
+        at = end;
+        all.push(found);
+    }
+    all
+}
+
+/// The keys by which two calls are the same, or two reads.
+struct Keys {
+    call: u64,
+    read: Option<u64>,
+}
+
+impl Keys {
+    fn from_call(call: &ToolCall<'_>) -> Self {
+        let (name, arguments) = (call.name.decode(), call.arguments.decode());
+        let lower = name.to_lowercase();
+        let reads = READS.iter().any(|word| lower.contains(word));
+        let path = if reads { path(&arguments) } else { None };
+        Self {
+            call: digest(&format!("{name}\n{arguments}")),
+            read: path.map(|path| digest(&format!("{name}\nreads\n{path}"))),
+        }
+    }
+
+    fn repeat(&self, earlier: &HashMap<u64, usize>, before: usize) -> Option<Repeat> {
+        let result = |key: u64| earlier.get(&key).copied().filter(|&result| result < before);
+        let same = result(self.call);
+        let is_read = self.read.is_some();
+        let read = self.read.and_then(result);
+        same.or(read).map(|result| Repeat { result, same_call: same.is_some(), is_read })
+    }
+}
+
+fn path(arguments: &str) -> Option<String> {
+    let document = Document::parse(arguments).ok()?;
+    let object = document.roots().next().filter(|root: &Value<'_>| root.is_object())?;
+    PATHS.iter().find_map(|name| object.get_text(name)).map(|path| path.decode().into_owned())
+}
+
+// What the model has to know at a request, whatever its reply went on to use: the ledger of the session says what that is.
+
+/// What there was to know when a request was sent.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// The last message that a person wrote.
+    pub(super) instruction: Option<Said>,
+    /// Digest of the name of the file that was edited last.
+    pub(super) edited_file: Option<u64>,
+    /// Digest of the name of the test that failed last and has not passed since.
+    pub(super) failing_test: Option<u64>,
+    /// The call that wrote an open to-do list last.
+    pub(super) todos: Option<Said>,
+}
+
+/// Something that a message says, and that a summary may say as well.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    /// Position of the message.
+    pub(super) at: usize,
+    /// Digest of a name in it, by which a summary is recognized.
+    pub(super) name: Option<u64>,
+}
+
+/// What there was to know at each request of `session`.
+pub(super) fn known(history: &History<'_>, session: &Session) -> Vec<Known> {
+    let pairs = Pairs::from_messages(&history.messages);
+    let mut ledger = Ledger::default();
+    let at_request = |at: usize| {
+        ledger.read_range(&history.messages, &pairs, ledger.messages..at);
+        let instruction = ledger.asked.last().or(ledger.goal.as_ref());
+        let edited = ledger.changed.iter().rfind(|change| !change.deleted);
+        Known {
+            instruction: instruction.and_then(|quote| said(&quote.at, &quote.text)),
+            edited_file: edited.and_then(|change| name(&change.path)),
+            failing_test: ledger.failing.last().and_then(|failure| name(&failure.name)),
+            todos: ledger.open().filter_map(|todo| said(&todo.at, &todo.text)).max_by_key(|said| said.at),
+        }
+    };
+    session.requests.iter().map(|request| request.at).map(at_request).collect()
+}
+
+fn said(pointer: &Pointer, text: &str) -> Option<Said> {
+    Some(Said { at: pointer.message?, name: name(text) })
+}
+
+/// The digest of the last reference in `text`.
+fn name(text: &str) -> Option<u64> {
+    references::references(text).pop().map(|range| digest(&text[range]))
 }

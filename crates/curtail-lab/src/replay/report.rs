@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use curtail_core::json::{Value, ValueKind};
+use curtail_core::transcript::Transcript;
+
 /// A session and every policy that was applied to it.
 #[derive(Debug, Clone, Serialize)]
 pub struct SessionReport {
@@ -282,4 +285,71 @@ pub struct NamedTotal {
     /// Whether no other policy costs less and keeps at least as many references; only with a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pareto: Option<bool>,
+}
+
+// The test of the predictions: `as recorded` against the figures of the log.
+
+/// A request that was held back for the test: its prediction, and the provider's count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Judged {
+    /// Predicted tokens of the input.
+    pub(super) tokens: u64,
+    /// Predicted tokens from the cache.
+    pub(super) read: u64,
+    /// Tokens of the input as the provider counted them.
+    pub(super) input: u64,
+    /// Tokens from the cache as the provider counted them.
+    pub(super) recorded_read: u64,
+}
+
+/// The errors of the requests that were held back for the test; `None` without any.
+pub(super) fn judge(held: &[Judged]) -> Option<Accuracy> {
+    #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+    let error = |one: &Judged| (one.tokens as f64 - one.input as f64).abs() / (one.input as f64).max(1.0);
+    let sum = |part: fn(&Judged) -> u64| held.iter().map(part).sum::<u64>();
+    let mut accuracy = Accuracy {
+        requests: held.len(),
+        errors: held.iter().map(error).collect(),
+        sums: [sum(|one| one.tokens), sum(|one| one.read), sum(|one| one.input), sum(|one| one.recorded_read)],
+        ..Accuracy::default()
+    };
+    accuracy.set();
+    (!held.is_empty()).then_some(accuracy)
+}
+
+// How a recorded session ended, as its record says: a reward, an exit status, a score.
+
+/// Where records of known programs have their outcome.
+const KNOWN: [&str; 7] =
+    ["/reward", "/resolved", "/info/resolved", "/info/exit_status", "/exit_status", "/scores", "/metadata/outcome"];
+
+/// The outcome of `transcript`, at `pointer` (RFC 6901) in the record around its messages, or at a known place.
+#[must_use]
+pub fn outcome(transcript: &Transcript<'_>, pointer: Option<&str>) -> Option<String> {
+    let first = transcript.layout.elements.first()?;
+    let around = || std::iter::successors(first.parent(), |value| value.parent()).filter(|value| value.is_object());
+    match pointer {
+        Some(pointer) => around().find_map(|object| described(at(object, pointer)?)),
+        None => around().find_map(|object| KNOWN.iter().find_map(|known| described(at(object, known)?))),
+    }
+}
+
+/// The value at `pointer`.
+fn at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
+    let keys = pointer.trim_start_matches('/').split('/').map(|key| key.replace("~1", "/").replace("~0", "~"));
+    keys.into_iter().try_fold(object, |value, key| match value.is_array() {
+        true => value.items().nth(key.parse().ok()?),
+        false => value.get(&key),
+    })
+}
+
+/// A number, a word or a truth value; of an object, that of its first member, as scores have it.
+fn described(value: Value<'_>) -> Option<String> {
+    match value.kind() {
+        ValueKind::Object => described(value.get("value").or_else(|| value.members().next().map(|own| own.value))?),
+        ValueKind::Array | ValueKind::Null => None,
+        ValueKind::String => Some(value.text()?.decode().into_owned()),
+        _ => Some(value.raw().parse::<f64>().map_or_else(|_| value.raw().to_owned(), |number| number.to_string())),
+    }
+    .filter(|outcome| !outcome.is_empty() && outcome.len() <= 60)
 }

@@ -1,24 +1,23 @@
 //! Runs the requests of a session again under every policy.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::accuracy::{Judged, judge};
+use foldhash::HashMap;
+
 use super::cache::CacheRules;
-use super::error::ReplayError;
 use super::history::History;
-use super::needs::{Needs, needs};
-use super::outcomes::outcome;
+use super::needs::{Known, Needs, known, needs};
 use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Runs;
 use super::prices::{ModelPrice, Prices};
-use super::probes::{Known, known};
-use super::report::{CalibrationReport, PolicyReport, SessionReport};
+use super::report::{CalibrationReport, Judged, PolicyReport, SessionReport, judge, outcome};
 use super::scores::{Scored, Scores};
-use super::summaries::{Summaries, observed};
 use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::Counting;
+use curtail_core::processors::{Counting, OnSummary};
 use curtail_core::transcript::Transcript;
 
 /// Policies, and the settings for measuring their requests.
@@ -307,4 +306,63 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
         }
     }
     reports
+}
+
+// Why a session cannot be replayed.
+
+/// Why a session cannot be replayed.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// The price table has no cache rules with this name.
+    NoCacheRules(String),
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCacheRules(name) => write!(f, "the price table has no cache rules called `{name}`"),
+        }
+    }
+}
+
+// `Display` includes the cause, so `source` stays empty: a printed chain would repeat it.
+impl Error for ReplayError {}
+
+// What a policy pays for summaries that somebody else writes.
+
+/// The requests for summaries, each once.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Summaries {
+    /// Their number.
+    pub(super) requests: usize,
+    /// Their tokens.
+    pub(super) tokens: u64,
+}
+
+/// The requests that were seen: the tokens of each, by digest. A policy that sees the whole history at every request asks
+/// for the same summary again, which a program would have kept.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Arc<Mutex<HashMap<u64, usize>>>);
+
+impl Seen {
+    /// Their sum.
+    pub(super) fn sum(&self) -> Summaries {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Summaries { requests: seen.len(), tokens: seen.values().map(|tokens| *tokens as u64).sum() }
+    }
+}
+
+/// The same chain with an observer of its requests for summaries, if it makes any.
+pub(super) fn observed(chain: &Chain) -> (Option<Chain>, Seen) {
+    let seen = Seen::default();
+    if !chain.stages.iter().any(|stage| stage.processor.traits().sends) {
+        return (None, seen);
+    }
+    let requests = Arc::clone(&seen.0);
+    let observer = OnSummary::new(move |asked| {
+        if let Some(asked) = asked {
+            requests.lock().unwrap_or_else(PoisonError::into_inner).insert(asked.digest, asked.tokens);
+        }
+    });
+    (Some(chain.observed_by(observer)), seen)
 }

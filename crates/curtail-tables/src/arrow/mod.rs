@@ -3,23 +3,26 @@
 //! A file is read one record batch at a time, once for its texts and once for its output. The memory in use is that of its
 //! largest batch.
 
-mod columns;
-mod nested;
 mod outline;
-mod place;
-mod replace;
 mod rows;
-mod table;
 mod writer;
 
 pub(crate) use rows::Rows;
-pub(crate) use table::Table;
 pub(crate) use writer::TableSink;
 
-use arrow_schema::ArrowError;
+use std::fs::File;
+use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+
+use crate::choose_column;
 use curtail_core::error::{Error, ErrorKind};
-use curtail_io::TableFormat;
+use curtail_io::{Source, TableFormat};
+use outline::Outline;
+use rows::{Place, head_of};
 
 /// The error of the library about a file, without its prefix.
 fn broken(name: &str, error: &ArrowError) -> Error {
@@ -36,5 +39,170 @@ fn broken(name: &str, error: &ArrowError) -> Error {
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    crate::guard::guarded(TableFormat::ArrowFile, name, read)
+    crate::guarded(TableFormat::ArrowFile, name, read)
+}
+
+// An open Arrow IPC file or stream, and the column of it that is read.
+
+/// An open Arrow IPC file or stream with the column that holds its transcripts.
+#[derive(Debug)]
+pub struct Table {
+    name: String,
+    place: Place,
+    /// Whether it has the form of a stream, without a footer.
+    stream: bool,
+    outline: Outline,
+    column: Column,
+}
+
+impl Table {
+    /// Opens the Arrow file of `source`, or the `stream` in it, at the column `wanted`, or at the only column whose first
+    /// text is a transcript. A batch of more than `most` bytes is neither read nor decompressed.
+    ///
+    /// # Errors
+    /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
+    pub fn open(
+        source: &Source,
+        stream: bool,
+        (wanted, most): (Option<&str>, Option<usize>),
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        guarded(&source.name, || Self::open_unguarded(source, stream, (wanted, most), is_transcript))
+    }
+
+    fn open_unguarded(
+        source: &Source,
+        stream: bool,
+        (wanted, most): (Option<&str>, Option<usize>),
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Arc<Self>, Error> {
+        let pipe =
+            || Error::new(ErrorKind::Usage, &source.name, "an Arrow file cannot be read from a pipe; name the file");
+        let path = source.path.as_ref().ok_or_else(pipe)?;
+        let file = File::open(path).map_err(|error| Error::system(&source.name, &error))?;
+        if !file.metadata().map_err(|error| Error::system(&source.name, &error))?.is_file() {
+            return Err(pipe());
+        }
+        let place = Place::new(file).map_err(|error| Error::system(&source.name, &error))?;
+        let failed = |error| broken(&source.name, &error);
+        let most = most.map_or(u64::MAX, |most| most as u64);
+        let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
+        let outline = outline.map_err(failed)?;
+        let mut table = Self { name: source.name.clone(), place, stream, outline, column: Column::default() };
+        let schema = table.batches(None).map_err(failed)?.schema();
+        table.column = table.choose(&schema, wanted, is_transcript)?;
+        Ok(Arc::new(table))
+    }
+
+    /// Whether it has the form of a stream, without a footer.
+    #[must_use]
+    pub const fn is_stream(&self) -> bool {
+        self.stream
+    }
+
+    /// Reads the batches from the first one on, with all fields at the top or with one.
+    fn batches(&self, field: Option<usize>) -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
+        let field = field.map(|field| vec![field]);
+        Ok(match self.stream {
+            true => Box::new(StreamReader::try_new_buffered(self.place.at(0), field)?),
+            false => Box::new(FileReader::try_new_buffered(self.place.at(0), field)?),
+        })
+    }
+
+    fn choose(
+        &self,
+        schema: &Schema,
+        wanted: Option<&str>,
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Column, Error> {
+        let has_rows = self.outline.batches.iter().any(|batch| batch.rows > 0);
+        let fits = |column: &Column| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
+        let chosen = choose_column(&self.name, &candidates(schema), wanted, has_rows, fits)?;
+        Ok(chosen.unwrap_or_default())
+    }
+}
+
+// The columns that can contain transcripts: texts, and lists of structs.
+
+/// A column whose rows are transcripts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Column {
+    /// The index of a field at the top, and the indices of the fields below it.
+    path: Vec<usize>,
+    /// Whether it is a list of structs instead of a text.
+    structs: bool,
+}
+
+impl Column {
+    /// The values of this column in `batch`, which has only the field at the top.
+    fn of_projected(&self, batch: &RecordBatch) -> Values {
+        let mut values = Values { array: batch.column(0).clone(), parents: Vec::new() };
+        for &field in self.path.iter().skip(1) {
+            let child = values.array.as_struct().column(field).clone();
+            values.parents.push(std::mem::replace(&mut values.array, child));
+        }
+        values
+    }
+}
+
+/// The values of a column in a batch.
+struct Values {
+    array: ArrayRef,
+    /// The structs around it.
+    parents: Vec<ArrayRef>,
+}
+
+impl Values {
+    fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row) || self.parents.iter().any(|parent| parent.is_null(row))
+    }
+
+    /// The bytes of a text.
+    fn text(&self, row: usize) -> &[u8] {
+        match self.array.data_type() {
+            DataType::Utf8 => self.array.as_string::<i32>().value(row).as_bytes(),
+            DataType::LargeUtf8 => self.array.as_string::<i64>().value(row).as_bytes(),
+            DataType::Utf8View => self.array.as_string_view().value(row).as_bytes(),
+            DataType::Binary => self.array.as_binary::<i32>().value(row),
+            DataType::LargeBinary => self.array.as_binary::<i64>().value(row),
+            DataType::BinaryView => self.array.as_binary_view().value(row),
+            _ => &[],
+        }
+    }
+}
+
+/// All columns that can contain transcripts, with their names.
+fn candidates(schema: &Schema) -> Vec<(String, Column)> {
+    let mut found = Vec::new();
+    add_candidates(schema.fields(), "", &[], &mut found);
+    found
+}
+
+fn add_candidates(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<(String, Column)>) {
+    for (index, field) in fields.iter().enumerate() {
+        let name = format!("{prefix}{}", field.name());
+        let path = [above, &[index]].concat();
+        match field.data_type() {
+            data_type if is_text(data_type) => found.push((name, Column { path, structs: false })),
+            DataType::Struct(fields) => add_candidates(fields, &format!("{name}."), &path, found),
+            DataType::List(element) | DataType::LargeList(element) if above.is_empty() && names_speaker(element) => {
+                found.push((name, Column { path, structs: true }));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+}
+
+fn names_speaker(element: &Field) -> bool {
+    match element.data_type() {
+        DataType::Struct(fields) => {
+            fields.iter().any(|field| ["role", "from", "type"].contains(&field.name().as_str()))
+        }
+        _ => false,
+    }
 }

@@ -9,7 +9,7 @@ use arrow_ipc::{CompressionType, FieldNode, MetadataVersion, RecordBatch, root_a
 use arrow_schema::ArrowError;
 use foldhash::HashMap;
 
-use super::place::Place;
+use super::rows::Place;
 
 /// The length that a buffer which was not compressed claims.
 const STORED: i64 = -1;

@@ -246,7 +246,7 @@ fn date(mut days: u64) -> (u64, usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::templates::message::from_json;
+    use crate::templates::from_json;
 
     #[test]
     fn values_are_spelt_as_python_spells_them() {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use minijinja::Value;
 use serde_json::json;
 
-use super::{ChatTemplate, TemplateError, message::from_json};
+use super::{ChatTemplate, TemplateError, from_json};
 use curtail_core::error::system_message;
 
 /// The most bytes of an answer: a text of the longest that is rendered, each byte of which may be an escape.

@@ -1,10 +1,8 @@
 //! Counts with a `tokenizer.json` of Hugging Face. Adds no special tokens, and counts those in a text as text.
 
-mod added;
 mod bounds;
 mod file;
 mod model;
-mod normal;
 mod own;
 mod split;
 

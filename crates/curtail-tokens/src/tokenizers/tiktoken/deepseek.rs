@@ -1,9 +1,8 @@
 //! The split of `DeepSeek` V3 as one pattern. Numbers and then runs of Chinese and Japanese are cut out first, and what is
 //! between them is split as if it were a text of its own. A piece depends on nothing before it here, too.
 
-use super::characters::{classed, ideographs, whole};
 use super::layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SILENT, SPACE, UNCASED, UPPER};
-use super::pattern::{Pattern, numbers};
+use super::pattern::{Pattern, classed, ideographs, numbers, whole};
 use super::vocabulary::fine_class;
 use super::window::Habits;
 

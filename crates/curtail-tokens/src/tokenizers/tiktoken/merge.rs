@@ -7,16 +7,16 @@
 //! t he     candidate 290
 //! the      one token
 //! ```
+
 #![expect(clippy::cast_possible_truncation, reason = "a stretch has less than four billion bytes")]
+#![expect(clippy::cast_sign_loss, reason = "candidates of a short piece are not negative")]
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use super::{
-    layout::NONE,
-    small_merge::{self, MAX_UNITS},
-    units,
-    vocabulary::Vocabulary,
-};
+use super::layout::NONE;
+use super::pattern;
+use super::vocabulary::Vocabulary;
 
 /// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.
 const STRETCH: usize = 2048;
@@ -46,7 +46,7 @@ impl Merger {
     /// The number of tokens of a piece. May stop counting above `limit`, and then returns any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
         if piece.len() <= 4 * MAX_UNITS
-            && let Some(alive) = small_merge::merge(vocabulary, piece)
+            && let Some(alive) = merge(vocabulary, piece)
         {
             return alive.count_ones() as usize;
         }
@@ -80,7 +80,7 @@ impl Merger {
     fn split(&mut self, vocabulary: &Vocabulary, piece: &[u8]) {
         self.units.clear();
         self.starts.clear();
-        units::each(vocabulary, piece, |unit, at| {
+        each(vocabulary, piece, |unit, at| {
             self.units.push(unit);
             self.starts.push(at);
             true
@@ -246,5 +246,159 @@ impl Row {
             end(at);
         });
         drained
+    }
+}
+
+// Byte pair encoding of a piece of at most 64 units, as nearly all pieces are: in arrays on the stack, with one bit for each
+// unit that still starts a token. Merges the pair with the lowest id first, the leftmost of equals.
+
+/// Most units of a piece.
+const MAX_UNITS: usize = 64;
+/// Candidates that are compared at once.
+const LANES: usize = 8;
+/// No candidate.
+const SMALL_DEAD: i32 = i32::MAX;
+
+/// The tokens of a piece during the merge.
+struct SmallMerge {
+    tokens: [u32; MAX_UNITS],
+    /// What each token merges into with the next: the merged id, and in the six bits below it the index.
+    candidates: [i32; MAX_UNITS],
+    /// Slots in use, in whole lanes.
+    slots: usize,
+    alive: u64,
+}
+
+/// One bit for each unit of the piece that starts a token; `None` if the piece has too many units.
+#[inline]
+pub(crate) fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
+    let mut small = SmallMerge { tokens: [0; MAX_UNITS], candidates: [SMALL_DEAD; MAX_UNITS], slots: 0, alive: 0 };
+    let mut count = 0;
+    each(vocabulary, piece, |id, _| {
+        count += 1;
+        small.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
+    });
+    if count > MAX_UNITS {
+        return None;
+    }
+    small.start(vocabulary, count);
+    while let Some((id, at)) = small.lowest() {
+        small.join(vocabulary, id, at);
+    }
+    Some(small.alive)
+}
+
+impl SmallMerge {
+    #[inline]
+    fn start(&mut self, vocabulary: &Vocabulary, count: usize) {
+        self.slots = count.next_multiple_of(LANES);
+        self.alive = if count == MAX_UNITS { u64::MAX } else { (1 << count) - 1 };
+        for at in 1..count {
+            let (left, right) = (self.tokens[at - 1], self.tokens[at]);
+            self.candidates[at - 1] = candidate(vocabulary.first(left, right), at - 1);
+        }
+    }
+
+    #[inline]
+    fn lowest(&self) -> Option<(u32, usize)> {
+        let mut lowest = [SMALL_DEAD; LANES];
+        for lanes in self.candidates[..self.slots].as_chunks::<LANES>().0 {
+            for (lowest, candidate) in lowest.iter_mut().zip(lanes) {
+                *lowest = (*lowest).min(*candidate);
+            }
+        }
+        let lowest = lowest.into_iter().fold(SMALL_DEAD, i32::min);
+        (lowest != SMALL_DEAD).then(|| (lowest.cast_unsigned() >> 6, lowest as usize % MAX_UNITS))
+    }
+
+    #[inline]
+    fn join(&mut self, vocabulary: &Vocabulary, id: u32, at: usize) {
+        let gone = self.following(at) % MAX_UNITS;
+        self.alive &= !(1 << gone);
+        self.candidates[gone] = SMALL_DEAD;
+        self.tokens[at] = id;
+        let next = self.following(at);
+        let after = self.tokens.get(next).map_or(NONE, |next| vocabulary.merged(id, *next));
+        self.candidates[at] = candidate(after, at);
+        let before = self.alive & ((1 << at) - 1);
+        if before != 0 {
+            let before = (before.ilog2() as usize) % MAX_UNITS;
+            self.candidates[before] = candidate(vocabulary.merged(self.tokens[before], id), before);
+        }
+    }
+
+    /// The next token after the one at `at`; 64 if there is none.
+    #[inline]
+    fn following(&self, at: usize) -> usize {
+        (self.alive & (u64::MAX << 1 << at)).trailing_zeros() as usize
+    }
+}
+
+/// A candidate as one number: lowest id first, then leftmost.
+#[inline]
+fn candidate(merged: u32, at: usize) -> i32 {
+    if merged == NONE { SMALL_DEAD } else { (merged << 6 | at as u32).cast_signed() }
+}
+
+// The units that merging starts from: whole characters where that is safe, else bytes. Also where a piece can be cut
+// before it is merged.
+// In `漢字` each character may be one unit of three bytes. If a token made earlier joins the last byte of `漢` with the first
+// of `字`, both are split into bytes, so that the merge finds that token.
+
+/// Calls `unit` with the token and the start of each unit of a piece, until it returns `false`.
+#[inline]
+pub(crate) fn each(vocabulary: &Vocabulary, piece: &[u8], mut unit: impl FnMut(u32, usize) -> bool) {
+    let mut at = 0;
+    while let Some(&byte) = piece.get(at) {
+        let character = if byte < 0x80 { None } else { character(vocabulary, piece, at) };
+        let (id, width) = character.unwrap_or_else(|| (vocabulary.byte(byte), 1));
+        if !unit(id, at) {
+            return;
+        }
+        at += width;
+    }
+}
+
+/// The token and width of the character at `at`, unless its bytes can merge with those around it first.
+#[inline]
+fn character(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, usize)> {
+    let character = pattern::whole(piece, at)?;
+    let id = vocabulary.unit(character.code);
+    let end = at + character.width;
+    let split = id == NONE
+        || at > 0 && vocabulary.splits(piece[at - 1], piece[at], id)
+        || end < piece.len() && vocabulary.splits(piece[end - 1], piece[end], id);
+    (!split).then_some((id, character.width))
+}
+
+/// The offsets in a piece between two characters that no token joins: each side can be merged alone.
+pub(crate) struct Cuts<'a> {
+    vocabulary: &'a Vocabulary,
+    piece: &'a [u8],
+    at: usize,
+    /// The code point of the character before `at`; 0 if it is ASCII or there is none.
+    left: u32,
+}
+
+impl<'a> Cuts<'a> {
+    pub(crate) const fn new(vocabulary: &'a Vocabulary, piece: &'a [u8]) -> Self {
+        Self { vocabulary, piece, at: 0, left: 0 }
+    }
+}
+
+impl Iterator for Cuts<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while let Some(right) = pattern::whole(self.piece, self.at) {
+            let (at, left) = (self.at, self.left);
+            self.at += right.width;
+            self.left = if right.width > 1 { right.code } else { 0 };
+            if left > 0 && self.vocabulary.separates((left, self.piece[at - 1]), (right.code, self.piece[at])) {
+                return Some(at);
+            }
+        }
+        None
     }
 }

@@ -2,8 +2,6 @@
 //! Counts equal those of tiktoken-rs wherever it answers. A special token in a text is text. It knows no messages. Its
 //! [`Engine`] counts with the vocabularies of files as well.
 
-mod cache;
-mod characters;
 mod counter;
 mod deepseek;
 mod encodings;
@@ -11,11 +9,7 @@ mod engine;
 mod layout;
 mod merge;
 mod pattern;
-mod recognized;
-mod small_merge;
-mod steps;
 mod tables;
-mod units;
 mod vocabulary;
 mod window;
 
@@ -25,9 +19,8 @@ use std::sync::Arc;
 use encodings::ListedEncoding;
 
 pub(super) use encodings::ALL as ENCODINGS;
-pub(super) use engine::{Engine, Splitter};
-pub(super) use recognized::{Recognized, recognize};
-pub(super) use steps::{Keep, Step};
+pub(super) use engine::{Engine, Keep, Splitter, Step};
+pub(super) use pattern::{Recognized, recognize};
 pub(super) use tables::{MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 

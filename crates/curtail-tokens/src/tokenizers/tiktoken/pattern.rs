@@ -1,11 +1,12 @@
 //! How an encoding splits a text into pieces: the parts that patterns share, written by hand instead of as a regex with
 //! look-ahead. Linear in the length of every input, and a piece depends on nothing before it.
 
-use super::{
-    characters::{classed, ideographs, run},
-    layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER},
-    window::Habits,
-};
+use super::counter::Walker;
+use super::deepseek::DeepSeek;
+use super::encodings::{Cased, O200k, R50k, Words};
+use super::layout::class::{self, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
+use super::vocabulary;
+use super::window::Habits;
 
 /// Finds the end of a piece. The patterns of OpenAI's encodings are regexes in tiktoken-rs (`openai_public.rs`).
 pub(crate) trait Pattern {
@@ -121,3 +122,143 @@ pub(crate) fn blank(text: &[u8], start: usize) -> usize {
     }
     if at == text.len() || last == start { at } else { last }
 }
+
+// The patterns of known models, as their files write them, and the same patterns written by hand.
+
+/// A pattern that is written by hand.
+pub(crate) struct Recognized {
+    /// As regexes, each of which splits what the one before it left.
+    patterns: &'static [&'static str],
+    /// Splits and counts.
+    pub(crate) walker: Walker,
+    /// Finds the end of a piece.
+    pub(crate) end: fn(&[u8], usize) -> usize,
+}
+
+const fn by_hand<P: Pattern>(patterns: &'static [&'static str]) -> Recognized {
+    Recognized { patterns, walker: Walker::splitting_by::<P>(), end: P::end }
+}
+
+/// GPT-2 and those that took its pattern over, where the file writes it. `ByteLevel` has the same built in.
+static GPT2: Recognized =
+    by_hand::<R50k>(&[r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"]);
+
+static RECOGNIZED: &[Recognized] = &[
+    // Llama 3, GLM 4 and GPT-4.
+    by_hand::<Words<3, false>>(&[
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ]),
+    // Qwen 2 and 3.
+    by_hand::<Words<1, false>>(&[
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ]),
+    // GPT-4o and gpt-oss.
+    by_hand::<O200k>(&[
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ]),
+    // Mistral's tekken.
+    by_hand::<Cased<1, false>>(&[
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ]),
+    // DeepSeek V3 and later.
+    by_hand::<DeepSeek>(&[
+        r"\p{N}{1,3}",
+        "[一-龥぀-ゟ゠-ヿ]+",
+        r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
+    ]),
+];
+
+/// The patterns of a file; without one, that of `ByteLevel`. Some files write newlines in a pattern as they are.
+pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Recognized> {
+    let written: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
+    let known = |recognized: &&Recognized| recognized.patterns == written;
+    if patterns.is_empty() { Some(&GPT2) } else { [&GPT2].into_iter().chain(RECOGNIZED).find(known) }
+}
+
+// Characters in bytes that may be cut anywhere: their code point, class and width. Never fails and never reads beyond.
+
+/// A character, or a byte that belongs to none.
+#[derive(Clone, Copy)]
+pub(crate) struct Character {
+    pub(crate) code: u32,
+    pub(crate) width: usize,
+}
+
+/// The whole character that starts at `at`, if one does.
+#[inline]
+pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
+    // Most characters that are looked at have three bytes: Chinese, Japanese, Korean, and signs.
+    if let Some(next) = text.get(at..)?.first_chunk() {
+        let bits = u32::from_le_bytes(*next);
+        if bits & 0x00C0_C0F0 == 0x0080_80E0 {
+            return Some(Character {
+                code: (bits & 0x0F) << 12 | (bits & 0x3F00) >> 2 | (bits & 0x3F_0000) >> 16,
+                width: 3,
+            });
+        }
+    }
+    one_by_one(text, at)
+}
+
+fn one_by_one(text: &[u8], at: usize) -> Option<Character> {
+    let first = u32::from(*text.get(at)?);
+    let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
+    let (code, width) = match first {
+        0..0x80 => (first, 1),
+        0xC2..0xE0 => ((first & 0x1F) << 6 | next(1)?, 2),
+        0xE0..0xF0 => ((first & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
+        0xF0..0xF5 => ((first & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
+        _ => return None,
+    };
+    (code < 0x11_0000).then_some(Character { code, width })
+}
+
+/// Class and end of the character at `at`; nothing at the end of the text.
+#[inline]
+pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
+    let byte = *text.get(at)?;
+    if byte < 0x80 {
+        return Some((ASCII[usize::from(byte)], at + 1));
+    }
+    let found = whole(text, at).map(|character| (vocabulary::class(character.code), at + character.width));
+    Some(found.unwrap_or((class::OTHER, at + 1)))
+}
+
+/// Where the run of characters ends that starts at `at`, all of classes for which `belongs` holds.
+#[inline]
+pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    while let Some((class, end)) = classed(text, at) {
+        if !belongs(class) {
+            break;
+        }
+        at = if class == UNCASED { ideographs(text, end) } else { end };
+    }
+    at
+}
+
+/// Where the run of U+5000 to U+8FFF ends that starts at `at`: letters without case all, as the build script makes sure, and
+/// four of five characters of a Chinese text.
+#[inline]
+pub(crate) fn ideographs(text: &[u8], mut at: usize) -> usize {
+    while let Some([0xE5..=0xE8, _, _]) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        at += 3;
+    }
+    at
+}
+
+const ASCII: [u8; 128] = {
+    let mut classes = [class::OTHER; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'\r' | b'\n' => class::NEWLINE,
+            b' ' | b'\t' | 0x0B | 0x0C => class::SPACE,
+            b'0'..=b'9' => class::NUMBER,
+            b'A'..=b'Z' => class::UPPER,
+            b'a'..=b'z' => class::LOWER,
+            _ => class::OTHER,
+        };
+        byte += 1;
+    }
+    classes
+};

@@ -1,6 +1,6 @@
 //! `cl100k_base`: GPT-4, GPT-3.5 and the embedding models.
 
-use super::super::characters::{classed, run};
+use crate::tokenizers::tiktoken::pattern::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::super::pattern::{

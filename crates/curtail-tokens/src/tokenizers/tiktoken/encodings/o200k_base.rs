@@ -1,6 +1,6 @@
 //! `o200k_base`: GPT-4o and later, and the reasoning models. Also its pattern, which `o200k_harmony` shares.
 
-use super::super::characters::classed;
+use crate::tokenizers::tiktoken::pattern::classed;
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::super::pattern::{Pattern, capitals, cased, contraction, numbers, punctuation, spaced, white};

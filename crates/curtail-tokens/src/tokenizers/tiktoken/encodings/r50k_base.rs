@@ -1,6 +1,6 @@
 //! `r50k_base`: the first GPT-3 models. Also its pattern, which `p50k_base` and `gpt2` share.
 
-use super::super::characters::{classed, run};
+use crate::tokenizers::tiktoken::pattern::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, UNCASED, UPPER};
 use super::super::pattern::{Pattern, blank, contraction, letter, other, plain};

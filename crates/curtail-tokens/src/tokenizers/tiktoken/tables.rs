@@ -1,0 +1,310 @@
+//! Makes the tables of an encoding from its merges: those of most models when `curtail` is built, so that it starts at once,
+//! and those of older models at their first use, which keeps the program small.
+//! The build script and the counter both include it. It reads no file.
+#![expect(clippy::cast_possible_truncation, reason = "blocks are at most 17,408, and ids have 18 bits")]
+
+use super::layout::{
+    BOUNDARY_STEP, NEIGHBOUR_BITS, NONE, SHORT, UNIT_BLOCK, WHOLE, merged, neighbors, pair, slot, spread, spread_word,
+    top, word,
+};
+
+/// The tables of one encoding, as little-endian numbers.
+pub(crate) struct Tables {
+    /// Bytes of the longest token.
+    pub(crate) longest: usize,
+    pub(crate) merges: Vec<u8>,
+    pub(crate) filter: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) first: Vec<u8>,
+    pub(crate) blocks: Vec<u8>,
+    pub(crate) units: Vec<u8>,
+    pub(crate) boundaries: Vec<u8>,
+    pub(crate) neighbors: Vec<u8>,
+    pub(crate) words: Vec<u8>,
+}
+
+impl Tables {
+    pub(crate) fn from_tokens(tokens: &Tokens) -> Self {
+        let merges = MergeTable::from_tokens(tokens);
+        let (blocks, units) = whole_characters(tokens);
+        Self {
+            longest: tokens.iter().map(|(_, token)| token.len()).max().unwrap_or(0),
+            first: little(&merges.first(), |id| id.to_le_bytes()),
+            merges: little(&merges.slots, |slot| slot.to_le_bytes()),
+            filter: little(&merges.filter, |word| word.to_le_bytes()),
+            bytes: little(&tokens.of_bytes(), |id| id.to_le_bytes()),
+            blocks: little(&blocks, |number| number.to_le_bytes()),
+            units: little(&units, |id| id.to_le_bytes()),
+            boundaries: boundaries(tokens),
+            neighbors: adjacent(tokens),
+            words: little(frequent(tokens).as_flattened(), |half| half.to_le_bytes()),
+        }
+    }
+}
+
+/// Numbers one after another, little end first.
+fn little<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+    let mut all = Vec::with_capacity(numbers.len() * N);
+    for number in numbers {
+        all.extend_from_slice(&bytes(number));
+    }
+    all
+}
+
+// The bytes of each token, from the pairs that make them.
+
+/// Ids of the bytes, which come first.
+const BYTES: usize = 256;
+/// In place of the pair of a byte, or of an id that is not in use: no id is that large.
+pub(crate) const NO_PAIR: [u32; 2] = [0xFF_FFFF; 2];
+
+/// The tokens by their ids. A token of more than one byte is a pair of tokens with lower ids.
+pub(crate) struct Tokens {
+    /// The two parts of each token; [`NO_PAIR`] for a byte or an id that is not in use.
+    pairs: Vec<[u32; 2]>,
+    text: Vec<u8>,
+    /// Where the bytes of each token end in `text`.
+    ends: Vec<usize>,
+}
+
+impl Tokens {
+    /// Tokens of the bytes in the order of their ids, and of the pairs by id.
+    pub(crate) fn from_pairs(bytes: &[u8], pairs: Vec<[u32; 2]>) -> Self {
+        let mut tokens = Self { text: bytes.to_vec(), ends: (1..=bytes.len()).collect(), pairs };
+        for id in BYTES..tokens.pairs.len() {
+            if tokens.pairs[id] != NO_PAIR {
+                for part in tokens.pairs[id] {
+                    tokens.text.extend_from_within(tokens.range(part));
+                }
+            }
+            tokens.ends.push(tokens.text.len());
+        }
+        tokens
+    }
+
+    /// The bytes in the order of their ids, then three bytes for each part of each pair: a tenth of the tables.
+    #[allow(dead_code, reason = "only the build script writes")]
+    pub(crate) fn packed(&self) -> Vec<u8> {
+        let parts = self.pairs[BYTES..].as_flattened().iter();
+        let parts = parts.flat_map(|part| part.to_le_bytes().into_iter().take(3));
+        self.text[..BYTES].iter().copied().chain(parts).collect()
+    }
+
+    /// Reads what [`Self::packed`] wrote.
+    #[allow(dead_code, reason = "only the counter reads")]
+    pub(crate) fn from_packed(packed: &[u8]) -> Self {
+        let (bytes, rest) = packed.split_at(BYTES);
+        let number = |three: &[u8; 3]| u32::from_le_bytes([three[0], three[1], three[2], 0]);
+        let (parts, _) = rest.as_chunks::<3>();
+        let pairs = parts.as_chunks::<2>().0.iter().map(|pair| pair.each_ref().map(number));
+        Self::from_pairs(bytes, std::iter::repeat_n(NO_PAIR, BYTES).chain(pairs).collect())
+    }
+
+    /// Ids and bytes of all tokens in use, lowest rank first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let all = (0..).take(self.ends.len()).map(|id| (id, &self.text[self.range(id)]));
+        all.filter(|(_, token)| !token.is_empty())
+    }
+
+    /// The pairs with the tokens that they make, lowest rank first.
+    pub(crate) fn merges(&self) -> impl Iterator<Item = ([u32; 2], u32)> {
+        self.pairs.iter().copied().zip(0..).filter(|(pair, _)| *pair != NO_PAIR)
+    }
+
+    /// The token of each byte.
+    fn of_bytes(&self) -> [u32; BYTES] {
+        let mut ids = [0; BYTES];
+        for (&byte, id) in self.text[..BYTES].iter().zip(0..) {
+            ids[usize::from(byte)] = id;
+        }
+        ids
+    }
+
+    fn range(&self, id: u32) -> std::ops::Range<usize> {
+        let id = id as usize;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        start..self.ends[id]
+    }
+}
+
+// Which two tokens merge into which third. Every token except the bytes comes from exactly one pair, and both have lower
+// ids. So the merged id is its own rank, and counting needs no bytes of tokens.
+
+/// An open-addressing table of merges, with a filter before it.
+pub(crate) struct MergeTable {
+    pub(crate) slots: Vec<u64>,
+    pub(crate) filter: Vec<u64>,
+    /// The token of each byte.
+    bytes: [u32; 256],
+}
+
+impl MergeTable {
+    /// An empty table with space for so many tokens.
+    pub(crate) fn new(count: usize, bytes: &[u32; 256]) -> Self {
+        Self {
+            slots: vec![0; (count * 5 / 4).next_power_of_two()],
+            filter: vec![0; (count * 8 / 64).next_power_of_two()],
+            bytes: *bytes,
+        }
+    }
+
+    fn from_tokens(tokens: &Tokens) -> Self {
+        let mut table = Self::new(tokens.iter().count(), &tokens.of_bytes());
+        for (parts, id) in tokens.merges() {
+            table.insert(parts, id);
+        }
+        table
+    }
+
+    /// The tokens of any two bytes: `NONE` where they do not merge.
+    fn first(&self) -> Vec<u32> {
+        (0..1 << 16).map(|both| self.merged(both >> 8, both & 0xFF)).collect()
+    }
+
+    /// The token that two neighbors merge into, or `NONE`.
+    pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
+        let key = pair(left, right);
+        let bit = self.bit(key);
+        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
+            return NONE;
+        }
+        let mut at = self.home(key);
+        while self.slots[at] != 0 {
+            let found = merged(self.slots[at]);
+            if self.slots[at] == slot(key, found) {
+                return found;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        NONE
+    }
+
+    pub(crate) fn insert(&mut self, [left, right]: [u32; 2], merged: u32) {
+        let key = pair(left, right);
+        let mut at = self.home(key);
+        while self.slots[at] != 0 {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        self.slots[at] = slot(key, merged);
+        let bit = self.bit(key);
+        self.filter[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// The tokens of some bytes under the merges known so far.
+    pub(crate) fn merge(&self, bytes: &[u8]) -> Vec<u32> {
+        let mut parts: Vec<u32> = bytes.iter().map(|&byte| self.bytes[usize::from(byte)]).collect();
+        let mut merged: Vec<u32> = parts.windows(2).map(|two| self.merged(two[0], two[1])).collect();
+        loop {
+            let candidates = merged.iter().copied().enumerate().filter(|(_, id)| *id != NONE);
+            let Some((at, id)) = candidates.min_by_key(|(at, id)| (*id, *at)) else {
+                return parts;
+            };
+            parts[at] = id;
+            parts.remove(at + 1);
+            merged.remove(at);
+            if at > 0 {
+                merged[at - 1] = self.merged(parts[at - 1], id);
+            }
+            if let Some(after) = merged.get_mut(at) {
+                *after = self.merged(id, parts[at + 1]);
+            }
+        }
+    }
+
+    fn bit(&self, key: u64) -> usize {
+        top(spread(key), self.filter.len().trailing_zeros() + 6)
+    }
+
+    fn home(&self, key: u64) -> usize {
+        top(spread(key), self.slots.len().trailing_zeros())
+    }
+}
+
+// Characters that are one token, from which merging may start instead of from their bytes; and the boundaries between two
+// characters where that is wrong, because a token with a lower id has bytes of both and only a part of one. Also which
+// characters are adjacent in a token: between any others a text can be cut without changing its tokens.
+
+/// The number of a block for every 64 code points, and the blocks, of which block 0 is empty.
+fn whole_characters(tokens: &Tokens) -> (Vec<u16>, Vec<u32>) {
+    let mut numbers = vec![0_u16; 0x11_0000 / UNIT_BLOCK];
+    let mut units = vec![NONE; UNIT_BLOCK];
+    for (character, id) in tokens.iter().filter_map(|(id, token)| Some((whole_character(token)?, id))) {
+        let block = character as usize / UNIT_BLOCK;
+        if numbers[block] == 0 {
+            numbers[block] = (units.len() / UNIT_BLOCK) as u16;
+            units.resize(units.len() + UNIT_BLOCK, NONE);
+        }
+        units[usize::from(numbers[block]) * UNIT_BLOCK + character as usize % UNIT_BLOCK] = id;
+    }
+    (numbers, units)
+}
+
+/// The character that a token of more than one byte consists of.
+fn whole_character(token: &[u8]) -> Option<char> {
+    // A character has at most four bytes.
+    let text = std::str::from_utf8(token).ok().filter(|_| (2..=4).contains(&token.len()))?;
+    let mut characters = text.chars();
+    characters.next().filter(|_| characters.next().is_none())
+}
+
+/// A bit for every two characters that are whole and adjacent in a token.
+fn adjacent(tokens: &Tokens) -> Vec<u8> {
+    let mut filter = vec![0; 1 << (NEIGHBOUR_BITS - 3)];
+    for text in beyond_ascii(tokens).flat_map(|(_, token)| token.utf8_chunks()).map(|chunk| chunk.valid()) {
+        for (left, right) in text.chars().zip(text.chars().skip(1)).filter(|(left, _)| !left.is_ascii()) {
+            let bit = neighbors(u32::from(left), u32::from(right));
+            filter[bit / 8] |= 1 << (bit % 8);
+        }
+    }
+    filter
+}
+
+/// For each boundary, the lowest id, in steps, of a token that crosses it and has only a part of a character next to it.
+fn boundaries(tokens: &Tokens) -> Vec<u8> {
+    let mut boundaries = vec![WHOLE; 1 << 16];
+    for (id, token) in beyond_ascii(tokens) {
+        let step = (id >> BOUNDARY_STEP) as u8;
+        for at in split_characters(token) {
+            let boundary = usize::from(token[at - 1]) << 8 | usize::from(token[at]);
+            boundaries[boundary] = boundaries[boundary].min(step);
+        }
+    }
+    boundaries
+}
+
+fn beyond_ascii(tokens: &Tokens) -> impl Iterator<Item = (u32, &[u8])> {
+    tokens.iter().filter(|(_, token)| !token.is_ascii())
+}
+
+/// The offsets in a token where a character ends that started before it, or one starts that ends after it.
+fn split_characters(token: &[u8]) -> impl Iterator<Item = usize> {
+    let mut starts = (0..token.len()).filter(|at| token[*at] & 0xC0 != 0x80);
+    let first = starts.next();
+    let last = starts.next_back().or(first);
+    let open = last.filter(|at| std::str::from_utf8(&token[*at..]).is_err());
+    first.into_iter().chain(open).filter(|at| *at > 0)
+}
+
+// The most frequent tokens that may be a whole piece, so that such a piece need not be merged. Others are merged like any
+// piece: a table of all of them is slower, because each lookup in it is a page that has to be read first.
+
+/// Bits of a slot's number: 256 KB.
+const BITS: u32 = 14;
+
+/// An open-addressing table of short pieces; a free slot is 0.
+fn frequent(tokens: &Tokens) -> Vec<[u64; 2]> {
+    let words = tokens.iter().map(|(_, token)| token);
+    let words = words.filter(|token| (2..=SHORT).contains(&token.len()) && std::str::from_utf8(token).is_ok());
+    let mut slots = vec![[0_u64; 2]; 1 << BITS];
+    for token in words.take(slots.len() * 5 / 8) {
+        let mut padded = [0; 16];
+        padded[..token.len()].copy_from_slice(token);
+        let word = word(u128::from_le_bytes(padded), token.len());
+        let mut at = top(spread_word(word), BITS);
+        while slots[at] != [0, 0] {
+            at = (at + 1) & (slots.len() - 1);
+        }
+        slots[at] = word;
+    }
+    slots
+}
