@@ -4,7 +4,7 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
-use curtail_core::transcript::Standing;
+use curtail_core::transcript::{Role, Standing};
 
 use super::files::{File, fixtures, read_transcripts};
 
@@ -44,6 +44,25 @@ fn a_condensation_keeps_what_it_does_not_name() {
             }
         });
         reported.expect("it is read");
+    }
+}
+
+/// What a condensation forgot stays forgotten when a note takes its place.
+#[test]
+fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
+    let tools = ToolGlobs::compile(&["terminal".to_owned(), "run".to_owned()]).expect("patterns");
+    for name in ["openhands/condensed.jsonl", "openhands/version0-history.jsonl"] {
+        let filter = ToolFilter { tools: ToolGlobs::Exclude(tools.clone()), persist_results: true };
+        let text = cut(Chain::default().then(filter), &fixture(name));
+        let mut seen = Vec::new();
+        read_transcripts(&text, |_, transcript| {
+            let summary = transcript.messages.iter().position(|message| message.boundary).expect("a condensation");
+            seen.extend(transcript.messages[..summary].iter().map(|message| (message.role, message.standing)));
+        })
+        .expect("it is read");
+        let said = seen.iter().filter(|(role, standing)| *role == Role::Assistant && standing.is_read());
+        assert_eq!(said.count(), 0, "{name}: {text}");
+        assert!(seen.iter().any(|(_, standing)| *standing == Standing::Superseded), "{name}: {text}");
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use crate::dialects::{Item, Patch, blocks};
+use crate::dialects::{Item, Patch, Written, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{Content, Layout, Message, Part, PartPlace, Role, SlotKind, Standing};
 
@@ -104,6 +104,17 @@ pub(super) fn kept(item: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
     let Some(condensation) = Condensation::from_event(item) else { return Vec::new() };
     let forgotten = forgotten(before, condensation);
     (0..before.len()).filter(|&at| !forgotten[at]).collect()
+}
+
+/// Gives each draft that the model no longer reads the id of the event that it replaces: a condensation names that one, and
+/// forgets no event without an id.
+pub(super) fn forget_drafts(layout: &Layout<'_>, written: &mut [Written]) {
+    for draft in written.iter_mut().filter(|draft| !draft.live) {
+        let replaced = layout.elements.iter().find(|event| Some(event.span().start) == draft.place);
+        if let Some(id) = replaced.and_then(|event| event.get("id")) {
+            draft.text = draft.text.replacen('{', &format!("{{\"id\":{},", id.raw()), 1);
+        }
+    }
 }
 
 /// An event that the model reads at some point of the log.

@@ -78,6 +78,7 @@ impl DialectWriter for OpenHands {
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        condensation::forget_drafts(layout, &mut remaining.written);
         condensation::renumber(layout, remaining.kept)
     }
 }
