@@ -50,6 +50,17 @@ fn every_short_string_of_what_patterns_tell_apart() {
     all.chunks(100).for_each(|some| equal(&some.concat()));
 }
 
+/// What one pattern cuts out, another splits: signs, marks and code points without a character are among Chinese and Japanese.
+#[test]
+fn every_short_string_of_chinese_and_japanese() {
+    let kinds = ["む", "゠", "・", "\u{3040}", "\u{309A}", "中", "!", "a", " ", "\n", "\u{200B}"];
+    let letter = |number: usize, at: u32| kinds[number / kinds.len().pow(at) % kinds.len()];
+    let spelled = |number: usize| (0..4).map(|at| letter(number, at)).collect::<String>();
+    (0..kinds.len().pow(4)).step_by(7).for_each(|number| equal(&spelled(number)));
+    let katakana = (0x3040..0x3100).filter_map(char::from_u32);
+    equal(&katakana.flat_map(|one| ['む', one, '゠', one]).collect::<String>());
+}
+
 #[test]
 fn runs_of_one_character() {
     for character in [

@@ -10,8 +10,13 @@ use super::window::Habits;
 /// Japanese without any of these; one sign before ASCII letters belongs to them. What is silent is a piece between others.
 pub(crate) struct DeepSeek;
 
-/// The class of what is cut out with Chinese and Japanese, whatever it is besides: U+3040 to U+30FF and U+4E00 to U+9FA5.
+/// What is cut out with Chinese and Japanese, in addition to its class: U+3040 to U+30FF and U+4E00 to U+9FA5. The same pattern
+/// splits it further as a text of its own, as between `ア` and `・`.
 const CUT: u8 = 16;
+const CUT_MARK: u8 = CUT | MARK;
+const CUT_LETTER: u8 = CUT | UNCASED;
+const CUT_SIGN: u8 = CUT | OTHER;
+const CUT_SILENT: u8 = CUT | SILENT;
 
 impl Pattern for DeepSeek {
     const HABITS: Option<Habits> =
@@ -22,12 +27,15 @@ impl Pattern for DeepSeek {
             return start;
         };
         match class {
-            CUT => cut_out(text, next),
+            CUT_LETTER | CUT_MARK => cut_letters(text, next),
+            CUT_SIGN => run(text, next, |class| class == CUT_SIGN),
+            CUT_SILENT if at_cut_letter(text, next) => cut_letters(text, next),
+            CUT_SILENT => silence(text, next, CUT_SILENT, at_cut_letter),
             NUMBER => numbers::<3>(text, next),
             UPPER | LOWER | UNCASED | MARK => word(text, next),
             OTHER => letters(text, start).unwrap_or_else(|| signs(text, next)),
             SPACE | SILENT if at_word(text, next) => word(text, next),
-            SILENT => silence(text, next),
+            SILENT => silence(text, next, SILENT, at_word),
             SPACE if text[start] == b' ' && look(text, next).is_some_and(|(class, _)| class == OTHER) => {
                 signs(text, next)
             }
@@ -48,7 +56,7 @@ fn look(text: &[u8], at: usize) -> Option<(u8, usize)> {
         return Some((SILENT, at + 1));
     };
     let class = match character.code {
-        0x3040..=0x30FF | 0x4E00..=0x9FA5 => CUT,
+        0x3040..=0x30FF | 0x4E00..=0x9FA5 => CUT | fine_class(character.code),
         code => fine_class(code),
     };
     Some((class, at + character.width))
@@ -75,11 +83,15 @@ fn word(text: &[u8], at: usize) -> usize {
     run(text, at, of_word)
 }
 
-fn cut_out(text: &[u8], mut at: usize) -> usize {
+fn at_cut_letter(text: &[u8], at: usize) -> bool {
+    matches!(look(text, at), Some((CUT_LETTER | CUT_MARK, _)))
+}
+
+fn cut_letters(text: &[u8], mut at: usize) -> usize {
     loop {
         at = ideographs(text, at);
         match look(text, at) {
-            Some((CUT, end)) => at = end,
+            Some((CUT_LETTER | CUT_MARK, end)) => at = end,
             _ => return at,
         }
     }
@@ -100,10 +112,10 @@ fn signs(text: &[u8], at: usize) -> usize {
     run(text, end, |class| class == NEWLINE)
 }
 
-/// The end of what is silent, without its last character if that belongs to a word.
-fn silence(text: &[u8], mut at: usize) -> usize {
-    while let Some((SILENT, end)) = look(text, at) {
-        if at_word(text, end) {
+/// The end of what is `silent`, without its last character if that belongs to letters.
+fn silence(text: &[u8], mut at: usize, silent: u8, at_letters: fn(&[u8], usize) -> bool) -> usize {
+    while let Some((_, end)) = look(text, at).filter(|(class, _)| *class == silent) {
+        if at_letters(text, end) {
             break;
         }
         at = end;
@@ -119,6 +131,6 @@ fn white(text: &[u8], start: usize) -> usize {
         (last, at) = (at, end);
         newline = if class == NEWLINE { Some(end) } else { newline };
     }
-    let whole = last == start || look(text, at).is_none_or(|(class, _)| matches!(class, NUMBER | CUT));
+    let whole = last == start || look(text, at).is_none_or(|(class, _)| class == NUMBER || class >= CUT);
     newline.unwrap_or(if whole { at } else { last })
 }
