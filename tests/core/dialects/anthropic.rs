@@ -1,5 +1,8 @@
 //! Blocks of the Messages API that look like others: compactions that failed, and messages that set only the effort.
 
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::{Role, Standing};
 
 use super::files::read_transcripts;
@@ -35,4 +38,30 @@ fn a_message_that_sets_the_effort_is_not_empty() {
     let chat = chat(r#"{"type":"thinking","thinking":"Green?","signature":"c2ln"}"#);
     let chat = format!("{chat}{effort}{chat}");
     read_transcripts(&chat, |_, transcript| assert_eq!(transcript.messages[3].role, Role::System)).expect("it is read");
+}
+
+/// The API reads nothing in front of a compaction: an answer to a call there stands there too, and changes no thought behind it.
+#[test]
+fn a_call_in_front_of_a_compaction_is_answered_there() {
+    let head = concat!(
+        r#"{"role":"user","content":"Paint the gate."}"#,
+        "\n",
+        r#"{"role":"assistant","model":"claude-opus-5-5","content":[{"type":"tool_use","id":"c1","name":"mix","input":{}}]}"#,
+        "\n",
+    );
+    let tail = concat!(
+        r#"{"role":"assistant","model":"claude-opus-5-5","content":[{"type":"compaction","content":"The gate.","encrypted_content":"gAAAA"}]}"#,
+        "\n",
+        r#"{"role":"user","content":"Green, please."}"#,
+        "\n",
+        r#"{"role":"assistant","model":"claude-opus-5-5","content":[{"type":"thinking","thinking":"Green?","signature":"c2ln"},{"type":"text","text":"Green."}]}"#,
+        "\n",
+    );
+    let chain = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
+    let reading = Reading::new(Framing::Lines, Some("anthropic"), None).expect("a dialect");
+    let mut out = String::new();
+    let cutter = Cutter { chain, ..Cutter::default() };
+    cutter.cut(&reading, &format!("{head}{tail}"), &mut out).expect("it can be cut");
+    let answer = out.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).expect("nothing else changes");
+    assert!(answer.contains("\"tool_use_id\":\"c1\""), "{out}");
 }

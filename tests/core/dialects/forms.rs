@@ -1,5 +1,7 @@
 //! Forms of agents and evaluations: condensations, results in the step of their call, and messages inside spans.
 
+use std::collections::HashSet;
+
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Cutter};
@@ -63,6 +65,45 @@ fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
         let said = seen.iter().filter(|(role, standing)| *role == Role::Assistant && standing.is_read());
         assert_eq!(said.count(), 0, "{name}: {text}");
         assert!(seen.iter().any(|(_, standing)| *standing == Standing::Superseded), "{name}: {text}");
+    }
+}
+
+/// A record of an id that was there before takes its place, so two notes of one text need two ids.
+#[test]
+fn notes_of_one_text_have_ids_of_their_own() {
+    let recording: String = (0..3)
+        .map(|nth| {
+            format!(
+                concat!(
+                    r#"{{"id":"u{0}","timestamp":"t","type":"user","content":[{{"text":"And now?"}}]}}"#,
+                    "\n",
+                    r#"{{"id":"g{0}","timestamp":"t","type":"gemini","content":"","toolCalls":[{{"id":"c{0}","name":"weigh","args":{{}},"#,
+                    r#""result":[{{"functionResponse":{{"id":"c{0}","name":"weigh","response":{{"output":"7"}}}}}}],"status":"success"}}]}}"#,
+                    "\n",
+                ),
+                nth
+            )
+        })
+        .collect();
+    let shown: String = (0..3)
+        .map(|nth| {
+            format!(
+                concat!(
+                    r#"{{"id":"u{0}","role":"user","parts":[{{"type":"text","text":"And now?"}}]}}"#,
+                    "\n",
+                    r#"{{"id":"g{0}","role":"assistant","parts":[{{"type":"tool-weigh","toolCallId":"c{0}","state":"output-available","input":{{}},"output":"7"}}]}}"#,
+                    "\n",
+                ),
+                nth
+            )
+        })
+        .collect();
+    for text in [recording, shown] {
+        let tools = ToolGlobs::Exclude(ToolGlobs::compile(&["weigh".to_owned()]).expect("a pattern"));
+        let out = cut(Chain::default().then(ToolFilter { tools, persist_results: true }), &text);
+        let ids: HashSet<&str> = out.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(out.matches("Used weigh tool").count(), 3, "{out}");
+        assert_eq!(ids.len(), 6, "{out}");
     }
 }
 
@@ -159,10 +200,7 @@ fn a_message_is_written_with_an_id_where_all_have_one() {
         let text = cut(chain, &fixture(name));
         let out: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let messages = key.map_or(&out, |key| &out[key]).as_array().expect("messages");
-        assert!(
-            text.contains("\"curtail-") && messages.iter().all(|message| message["id"].is_string()),
-            "{name}: {out:#}"
-        );
+        assert!(text.contains("Used ") && messages.iter().all(|message| message["id"].is_string()), "{name}: {out:#}");
     }
 }
 

@@ -85,7 +85,7 @@ impl Tree {
     /// Links each draft. One that a model reads, or whose neighbor is on the line of its conversation, becomes a part of that
     /// line; any other is linked to its neighbors.
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
-        make_ids_unique(log, remaining);
+        make_ids_unique(remaining, |id| log.homes.contains_key(id));
         let record = |index: Option<usize>| index.and_then(|index| log.of_message.get(&index).copied());
         let side = |written: &Written| log.side_of(written, record(written.after));
         let sides: HashSet<Option<usize>> = remaining.written.iter().map(side).collect();
@@ -186,29 +186,45 @@ impl Tree {
         format!("{{\"{}\":{parent},\"{}\":\"{id}\"", self.parent, self.own)
     }
 
-    /// The links of `draft` before it has neighbors: no parent, and an id derived from the role, the parts and the id of
-    /// `anchor`. The text is not part of the id, because it may be shortened before it is written.
+    /// The links of `draft` before it has neighbors: no parent.
     pub(super) fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
-        let read = || anchor.and_then(|anchor| anchor.get_text(self.own)).map(|own| own.decode().into_owned());
-        let parts = draft.parts.iter().map(|part| match part {
-            DraftPart::Text(_) => "",
-            DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
-            DraftPart::Verbatim(raw) => raw,
-        });
-        let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
-        let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
-        Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
+        first_links(self.own, draft, anchor)
     }
 
     /// Sets the ids of the drafts that have none.
     pub(super) fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        make_ids_unique(&Log::new(self, layout, remaining.kept), remaining);
+        let log = Log::new(self, layout, remaining.kept);
+        make_ids_unique(remaining, |id| log.homes.contains_key(id));
     }
+}
+
+/// No parent, and an id derived from the role, the parts and the id of `anchor`, which its record has under the key `own`. The
+/// text is not part of the id, because it may be shortened before it is written.
+pub(super) fn first_links(own: &str, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
+    let read = || anchor.and_then(|anchor| anchor.get_text(own)).map(|own| own.decode().into_owned());
+    let parts = draft.parts.iter().map(|part| match part {
+        DraftPart::Text(_) => "",
+        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
+        DraftPart::Verbatim(raw) => raw,
+    });
+    let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
+    let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
+    Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
+}
+
+/// Gives drafts of records that have ids under the key `own`, but no parents, different ones.
+pub(super) fn name_records(own: &str, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+    if remaining.written.is_empty() {
+        return;
+    }
+    let read = layout.elements.iter().filter_map(|item| item.get_text(own));
+    let known: HashSet<Cow<'_, str>> = read.map(Text::into_decoded).collect();
+    make_ids_unique(remaining, |id| known.contains(id));
 }
 
 /// Gives drafts with the same id different ones. The last draft keeps its id, because later cuts drop the first ones. What an
 /// earlier stage named keeps its name.
-fn make_ids_unique(log: &Log<'_>, remaining: &mut Remaining<'_>) {
+fn make_ids_unique(remaining: &mut Remaining<'_>, is_known: impl Fn(&str) -> bool) {
     let mut taken: HashSet<DraftId> = remaining.written.iter().filter_map(|written| written.id).collect();
     // For each digest: the first number that may be free.
     let mut free: HashMap<u64, u32> = HashMap::new();
@@ -218,7 +234,7 @@ fn make_ids_unique(log: &Log<'_>, remaining: &mut Remaining<'_>) {
         let from = free.entry(seed).or_insert(1);
         let numbered = std::iter::repeat_with(|| id(seed, std::mem::replace(from, *from + 1)));
         let mut ids = std::iter::once(links.id).chain(numbered);
-        let is_free = |id: &DraftId| !taken.contains(id) && !log.homes.contains_key(id.to_string().as_str());
+        let is_free = |id: &DraftId| !taken.contains(id) && !is_known(&id.to_string());
         let Some(id) = written.id.or_else(|| ids.find(is_free)) else { continue };
         links.id = id;
         written.id = Some(id);

@@ -254,13 +254,17 @@ impl Writer<'_, '_> {
     }
 
     /// Writes the events that roll back the messages before this place, also behind dropped messages: they would roll back a
-    /// new message before them.
+    /// new message before them. What belongs to the next message is no such event.
     fn flush_events(&mut self) {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
-        let stays = |slot: &Slot| matches!(slot.what, SlotKind::Message(index) if self.kept[index]);
-        let rest = &rest[..rest.iter().position(stays).unwrap_or(rest.len())];
+        let stays = |slot: &Slot| match slot.what {
+            SlotKind::Message(index) if self.kept[index] => Some(index),
+            _ => None,
+        };
+        let next = rest.iter().find_map(stays).unwrap_or(usize::MAX);
+        let rest = &rest[..rest.iter().position(|slot| stays(slot).is_some()).unwrap_or(rest.len())];
         let is_event = |slot: &Slot| match slot.what {
-            SlotKind::With(index) => self.kept[index],
+            SlotKind::With(index) => self.kept[index] && index < next,
             what => what == SlotKind::Pinned,
         };
         let end = self.next + rest.iter().rposition(is_event).map_or(0, |last| last + 1);

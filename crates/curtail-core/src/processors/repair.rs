@@ -432,14 +432,11 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         let next = threads.get(&message.thread).copied();
         // Where results pair by position, they pair with the nearest calling message: no other may come between.
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
-        behind[at] = match next {
-            Some((next, run)) if joins && messages[next].role == passed => run,
-            _ => (at + 1, next.map(|(next, _)| next)),
-        };
-        let run = match next {
-            Some((next, run)) if messages[next].role == passed => run,
-            _ => (at + 1, next.map(|(next, _)| next)),
-        };
+        let here = (at + 1, next.map(|(next, _)| next));
+        // What a model reads behind a boundary answers no call in front of it.
+        let passes = |next: usize| messages[next].role == passed && !messages[next].boundary;
+        let run = next.filter(|(next, _)| passes(*next)).map_or(here, |(_, run)| run);
+        behind[at] = if joins { run } else { here };
         threads.insert(message.thread, (at, run));
     }
     behind

@@ -137,8 +137,8 @@ impl ThoughtPrefixes {
 
     /// Where a model begins to read each thread that has messages which a boundary superseded.
     ///
-    /// That is behind them and what is written about them. A cut that drops the last boundary and all messages after it revives
-    /// them from the boundary before.
+    /// That is behind them and what is written about them, or at the boundary if it is next: what is added in front of it is not
+    /// read either. A cut that drops the last boundary and all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
         let ends = |source: &&Source| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
@@ -160,6 +160,14 @@ impl ThoughtPrefixes {
                 start.index = at + 1;
             } else if let Some(source) = source.filter(|source| source.boundary) {
                 *start = Start { index: at, epoch: source.epoch };
+            }
+        }
+        for (thread, start) in &mut starts {
+            let sources = messages.iter().map(|message| self.source(message)).enumerate().skip(start.index);
+            let mut read = sources.filter_map(|(at, source)| Some((at, source?)));
+            let next = read.find(|(_, source)| source.thread == *thread && source.standing.is_read());
+            if let Some((at, _)) = next.filter(|(_, source)| source.boundary) {
+                start.index = at;
             }
         }
         starts

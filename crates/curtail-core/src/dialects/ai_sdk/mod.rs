@@ -4,9 +4,11 @@
 mod model;
 mod ui;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree};
 use crate::json::{Text, Value, quote};
-use crate::transcript::{Draft, DraftPart, Family, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{
+    Draft, DraftPart, Family, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown,
+};
 
 /// The dialect `ai-sdk`.
 pub(super) struct AiSdk;
@@ -65,9 +67,9 @@ impl DialectWriter for AiSdk {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let parts = parts.join(",");
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        if let Some(anchor) = anchor.filter(|anchor| anchor.get("parts").is_some()) {
+        if anchor.is_some_and(|anchor| anchor.get("parts").is_some()) {
             // `validateUIMessages` refuses a message without an id.
-            let id = anchor.get("id").map_or_else(String::new, |_| format!("\"id\":\"{}\",", blocks::draft_id(&parts)));
+            let id = draft.links.as_ref().map_or_else(String::new, |links| format!("\"id\":\"{}\",", links.id));
             return format!("{{{id}\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
         }
         match draft.parts.as_slice() {
@@ -97,6 +99,20 @@ impl DialectWriter for AiSdk {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let list = message.get("content").or_else(|| message.get("parts"))?;
         blocks::prepend_parts(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+    }
+
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        let message = |anchor: &Value<'_>| anchor.get("id").is_some() && anchor.get("parts").is_some();
+        Some(tree::first_links("id", draft, Some(anchor.filter(message)?)))
+    }
+
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        tree::name_records("id", layout, remaining);
+    }
+
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        self.name_drafts(layout, remaining);
+        Vec::new()
     }
 }
 

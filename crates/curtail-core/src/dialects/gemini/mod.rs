@@ -11,11 +11,11 @@ use foldhash::HashSet;
 
 use history::History;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Role, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartPlace, ProviderRules,
+    ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -126,9 +126,7 @@ impl DialectWriter for Gemini {
             Some(anchor) if anchor.get("role").is_none() && anchor.get("type").is_some() => {
                 let kind = if model { "gemini" } else { "user" };
                 // Gemini CLI passes over a line without an id when it resumes a recording.
-                let id = anchor
-                    .get("id")
-                    .map_or_else(String::new, |_| format!("\"id\":\"{}\",", blocks::draft_id(&spelled)));
+                let id = draft.links.as_ref().map_or_else(String::new, |links| format!("\"id\":\"{}\",", links.id));
                 format!("{{{id}\"type\":\"{kind}\",\"content\":[{spelled}]}}")
             }
             _ => format!("{{\"role\":\"{role}\",\"parts\":[{spelled}]}}"),
@@ -145,7 +143,17 @@ impl DialectWriter for Gemini {
         blocks::prepend_parts(list, parts, |json| format!("{{\"text\":{json}}}"))
     }
 
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        let record = |anchor: &Value<'_>| anchor.get("id").is_some() && recording::is_record(*anchor);
+        Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
+    }
+
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        tree::name_records("id", layout, remaining);
+    }
+
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        self.name_drafts(layout, remaining);
         history::relink(layout, remaining.kept)
     }
 }
