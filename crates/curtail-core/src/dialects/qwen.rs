@@ -1,8 +1,7 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
-use super::gemini::parts;
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
 use crate::json::Value;
 use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Usage};
 
@@ -43,8 +42,8 @@ impl Dialect for Qwen {
         let mut message = Message::from_source(role, item);
         // Records with the same id belong to one message.
         message.id = item.get_text("uuid");
-        message.parts = blocks::content(list, parts::plain).into_iter().map(parts::with_place).collect();
-        message.indivisible = parts::only_first_is_signed(list);
+        message.parts = blocks::content(list, gemini::plain).into_iter().map(gemini::with_place).collect();
+        message.indivisible = gemini::only_first_is_signed(list);
         if let Some(copy) = item.get("toolCallResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));
@@ -67,7 +66,7 @@ impl DialectWriter for Qwen {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        parts::spell(part)
+        gemini::spell(part)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {

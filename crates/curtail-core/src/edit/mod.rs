@@ -4,9 +4,7 @@
 
 mod apply;
 mod cuts;
-mod diff;
 mod explain;
 
 pub use apply::{apply, name_drafts};
-pub use diff::hunks;
-pub use explain::{Explained, explain};
+pub use explain::{Explained, explain, hunks};

@@ -4,19 +4,14 @@
 //! needed. This layer knows nothing about messages.
 
 mod error;
-mod list;
-mod scan;
-mod string;
 mod tape;
 mod text;
 mod value;
 
 pub use error::{ParseError, ParseErrorKind};
-pub use list::{Member, element_span, removal, repeated_members};
-pub use string::quote;
 pub use tape::{Document, MAX_DEPTH, Node};
-pub use text::Text;
-pub use value::{Value, ValueKind};
+pub use text::{Text, quote};
+pub use value::{Member, Value, ValueKind, element_span, removal, repeated_members};
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,5 +1,6 @@
 //! The cutter of the library: what it does is said once, and then texts and values are cut.
 
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
@@ -7,9 +8,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::policy::UserPolicy;
-use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy, values};
+use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy};
 use crate::counting::{Approximate, Tokenizer};
 use crate::dialects::{Dialect, Framing, Reading, UnknownDialect, detect_framing, dialect_named};
+use crate::json::Document;
 use crate::pipeline::{Chain, Cut, Cutter as TextCutter};
 use crate::processors::{ClearResults, Counting, Repair, RepairMode, StaleResults, Strip, StripKind};
 use crate::transcript::Role;
@@ -105,7 +107,7 @@ impl Cutter {
     /// # Errors
     /// The values are not messages in a known format, or a policy cannot decide.
     pub fn cut_values(&self, messages: Vec<Value>) -> Result<Vec<Value>, Error> {
-        let list = values::List::from_values(messages);
+        let list = List::from_values(messages);
         let reading = self.reading_of(Framing::Records, list.text());
         let mut shorter = String::new();
         self.append(&reading, list.text(), &mut shorter)?;
@@ -366,5 +368,57 @@ pub struct Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.subject, self.outcome)
+    }
+}
+
+// A list of values as the text of a transcript, and back: what is kept is moved, not parsed.
+
+/// Values and the JSON list of them, in which value `n` is on line `n + 1`.
+pub(super) struct List {
+    text: String,
+    /// For each value, itself and how long its JSON is.
+    values: Vec<(Value, usize)>,
+}
+
+/// What separates the values in the list.
+const SEPARATOR: &str = ",\n";
+
+impl List {
+    fn from_values(values: Vec<Value>) -> Self {
+        let mut text = String::from("[");
+        let spelt = values.into_iter().enumerate().map(|(nth, value)| {
+            if nth > 0 {
+                text.push_str(SEPARATOR);
+            }
+            let json = value.to_string();
+            text.push_str(&json);
+            (value, json.len())
+        });
+        let values = spelt.collect();
+        text.push(']');
+        Self { text, values }
+    }
+
+    /// The list as JSON.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same.
+    fn cut_to(self, shorter: &str) -> Vec<Value> {
+        let mut at = 1;
+        let mut given: HashMap<&str, VecDeque<Value>> = HashMap::new();
+        for (value, len) in self.values {
+            given.entry(&self.text[at..at + len]).or_default().push_back(value);
+            at += len + SEPARATOR.len();
+        }
+        let Ok(document) = Document::parse(shorter) else { return Vec::new() };
+        let items = document.roots().flat_map(|list| list.items().collect::<Vec<_>>());
+        let mut value = |json: &str| match given.get_mut(json).and_then(VecDeque::pop_front) {
+            Some(value) => value,
+            // What is written is JSON.
+            None => serde_json::from_str(json).unwrap_or_default(),
+        };
+        items.map(|item| value(item.raw())).collect()
     }
 }

@@ -4,14 +4,11 @@
 mod checking;
 mod cutter;
 mod error;
-mod policies;
 mod policy;
 mod reading;
-mod values;
 
 pub use checking::check;
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};
 pub use error::{Error, Place};
-pub use policies::{LimitPolicy, ToolPolicy, WindowPolicy};
-pub use policy::{Action, Policy};
+pub use policy::{Action, LimitPolicy, Policy, ToolPolicy, WindowPolicy};
 pub use reading::{MessageView, PartKind, PartView, Source, TranscriptView};

@@ -1,12 +1,13 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
+use std::ops::Range;
+
 use super::chain::Steps;
-use super::position::Position;
 use super::splitting::{Separators, Splitter};
-use super::{Chain, Run, Stage, ThoughtStep, Window};
+use super::{Chain, Run, Splitting, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
-use crate::edit::{Explained, apply, name_drafts};
-use crate::json::Value;
+use crate::edit::{Explained, apply, explain, name_drafts};
+use crate::json::{Document, Value, quote};
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
 
@@ -53,7 +54,7 @@ pub struct Decider {
 }
 
 impl Decider {
-    pub(super) fn from_stage(stage: &Stage) -> Self {
+    fn from_stage(stage: &Stage) -> Self {
         Self { level: stage.level.clone(), processor: stage.processor.name() }
     }
 }
@@ -345,4 +346,157 @@ fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]
     let sum = || counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>();
     // What a template refuses counts as the sum of its messages; a budget that needs its count is an error.
     counting.total(&view).unwrap_or_else(|_| sum())
+}
+
+// Where a transcript is in a chain that reads it several times.
+
+/// The index of a message, and the offset of its value, as they were read first; `None` if a stage wrote it.
+type Source = Option<(usize, usize)>;
+
+/// Where a transcript is in a chain, and what is known of it so far.
+struct Position {
+    pub(super) dialect: &'static dyn Dialect,
+    /// The cutter that is calibrated for it, if one is.
+    pub(super) cutter: Option<Cutter>,
+    /// Index of the stage that comes next.
+    pub(super) next: usize,
+    /// Where it begins in the text that was read first.
+    pub(super) offset: usize,
+    pub(super) totals: Totals,
+    /// The messages, once they are read again.
+    sources: Option<Vec<Source>>,
+    explained: Vec<(Decider, Explained)>,
+    notes: Vec<String>,
+}
+
+impl Position {
+    /// A transcript that was just read.
+    pub(super) fn begun(dialect: &'static dyn Dialect, transcript: &Transcript<'_>, cutter: Option<Cutter>) -> Self {
+        let messages_before = transcript.messages.len();
+        let totals = Totals { transcripts: 1, messages_before, ..Totals::default() };
+        let offset = transcript.layout.span.start as usize;
+        Self { dialect, cutter, next: 0, offset, totals, sources: None, explained: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Notes that `messages` were read. If they are not those that were written, it is not known where they come from.
+    pub(super) fn reads(&mut self, messages: &[Message<'_>]) {
+        if let Some(sources) = self.sources.as_mut().filter(|sources| sources.len() != messages.len()) {
+            *sources = vec![None; messages.len()];
+        }
+    }
+
+    /// Explains what `stage` decided about `messages`.
+    pub(super) fn explain(&mut self, stage: &Stage, messages: &[Message<'_>], plan: &Plan) {
+        for mut decision in explain(messages, plan) {
+            if let Some(sources) = &self.sources {
+                let source = decision.message.and_then(|at| sources.get(at).copied().flatten());
+                (decision.message, decision.offset) = source.unzip();
+            }
+            self.explained.push((Decider::from_stage(stage), decision));
+        }
+    }
+
+    pub(super) fn note(&mut self, notes: impl IntoIterator<Item = String>) {
+        self.notes.extend(notes);
+    }
+
+    /// Notes what the stages up to the next made, of `stages` in all.
+    pub(super) fn advance(&mut self, run: &Run<'_>, stages: usize) {
+        self.next = run.next;
+        self.totals.changed |= usize::from(run.changed);
+        self.totals.messages_after = run.messages.len();
+        if self.next == stages {
+            return;
+        }
+        let source = |message: &Message<'_>| {
+            let at = message.source_index()?;
+            let read = || message.value().map(|value| (at, value.span().start as usize));
+            self.sources.as_ref().map_or_else(read, |sources| sources.get(at).copied().flatten())
+        };
+        self.sources = Some(run.messages.iter().map(source).collect());
+    }
+
+    /// Hands over what is to be said about the transcript.
+    pub(super) fn report(&mut self, cut: &mut Cut) {
+        cut.explained.append(&mut self.explained);
+        cut.notes.extend(self.notes.drain(..).map(|note| (self.offset, note)));
+    }
+}
+
+// What a split can write into a record beside its messages: the numbers of the targets, and a suffix of the id.
+
+/// Where a record is edited.
+#[derive(Debug, Default)]
+pub(super) struct RecordEdits {
+    /// Before the quote that ends the id, in bytes of the source.
+    id_end: Option<usize>,
+    /// After the last member: the text before the numbers of the targets, and their separator.
+    mark: Option<(usize, String, &'static str)>,
+}
+
+impl RecordEdits {
+    /// The edits that `splitting` requires in the record of `layout`.
+    ///
+    /// # Errors
+    /// The transcript is in no record, the id is not a string, or the mark exists already.
+    pub(super) fn from_layout(splitting: &Splitting, layout: &Layout<'_>) -> Result<Self, String> {
+        let Splitting { mark, id_key, .. } = splitting;
+        if mark.is_none() && id_key.is_none() {
+            return Ok(Self::default());
+        }
+        let (start, end) = (layout.record.start as usize, layout.record.end as usize);
+        if layout.record == layout.span {
+            return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
+        }
+        let text = &layout.source[start..end];
+        let document = Document::parse(text).map_err(|error| error.kind.to_string())?;
+        let Some(record) = document.roots().next() else { return Ok(Self::default()) };
+        let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
+        let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
+        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
+    }
+
+    /// Whether every record gets a mark.
+    pub(super) const fn has_mark(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Copies a range of `source` with the edits in it.
+    pub(super) fn copy(&self, source: &str, range: Range<usize>, window: &Window, out: &mut String) {
+        let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
+        let mark = self.mark.as_ref().map(|(at, text, comma)| {
+            let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
+            (*at, format!("{text}[{}]", numbers.join(comma)))
+        });
+        let mut edits: Vec<(usize, String)> = id.into_iter().chain(mark).collect();
+        edits.retain(|(at, _)| range.contains(at));
+        edits.sort_by_key(|(at, _)| *at);
+        let mut from = range.start;
+        for (at, text) in edits {
+            out.push_str(&source[from..at]);
+            out.push_str(&text);
+            from = at;
+        }
+        out.push_str(&source[from..range.end]);
+    }
+}
+
+fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
+    let id = key.split('.').try_fold(record, Value::get);
+    let id = id.ok_or_else(|| format!("the record has no `{key}`; check --id-key"))?;
+    if id.text().is_none() {
+        return Err(format!("`{key}` is not a string, and only a string can get a suffix; check --id-key"));
+    }
+    Ok(id.span().end as usize - 1)
+}
+
+fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
+    if record.get(key).is_some() {
+        return Err(format!("the record has a member `{key}` already; pass another --mark"));
+    }
+    let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
+    // The style of the record: with a space after colons and commas, or without.
+    let spaced = record.members().any(|member| text[..member.value.span().start as usize].ends_with(' '));
+    let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
+    Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
 }

@@ -5,9 +5,7 @@
 mod calibrating;
 mod chain;
 mod cutter;
-mod labels;
 mod levels;
-mod position;
 mod splitting;
 
 pub use calibrating::calibrated;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::labels::RecordEdits;
+use super::cutter::RecordEdits;
 use super::{Cut, Cutter, Decider, Run, ThoughtStep, Totals};
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};

@@ -48,3 +48,56 @@ impl Processor for DropMessages {
         Ok(drops.into_plan())
     }
 }
+
+// Keeps a range of messages by number.
+
+/// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
+///
+/// A number is an index into the messages that the processor sees. So a second run numbers the messages anew, and cuts again
+/// unless `from` is 0.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::processors::MessageRange;
+///
+/// let chat = concat!(
+///     "{\"role\": \"user\", \"content\": \"Hello\"}\n",
+///     "{\"role\": \"assistant\", \"content\": \"Hi\"}\n",
+///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
+/// );
+/// let chain = Chain::default().then(MessageRange { from: 2, ..MessageRange::default() });
+/// let mut end = String::new();
+/// Cutter { chain, ..Cutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
+/// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessageRange {
+    /// The first number to keep.
+    pub from: usize,
+    /// The first number to drop again; `None` keeps everything after `from`.
+    pub to: Option<usize>,
+    /// Messages that are kept outside the range, besides those of the system.
+    pub pins: Pins,
+}
+
+impl Processor for MessageRange {
+    fn name(&self) -> &'static str {
+        "filter"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
+        for (at, message) in view.messages.iter().enumerate() {
+            let inside = at >= self.from && self.to.is_none_or(|to| at < to);
+            match (inside, message.role.instructs()) {
+                (true, _) => {}
+                (false, true) => drops.spare(at, Keep::reason(message)),
+                (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
+            }
+        }
+        Ok(drops.into_plan())
+    }
+}

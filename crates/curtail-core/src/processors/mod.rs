@@ -6,15 +6,11 @@
 mod cap_results;
 mod clear_results;
 mod drop_messages;
-mod error;
 mod history_window;
 mod live;
 mod media;
-mod message_range;
-mod name_globs;
 mod planning;
 mod repair;
-mod scaled_limit;
 mod sliding_window;
 mod split;
 mod stale_results;
@@ -27,29 +23,28 @@ mod tool_filter;
 pub use crate::globs::InvalidGlob;
 pub use cap_results::CapResults;
 pub use clear_results::{ClearResults, StaleResults};
-pub use drop_messages::DropMessages;
-pub use error::ProcessorError;
+pub use drop_messages::{DropMessages, MessageRange};
 pub use history_window::HistoryWindow;
 pub use live::{Live, drop_standing};
 pub use media::MediaLimits;
-pub use message_range::MessageRange;
-pub use name_globs::NameGlobs;
 pub(crate) use planning::KnownFaults;
 pub use planning::{
     Asked, CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Pins, Plan,
     Prepend, Reason, Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
-pub use scaled_limit::ScaledLimit;
 pub use sliding_window::SlidingWindow;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
-pub use token_limit::{Budget, Overflow, TokenLimit};
-pub use tool_filter::{ToolFilter, ToolGlobs};
+pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
+pub use tool_filter::{NameGlobs, ToolFilter, ToolGlobs};
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
+use crate::counting::{REFUSED, TemplateError};
 use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
@@ -158,4 +153,83 @@ pub struct Growth {
     pub keeps_silence: bool,
     /// How many of the last results are kept, if only results are decided about, and each by how many follow it.
     pub last_results: Option<usize>,
+}
+
+// Why a processor cannot decide about a transcript.
+
+/// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
+#[derive(Debug)]
+pub enum ProcessorError {
+    /// The part that is always kept needs more tokens than the budget.
+    BudgetBelowFixed {
+        /// Tokens of the preamble, the reserve and the preserved messages.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+        /// Whether system and developer messages are among them.
+        preserve_system: bool,
+        /// Whether the first user message is among them.
+        first_user: bool,
+    },
+    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](Overflow::Error) is set.
+    SegmentTooLarge {
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// The messages that every window of a split repeats need more tokens than the budget.
+    PinsTooLarge {
+        /// Tokens of these messages, the preamble and the reserve.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// A segment fits into no window of a split.
+    WindowTooSmall {
+        /// Which messages, and the budget.
+        what: String,
+    },
+    /// The chat template refuses the transcript.
+    Template(TemplateError),
+    /// An error of a processor that is defined elsewhere.
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl fmt::Display for ProcessorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BudgetBelowFixed { needed, budget, preserve_system, first_user } => {
+                let (system, advice) =
+                    if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
+                let task = if *first_user { ", first user message" } else { "" };
+                write!(
+                    f,
+                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {needed} tokens, more than the budget of {budget}; \
+                     raise --max-tokens{advice}"
+                )
+            }
+            Self::SegmentTooLarge { budget } => write!(
+                f,
+                "the newest segment alone does not fit into {budget} tokens; raise --max-tokens or choose another \
+                 --on-overflow"
+            ),
+            Self::PinsTooLarge { needed, budget } => write!(
+                f,
+                "the part that every window repeats (preamble, reserve, pinned messages) needs {needed} tokens, more than the \
+                 budget of {budget}; raise --max-tokens or pin less (--pin)"
+            ),
+            Self::WindowTooSmall { what } => {
+                write!(f, "{what}; raise --max-tokens or choose another --on-overflow")
+            }
+            Self::Template(error) => write!(f, "{REFUSED}: {error}"),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for ProcessorError {}
+
+impl From<TemplateError> for ProcessorError {
+    fn from(error: TemplateError) -> Self {
+        Self::Template(error)
+    }
 }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::HashSet;
 
-use super::arguments::SIGNATURES;
+use super::tool::SIGNATURES;
 use super::{Content, Part, Substitution};
 use crate::json::{Text, Value, quote};
 

@@ -3,14 +3,12 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
-mod arguments;
 mod block;
 mod boundary;
 mod draft;
 mod faults;
 pub mod media;
 mod message;
-mod models;
 mod outline;
 mod pairing;
 mod part;
@@ -20,26 +18,21 @@ mod segment;
 mod subject;
 mod tool;
 mod unread;
-mod usage;
 
-pub use arguments::without_arguments;
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{behind_boundary, front, reach, supersede};
 pub use draft::{Draft, DraftId, DraftPart, Links};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{Anchor, Binding, Content, Message, Origin, Role, Standing};
-pub use models::checks_prefix;
-pub use outline::beginning;
-pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart};
+pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
 pub use placement::Placement;
-pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns};
+pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns, checks_prefix};
 pub use segment::{bind_split_replies, in_flight, joints, segments, turns};
 pub use subject::Subject;
-pub use tool::{ArgumentFault, Family, ToolCall, ToolResult};
+pub use tool::{ArgumentFault, Family, ToolCall, ToolResult, without_arguments};
 pub use unread::Unread;
-pub use usage::Usage;
 
 use crate::json::{Span, Text, Value};
 
@@ -279,4 +272,21 @@ pub enum ResultPlace {
     NextMessage,
     /// In the message of the call.
     SameMessage,
+}
+
+// The usage that a provider reported for a request, as logs record it.
+
+/// The tokens of one request, in the provider's own count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// All tokens of the input, cached ones included.
+    pub input: u64,
+    /// Input tokens that were read from the provider's cache.
+    pub cache_read: u64,
+    /// Input tokens that were written to the provider's cache.
+    pub cache_write: u64,
+    /// Those of [`cache_write`](Self::cache_write) that the cache keeps for longer than usual, at a higher price.
+    pub cache_write_long: u64,
+    /// Tokens of the reply.
+    pub output: u64,
 }

@@ -1,5 +1,6 @@
 //! Tool calls and tool results: what a message contains of them.
 
+use super::{Content, Part, Substitution};
 use crate::json::{Document, ParseError, Text, Value};
 
 /// A call of a tool.
@@ -99,4 +100,66 @@ impl Family {
     pub fn is_answered_by(self, result: Self) -> bool {
         self == result || self == Self::LocalShell && result == Self::Function
     }
+}
+
+// What stands in place of the arguments of a call that is cleared.
+
+/// Members that contain the provider's signature of the call beside them.
+pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
+
+/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if nothing valid can stand
+/// there: the tool takes text, the provider ran the call or signed it, or the format writes no object.
+///
+/// Anthropic's `clear_tool_inputs` does the same.
+#[must_use]
+pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
+    let (Content::ToolCall(call), place) = (&part.content, part.place()?) else { return None };
+    let is_function = matches!(call.family, Family::Function | Family::Positional) && !call.hosted;
+    if !is_function || call.argument_fault().is_some() {
+        return None;
+    }
+    let own = values(place.element).find(|value| holds(*value, call))?;
+    if is_signed(own, place.element) {
+        return None;
+    }
+    let same = |value: &Value<'_>| value.raw() == own.raw();
+    let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
+    let empty = if own.is_object() { "{}" } else { "\"{}\"" };
+    let mut found: Vec<Substitution> = std::iter::once(own)
+        .chain(copies)
+        .map(|value| Substitution { span: value.span(), json: empty.to_owned(), text: "{}".to_owned(), at: 0 })
+        .collect();
+    found.sort_by_key(|one| one.span.start);
+    Some(found)
+}
+
+/// Whether an object around `arguments`, up to the element of the part, carries a signature, or an object of metadata in it
+/// does. The signatures of thoughts beside the call are in lists of their own.
+fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
+    let signs = |object: Value<'_>| SIGNATURES.iter().any(|key| object.get(key).is_some());
+    let around = std::iter::successors(arguments.parent(), |value| value.parent());
+    around.take_while(|object| object.span().start >= element.span().start).any(|object| {
+        let metadata = object.members().map(|member| member.value);
+        signs(object) || metadata.filter(|value| value.is_object() && *value != arguments).flat_map(values).any(signs)
+    })
+}
+
+/// Whether `value` is where the arguments of `call` were read: the same bytes, not only equal ones.
+fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
+    let own = match (&call.arguments, value.text()) {
+        (Text::Escaped(own), Some(Text::Escaped(text))) => std::ptr::eq(*own, text),
+        (Text::Json(own), None) => std::ptr::eq(*own, value.raw()),
+        _ => false,
+    };
+    own && value.span().len() > "{}".len() + usize::from(!value.is_object()) * "\"\"".len()
+}
+
+/// `root` and all values in it.
+fn values(root: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let mut open = vec![root];
+    std::iter::from_fn(move || {
+        let value = open.pop()?;
+        open.extend(value.items().chain(value.members().map(|member| member.value)));
+        Some(value)
+    })
 }

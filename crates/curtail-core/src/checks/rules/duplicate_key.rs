@@ -1,7 +1,6 @@
 //! An object with a repeated key.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::json::{Value, repeated_members};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is.","content":"It is not."}
 "#,
-    good: examples::ANSWER,
+    good: rules::ANSWER,
     detector: Detector::Transcript(detect),
 };
 

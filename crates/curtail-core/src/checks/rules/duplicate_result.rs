@@ -1,7 +1,6 @@
 //! A second result for one call.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,7 +31,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","tool_call_id":"call_1","content":"rain, still"}
 {"role":"assistant","content":"It is."}
 "#,
-    good: examples::ANSWERED_CALL,
+    good: rules::ANSWERED_CALL,
     detector: Detector::Transcript(detect),
 };
 

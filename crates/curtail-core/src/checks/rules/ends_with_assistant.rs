@@ -1,7 +1,6 @@
 //! A transcript whose last message is from the assistant.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
         "This model does not support assistant message prefill. The conversation must end with a user message.",
     )],
     flags: "-W ends-with-assistant",
-    bad: examples::ANSWER,
+    bad: rules::ANSWER,
     good: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 {"role":"user","content":"And in Rome?"}

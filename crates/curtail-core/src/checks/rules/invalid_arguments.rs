@@ -1,7 +1,6 @@
 //! A call whose arguments are not a JSON object.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::transcript::{ArgumentFault, ToolCall};
 
 pub(super) static RULE: Rule = Rule {
@@ -31,7 +30,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","tool_call_id":"call_1","content":"error: unexpected end of input"}
 {"role":"assistant","content":"I cannot tell."}
 "#,
-    good: examples::ANSWERED_CALL,
+    good: rules::ANSWERED_CALL,
     detector: Detector::Transcript(detect),
 };
 

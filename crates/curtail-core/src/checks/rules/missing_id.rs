@@ -1,7 +1,6 @@
 //! A call or a result without the id that its format pairs by.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::transcript::PartRef;
 
 pub(super) static RULE: Rule = Rule {
@@ -25,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"tool","content":"rain"}
 {"role":"assistant","content":"It is."}
 "#,
-    good: examples::ANSWERED_CALL,
+    good: rules::ANSWERED_CALL,
     detector: Detector::Transcript(detect),
 };
 

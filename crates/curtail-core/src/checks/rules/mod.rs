@@ -11,7 +11,6 @@ mod duplicate_result;
 mod duplicate_transcript;
 mod empty_content;
 mod ends_with_assistant;
-mod examples;
 mod family_mismatch;
 mod first_speaker;
 mod invalid_arguments;
@@ -85,3 +84,17 @@ pub const INVALID_JSON: &Rule = &invalid_json::RULE;
 
 /// The rule for a copy of an earlier transcript: detected by comparing the transcripts of a run.
 pub const DUPLICATE_TRANSCRIPT: &Rule = &duplicate_transcript::RULE;
+
+// Transcripts that several rules use as good or bad examples.
+
+/// A question, a call, its result, an answer.
+const ANSWERED_CALL: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#;
+
+/// A question and an answer.
+const ANSWER: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is."}
+"#;

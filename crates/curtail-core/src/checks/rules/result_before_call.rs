@@ -1,7 +1,6 @@
 //! A result that comes before its call.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 use crate::transcript::FaultKind;
 
 pub(super) static RULE: Rule = Rule {
@@ -30,7 +29,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
 {"role":"assistant","content":"It is."}
 "#,
-    good: examples::ANSWERED_CALL,
+    good: rules::ANSWERED_CALL,
     detector: Detector::Transcript(detect),
 };
 

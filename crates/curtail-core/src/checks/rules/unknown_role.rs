@@ -1,7 +1,6 @@
 //! An item whose role or type its format does not define.
 
-use super::examples;
-use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext, rules};
 
 pub(super) static RULE: Rule = Rule {
     code: "S002",
@@ -28,7 +27,7 @@ pub(super) static RULE: Rule = Rule {
 {"role":"assistant","content":"It is."}
 {"role":"exit","content":"done"}
 "#,
-    good: examples::ANSWER,
+    good: rules::ANSWER,
     detector: Detector::Transcript(detect),
 };
 

@@ -2,21 +2,19 @@
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
 mod history;
-pub(super) mod parts;
 mod recording;
 
 use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use history::History;
-
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, ValueKind, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartPlace, ProviderRules,
-    ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace,
+    ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
 };
+use history::History;
 
 /// The dialect `gemini`.
 pub(super) struct Gemini;
@@ -34,7 +32,7 @@ impl Dialect for Gemini {
         if is_event(item) || is_exchange(item) || recording::is_header(item) {
             return Fit::Certain;
         }
-        if item.get("parts").is_some_and(|list| list.items().any(parts::is_part)) {
+        if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
             return if item.get("uuid").is_none() { Fit::Certain } else { Fit::No };
         }
         recording::fit(item)
@@ -111,9 +109,9 @@ impl DialectWriter for Gemini {
             part.some(camel).map(|_| false).or(part.some(snake).map(|_| true))
         };
         let mut spellings = parts.filter_map(|part| {
-            has(part, "functionResponse", parts::SNAKE_RESULT).or_else(|| has(part, "functionCall", "function_call"))
+            has(part, "functionResponse", SNAKE_RESULT).or_else(|| has(part, "functionCall", "function_call"))
         });
-        spellings.next().filter(|snake| *snake).map(|_| parts::SNAKE_RESULT)
+        spellings.next().filter(|snake| *snake).map(|_| SNAKE_RESULT)
     }
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -134,7 +132,7 @@ impl DialectWriter for Gemini {
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
-        parts::spell(part)
+        spell(part)
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -212,7 +210,7 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
-        message.parts.extend(blocks::content(Some(said), parts::plain));
+        message.parts.extend(blocks::content(Some(said), plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
     message.parts.extend(uses.map(|uses| Part::from_source(Content::Other, PartPlace::element(uses))));
@@ -238,8 +236,8 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message.id = item.get_text("id");
     message.parts = recording::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
-    message.parts.extend(blocks::content(list, parts::plain).into_iter().map(parts::with_place));
-    message.indivisible = parts::only_first_is_signed(list);
+    message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
+    message.indivisible = only_first_is_signed(list);
     message.parts.extend(recording::tool_calls(item));
     message.automatic = role == Role::User && recording::is_record(item) && history::is_context(&message);
     message
@@ -286,4 +284,169 @@ fn event(anchor: Value<'_>, role: &str, parts: &str) -> String {
     let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, anchor.get(key)?)));
     let invocation = invocation.map_or_else(String::new, |(key, id)| format!("\"{key}\":{},", id.raw()));
     format!("{{{invocation}\"author\":{},\"content\":{{\"parts\":[{parts}],\"role\":\"{role}\"}}}}", quote(&author))
+}
+
+// The parts of a content: their kind, where their text may be rewritten, and whether they are signed.
+
+/// Keys that make an object a part.
+const KEYS: &[&str] = &[
+    "text",
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "executableCode",
+    "executable_code",
+    "codeExecutionResult",
+    "code_execution_result",
+    "thought",
+    "thoughtSignature",
+    "thought_signature",
+];
+
+/// A result as the Python SDKs and the Agent Development Kit spell it.
+const SNAKE_RESULT: &str = "function_response";
+
+/// Whether `part` is a part of Gemini: in other formats with `parts`, each part has a type.
+fn is_part(part: Value<'_>) -> bool {
+    let typed = part.get("type").is_some() || part.get("part_kind").is_some() || part.get("kind").is_some();
+    !typed && part.members().any(|member| KEYS.iter().any(|key| member.key.is(key)))
+}
+
+/// The member with the key `camel` or `snake`; `null` is the same as missing.
+fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+    value.some(camel).or_else(|| value.some(snake))
+}
+
+/// Reads a part.
+pub(in crate::dialects) fn plain(part: Value<'_>) -> Content<'_> {
+    if let Some(call) = either(part, "functionCall", "function_call") {
+        return Content::ToolCall(read_call(call));
+    }
+    if let Some(response) = either(part, "functionResponse", "function_response") {
+        return Content::ToolResult(read_result(response));
+    }
+    if let Some(code) = either(part, "executableCode", "executable_code") {
+        return Content::ToolCall(read_code(code));
+    }
+    if let Some(result) = either(part, "codeExecutionResult", "code_execution_result") {
+        return Content::ToolResult(read_code_result(result));
+    }
+    let text = part.text().or_else(|| part.get_text("text"));
+    match text {
+        Some(text) if part.get("thought").is_some_and(|thought| thought.raw() == "true") => Content::Reasoning(text),
+        Some(text) => Content::Text(text),
+        None if is_media(part) => Content::Media(Text::Json(part.raw())),
+        // A signature alone.
+        None if is_part(part) => Content::Other,
+        None => blocks::unknown(part),
+    }
+}
+
+fn is_media(part: Value<'_>) -> bool {
+    either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data")).is_some()
+}
+
+fn read_call(call: Value<'_>) -> ToolCall<'_> {
+    ToolCall {
+        id: call.get_text("id"),
+        name: call.get_text("name").unwrap_or(Text::Escaped("")),
+        arguments: blocks::arguments(call.some("args")),
+        family: Family::Function,
+        hosted: false,
+    }
+}
+
+/// The provider runs the code and writes the result into the same content.
+fn read_code(code: Value<'_>) -> ToolCall<'_> {
+    ToolCall {
+        id: code.get_text("id"),
+        name: Text::Owned(String::from("code_execution")),
+        arguments: code.get_text("code").unwrap_or(Text::Escaped("")),
+        family: Family::Server,
+        hosted: true,
+    }
+}
+
+fn read_result(response: Value<'_>) -> ToolResult<'_> {
+    let (content, _) = answer(response.some("response"));
+    ToolResult {
+        id: response.get_text("id"),
+        name: response.get_text("name"),
+        content,
+        media: response.get("parts").map_or(0, |parts| parts.items().filter(|&part| is_media(part)).count()),
+        family: Family::Function,
+        same_message: false,
+    }
+}
+
+fn read_code_result(result: Value<'_>) -> ToolResult<'_> {
+    ToolResult {
+        id: result.get_text("id"),
+        name: None,
+        content: result.get_text("output").into_iter().collect(),
+        media: 0,
+        family: Family::Server,
+        same_message: false,
+    }
+}
+
+/// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a
+/// text under a usual key, only that text is read.
+fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+    let Some(response) = response else { return (Vec::new(), None) };
+    let mut members = response.members();
+    if let (Some(only), None) = (members.next(), members.next())
+        && ["output", "result", "error"].iter().any(|key| only.key.is(key))
+        && let Some(text) = only.value.text()
+    {
+        return (vec![text], Some(Rewrite { span: only.value.span(), before: "", after: "" }));
+    }
+    let object = response.kind() == ValueKind::Object;
+    let (before, after) = if object { ("{\"result\":", "}") } else { ("", "") };
+    (blocks::texts(Some(response)), Some(Rewrite { span: response.span(), before, after }))
+}
+
+/// The same part, with the place where its result may be rewritten.
+pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
+    if let PartOrigin::Source(place) = &mut part.origin
+        && part.content.result().is_some()
+    {
+        let response = either(place.element, "functionResponse", "function_response");
+        let code = either(place.element, "codeExecutionResult", "code_execution_result");
+        *place =
+            PartPlace { rewrite: answer(response.and_then(|response| response.some("response"))).1, ..place.clone() };
+        if let Some(output) = code.and_then(|code| code.some("output")) {
+            *place = place.clone().with_text(Some(output));
+        }
+    }
+    part
+}
+
+/// Whether there are several parallel calls and only the first has a signature, which covers all of them.
+pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
+    let calls = parts.into_iter().flat_map(Value::items).filter_map(|part| {
+        let call = either(part, "functionCall", "function_call")?;
+        Some([part, call].iter().any(|value| either(*value, "thoughtSignature", "thought_signature").is_some()))
+    });
+    let signed: Vec<bool> = calls.collect();
+    signed.len() > 1 && signed[0] && signed[1..].iter().all(|signed| !signed)
+}
+
+/// Writes a part.
+pub(in crate::dialects) fn spell(part: &DraftPart) -> String {
+    match part {
+        DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
+        DraftPart::Verbatim(raw) => raw.clone(),
+        DraftPart::ToolResult { id, name, text, key, .. } => {
+            let key = key.unwrap_or("functionResponse");
+            let id = id.as_ref().map_or_else(String::new, |id| format!("\"id\":{},", quote(id)));
+            let (name, text) = (quote(name), quote(text));
+            format!("{{\"{key}\":{{{id}\"name\":{name},\"response\":{{\"error\":{text}}}}}}}")
+        }
+    }
 }

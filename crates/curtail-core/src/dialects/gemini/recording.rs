@@ -1,8 +1,7 @@
 //! The parts of the format that only recordings of the Gemini CLI have: headers and updates of them, thoughts beside the
 //! content, and `toolCalls`, each a call with its result.
 
-use super::parts;
-use crate::dialects::{Fit, blocks};
+use crate::dialects::{Fit, blocks, gemini};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, Usage};
 
@@ -104,7 +103,7 @@ fn result_of(record: Value<'_>) -> Option<Value<'_>> {
 fn read_result(record: Value<'_>) -> Option<Part<'_>> {
     let result = result_of(record)?;
     let (content, rewrite) = read_answer(result);
-    let media = result.items().filter(|&part| matches!(parts::plain(part), Content::Media(_))).count();
+    let media = result.items().filter(|&part| matches!(gemini::plain(part), Content::Media(_))).count();
     let answer = ToolResult {
         id: record.get_text("id"),
         name: record.get_text("name"),
@@ -119,12 +118,12 @@ fn read_result(record: Value<'_>) -> Option<Part<'_>> {
 /// A string, or parts. The text of a single response may be rewritten.
 fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let responses: Vec<Value<'_>> =
-        result.items().filter_map(|part| parts::either(part, "functionResponse", "function_response")).collect();
+        result.items().filter_map(|part| gemini::either(part, "functionResponse", "function_response")).collect();
     if let ([only], 1) = (responses.as_slice(), result.items().count()) {
-        return parts::answer(only.some("response"));
+        return gemini::answer(only.some("response"));
     }
     let texts = result.items().filter_map(|part| part.get_text("text"));
-    let said = responses.iter().flat_map(|response| parts::answer(response.some("response")).0).chain(texts);
+    let said = responses.iter().flat_map(|response| gemini::answer(response.some("response")).0).chain(texts);
     let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
     (content, Some(Rewrite { span: result.span(), before: "", after: "" }))
 }

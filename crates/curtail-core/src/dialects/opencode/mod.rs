@@ -1,14 +1,18 @@
 //! Exports of `OpenCode`, and of Kilo, which is built on it: messages with `info` and `parts`. A part of type `tool` is a call,
 //! and its result once there is one. Version 2 writes blocks in `content`.
 
-mod history;
 mod version1;
 mod version2;
-mod writing;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks};
-use crate::json::{Text, Value, quote};
-use crate::transcript::{Draft, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Usage};
+use foldhash::HashSet;
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events};
+use crate::digest::fnv1a_128;
+use crate::json::{Text, Value, quote, removal};
+use crate::transcript::{
+    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
+    Usage,
+};
 
 /// The dialect `opencode`.
 pub(super) struct OpenCode;
@@ -48,9 +52,9 @@ impl Dialect for OpenCode {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         if let Some(revert) = blocks::record_of(items).and_then(session).and_then(|session| session.some("revert")) {
-            history::take_back(revert, items, &mut read);
+            take_back(revert, items, &mut read);
         }
-        history::mark(items, &mut read);
+        mark(items, &mut read);
         read
     }
 
@@ -62,7 +66,7 @@ impl Dialect for OpenCode {
 
 impl DialectWriter for OpenCode {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        writing::spell(draft, anchor)
+        spell(draft, anchor)
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -75,12 +79,12 @@ impl DialectWriter for OpenCode {
     }
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        writing::name_drafts(layout, remaining);
+        name_drafts(layout, remaining);
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        writing::name_drafts(layout, remaining);
-        history::relink(layout, remaining.kept)
+        name_drafts(layout, remaining);
+        relink(layout, remaining.kept)
     }
 }
 
@@ -110,11 +114,11 @@ impl LogHabits for OpenCode {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        history::is_summary(item)
+        is_summary(item)
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        history::kept_by(compaction, before)
+        kept_by(compaction, before)
     }
 }
 
@@ -138,4 +142,276 @@ fn room_for_result(state: Value<'_>) -> Option<crate::transcript::Rewrite> {
 fn is_automatic(message: &Message<'_>, is_own: impl Fn(Value<'_>) -> bool) -> bool {
     let mut said = message.parts.iter().filter(|part| part.content.speaks()).peekable();
     said.peek().is_some() && said.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+}
+
+// Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
+// names it as its parent: a model reads both in place of everything before them.
+
+/// Whether an item is the summary of a compaction. One that failed or is not finished replaces nothing.
+fn is_summary(item: Value<'_>) -> bool {
+    let Some(info) = item.get("info") else { return false };
+    let done = info.some("finish").is_some() && info.some("error").is_none();
+    done && info.get("summary").is_some_and(|flag| flag.raw() == "true")
+}
+
+/// The part of an item that marks a compaction.
+fn mark_of(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("info")?;
+    item.get("parts")?.items().find(|part| version1::is_compaction(*part))
+}
+
+/// Whether `summary` is the summary of the compaction that `item` marks.
+fn is_summary_of(summary: Value<'_>, item: Value<'_>) -> bool {
+    let parent = info(summary).get_text("parentID");
+    is_summary(summary) && mark_of(item).is_some() && parent.is_some() && parent == info(item).get_text("id")
+}
+
+/// Marks the compactions: the summary is the boundary, and its mark is kept or dropped with it.
+fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let is_live = |item: &Item<'_>| matches!(item, Item::Message(message) if message.standing == Standing::Live);
+    let mut last = None;
+    for at in 1..items.len() {
+        if !is_summary_of(items[at], items[at - 1]) || !is_live(&read[at]) || !is_live(&read[at - 1]) {
+            continue;
+        }
+        if let Item::Message(message) = &mut read[at] {
+            (message.boundary, message.barrier) = (true, true);
+            message.attached.push(Text::Escaped(version1::ASKED));
+        }
+        read[at - 1] = Item::With(at);
+        last = Some(at);
+    }
+    let Some(last) = last else { return };
+    for at in kept_by(items[last], &items[..last]) {
+        if let Item::Message(message) = &mut read[at]
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Preserved;
+        }
+    }
+}
+
+/// Indices of the items before a summary that are read with it: its mark, and the messages from the one that the mark names to
+/// the mark. All of them if there is none of that name.
+fn kept_by(summary: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
+    let Some(at) = before.iter().rposition(|item| is_summary_of(summary, *item)) else { return Vec::new() };
+    let from = match tail_start(before[at]) {
+        Some(id) => named(id, &before[..at]).unwrap_or(0),
+        None => at,
+    };
+    (from..=at).collect()
+}
+
+/// The id of the first message that a compaction kept word for word.
+fn tail_start(item: Value<'_>) -> Option<Value<'_>> {
+    mark_of(item)?.some("tail_start_id")
+}
+
+/// The last of `items` with this id.
+fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
+    let id = id.text()?;
+    items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|own| own == id))
+}
+
+/// Marks the messages that a revert took back, from the one that it names. Without that message, it would take back nothing,
+/// so the others are kept or dropped with it.
+fn take_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let Some(first) = revert.get("messageID").and_then(|id| named(id, items)) else { return };
+    let part = revert.some("partID").and_then(Value::text);
+    let own = |part: Value<'_>, id: &Text<'_>| part.get_text("id").is_some_and(|own| own == *id);
+    let from = part.as_ref().map(|id| first_part(items[first], |part| own(part, id)));
+    for (at, item) in read.iter_mut().enumerate().skip(first) {
+        let Item::Message(message) = item else { continue };
+        message.dropped_with = (at > first).then_some(first);
+        match from {
+            // The beginning of the message stands.
+            Some(Some(start)) if at == first => {
+                let undone = |place: u32| place >= start;
+                for part in &mut message.parts {
+                    if part.place().is_some_and(|place| undone(place.element.span().start)) {
+                        part.content = Content::Other;
+                    }
+                }
+            }
+            _ => (message.standing, message.boundary) = (Standing::RolledBack, false),
+        }
+    }
+}
+
+/// Where the part begins that `is_first` matches.
+fn first_part<'a>(item: Value<'a>, is_first: impl Fn(Value<'a>) -> bool) -> Option<u32> {
+    let mut parts = item.get("parts").into_iter().flat_map(Value::items);
+    parts.find(|part| is_first(*part)).map(|part| part.span().start)
+}
+
+/// Makes every compaction name the first message that is written of those that it kept. If none is, it names none, because a
+/// name without a message would bring back everything before it.
+fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let items = &layout.elements;
+    if !items.iter().any(|item| tail_start(*item).is_some()) {
+        return Vec::new();
+    }
+    let stays = layout.stays(kept);
+    let mut patches = Vec::new();
+    for at in (0..items.len()).filter(|at| stays[*at]) {
+        let Some((mark, link)) = mark_of(items[at]).zip(tail_start(items[at])) else { continue };
+        let Some(first) = named(link, &items[..at]).filter(|first| !stays[*first]) else { continue };
+        let next = (first..at).find(|next| stays[*next]).and_then(|next| info(items[next]).get_text("id"));
+        match next {
+            Some(id) => patches.push(Patch { span: link.span(), text: quote(&id.decode()) }),
+            None => patches.extend(
+                removal(mark, |value| value == link).into_iter().map(|span| Patch { span, text: String::new() }),
+            ),
+        }
+    }
+    patches
+}
+
+// Drafts as messages, in the session and with the model of their anchor.
+
+/// Writes a message. Exports have no role for instructions, and results are written inside their calls.
+fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let id = id_text(DraftId(first_id(draft, anchor)));
+    let text = draft_text(draft);
+    match anchor {
+        Some(anchor) if anchor.get("info").is_none() && anchor.get("parts").is_none() => {
+            version2(draft.role, &id, &text, anchor)
+        }
+        _ => version1(draft.role, &id, &text, anchor),
+    }
+}
+
+fn draft_text(draft: &Draft) -> String {
+    let texts: Vec<&str> = draft
+        .parts
+        .iter()
+        .map(|part| match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+        })
+        .collect();
+    quote(&texts.join("\n"))
+}
+
+fn version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
+    let info = anchor.and_then(|anchor| anchor.get("info"));
+    let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
+    let time = created(info);
+    let head = format!("\"id\":\"msg_{id}\",\"sessionID\":{session}");
+    let said = if role == Role::Assistant { assistant(info) } else { user(info) };
+    format!(
+        "{{\"info\":{{{head},\"time\":{{\"created\":{time}{}}}{said}}},\"parts\":[{{\"id\":\"prt_{id}\",\"sessionID\":{session},\"messageID\":\"msg_{id}\",\"type\":\"text\",\"text\":{text}}}]}}",
+        if role == Role::Assistant { format!(",\"completed\":{time}") } else { String::new() }
+    )
+}
+
+fn created(info: Option<Value<'_>>) -> &str {
+    info.and_then(|info| info.some("time")).and_then(|time| time.get("created")).map_or("0", Value::raw)
+}
+
+/// The agent and the model, which a message of the user names in one object and a reply in two members.
+fn user(info: Option<Value<'_>>) -> String {
+    let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
+    let model = info.and_then(|info| info.get("model")).map(|model| model.raw().to_owned());
+    let model = model.unwrap_or_else(|| {
+        let [provider, model] = names(info);
+        format!("{{\"providerID\":{provider},\"modelID\":{model}}}")
+    });
+    format!(",\"role\":\"user\",\"agent\":{agent},\"model\":{model}")
+}
+
+fn assistant(info: Option<Value<'_>>) -> String {
+    let [provider, model] = names(info);
+    let parent = info.and_then(|info| info.get("parentID").or_else(|| info.get("id"))).map_or("\"\"", Value::raw);
+    let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
+    let mode = info.and_then(|info| info.get("mode")).map_or(agent, Value::raw);
+    let path = info.and_then(|info| info.get("path")).map_or("{\"cwd\":\".\",\"root\":\".\"}", Value::raw);
+    format!(
+        ",\"role\":\"assistant\",\"parentID\":{parent},\"providerID\":{provider},\"modelID\":{model},\"agent\":{agent},\"mode\":{mode},\"path\":{path},\"cost\":0,\"tokens\":{{\"input\":0,\"output\":0,\"reasoning\":0,\"cache\":{{\"read\":0,\"write\":0}}}}"
+    )
+}
+
+/// The provider and the model of a message, as JSON.
+fn names(info: Option<Value<'_>>) -> [&str; 2] {
+    ["providerID", "modelID"].map(|key| {
+        let named = info.and_then(|info| info.get(key).or_else(|| info.some("model")?.get(key)));
+        named.map_or("\"\"", Value::raw)
+    })
+}
+
+fn version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
+    let time = events::envelope(Some(anchor), &["time"]);
+    if role == Role::Assistant {
+        return format!(
+            "{{\"id\":\"msg_{id}\",\"type\":\"assistant\"{time},\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}"
+        );
+    }
+    format!("{{\"id\":\"msg_{id}\",\"type\":\"user\"{time},\"text\":{text},\"files\":[],\"agents\":[]}}")
+}
+
+/// Bits of an id below the ones by which messages of the same time are sorted.
+const RANDOM: u32 = 80;
+
+/// The first id for a draft, in front of its anchor in the order of ids. The text is not part of it, because it may be shortened
+/// before it is written.
+fn first_id(draft: &Draft, anchor: Option<Value<'_>>) -> u128 {
+    let own = anchor.and_then(|anchor| info(anchor).get_text("id"));
+    let own = own.map(|id| id.decode().into_owned()).unwrap_or_default();
+    let sorted = own.get(4..16).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or(0);
+    let beside = draft.beside.map_or(own, id_text);
+    let parts = draft.parts.iter().map(|part| match part {
+        DraftPart::Text(_) => "",
+        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
+        DraftPart::Verbatim(raw) => raw,
+    });
+    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(parts).collect();
+    (sorted.saturating_sub(1) << RANDOM) | digest(&what.join("\n"), 0)
+}
+
+fn digest(text: &str, nth: u32) -> u128 {
+    fnv1a_128(text.bytes().chain(nth.to_le_bytes())) >> (u128::BITS - RANDOM)
+}
+
+fn id_text(DraftId(id): DraftId) -> String {
+    format!("{id:032x}")
+}
+
+/// Sets the ids of the drafts that have none: no two messages may share one. A draft at the end is sorted behind its anchor.
+/// The last draft of several with the same id keeps it, because later cuts drop the first ones.
+fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+    if remaining.written.is_empty() {
+        return;
+    }
+    let read = layout.elements.iter().filter_map(|item| info(*item).get_text("id"));
+    let mut taken: HashSet<String> = read.map(|id| id.decode().into_owned()).collect();
+    taken.extend(remaining.written.iter().filter_map(|written| written.id).map(|id| format!("msg_{}", id_text(id))));
+    for written in remaining.written.iter_mut().rev() {
+        name(written, &mut taken);
+    }
+}
+
+fn name(written: &mut Written, taken: &mut HashSet<String>) {
+    let Some(spelt) = own_id(&written.text).map(str::to_owned) else { return };
+    let id = written.id.unwrap_or_else(|| {
+        let first = u128::from_str_radix(&spelt, 16).unwrap_or_default();
+        let sorted = (first >> RANDOM) + if written.before.is_none() { 2 } else { 0 };
+        let random = first & ((1 << RANDOM) - 1);
+        let mut others = (1..).map(|nth| digest(&written.text, nth));
+        let mut random = Some(random);
+        loop {
+            let Some(random) = random.take().or_else(|| others.next()) else { return DraftId(first) };
+            let id = DraftId(sorted << RANDOM | random);
+            if !taken.contains(&format!("msg_{}", id_text(id))) {
+                return id;
+            }
+        }
+    });
+    taken.insert(format!("msg_{}", id_text(id)));
+    written.text = written.text.replace(&spelt, &id_text(id));
+    written.id = Some(id);
+}
+
+/// The id of a message that [`spell`] wrote, without `msg_`.
+fn own_id(text: &str) -> Option<&str> {
+    let from = text.find("\"id\":\"msg_")? + "\"id\":\"msg_".len();
+    text.get(from..from + 32)
 }

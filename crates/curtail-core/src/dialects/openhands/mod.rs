@@ -1,15 +1,18 @@
 //! Events of `OpenHands`: version 1, which the agent SDK writes (`kind` is the type of an event), and version 0 (`action`
 //! and `observation`). A condensation names the events that the model no longer reads.
 
-mod condensation;
-mod stats;
 mod version0;
 mod version1;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining};
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use super::blocks::number;
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Draft, DraftPart, Layout, Message, PairingRules, PartOrigin, ProviderRules, ResultPlace, Role, Usage,
+    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
+    Role, SlotKind, Standing, Usage,
 };
 
 /// The dialect `openhands`.
@@ -56,7 +59,7 @@ impl Dialect for OpenHands {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         join_signed(items, &mut read);
-        condensation::mark(items, &mut read);
+        mark(items, &mut read);
         read
     }
 }
@@ -78,8 +81,8 @@ impl DialectWriter for OpenHands {
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        condensation::forget_drafts(layout, &mut remaining.written);
-        condensation::renumber(layout, remaining.kept)
+        forget_drafts(layout, &mut remaining.written);
+        renumber(layout, remaining.kept)
     }
 }
 
@@ -97,19 +100,19 @@ impl LogHabits for OpenHands {
     }
 
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
-        stats::usages(items)
+        usages(items)
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version0::model(item).or_else(|| version1::model(item)).or_else(|| stats::model(item))
+        version0::model(item).or_else(|| version1::model(item)).or_else(|| model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        condensation::Condensation::from_event(item).is_some()
+        Condensation::from_event(item).is_some()
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        condensation::kept(compaction, before)
+        kept(compaction, before)
     }
 }
 
@@ -136,4 +139,225 @@ fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
             place.thinking_call = Some(first);
         }
     }
+}
+
+// Condensations: boundaries that name the events that the model no longer reads, and that put a summary among those that
+// it still does.
+
+/// The content of a condensation.
+struct Condensation<'a> {
+    forgotten: HashSet<String>,
+    /// Version 0 can name a range of numbers instead.
+    range: Option<RangeInclusive<u64>>,
+    summary: Option<Value<'a>>,
+    /// How many events that the model still reads precede the summary.
+    offset: Option<Value<'a>>,
+}
+
+impl<'a> Condensation<'a> {
+    /// The condensation that `event` is; `None` for any other event, and for one that forgets nothing and has no summary.
+    fn from_event(event: Value<'a>) -> Option<Self> {
+        let is = |key: &str, name: &str| event.get(key).is_some_and(|value| value.is(name));
+        let held = if is("kind", "Condensation") {
+            event
+        } else if is("action", "condensation") {
+            event.get("args")?
+        } else {
+            return None;
+        };
+        let forgotten = held.get("forgotten_event_ids").into_iter().flat_map(Value::items).map(id_text).collect();
+        let end = |key: &str| held.some(key).and_then(|number| number.raw().parse::<u64>().ok());
+        let range = end("forgotten_events_start_id").zip(end("forgotten_events_end_id"));
+        let summary = held.some("summary").filter(|summary| summary.text().is_some_and(|text| text.len_bound() > 0));
+        let found = Self {
+            forgotten,
+            range: range.map(|(start, end)| start..=end),
+            summary,
+            offset: held.some("summary_offset"),
+        };
+        (!found.forgotten.is_empty() || found.range.is_some() || summary.is_some()).then_some(found)
+    }
+
+    fn forgets(&self, id: &str) -> bool {
+        let in_range = |range: &RangeInclusive<u64>| id.parse().is_ok_and(|number| range.contains(&number));
+        self.forgotten.contains(id) || self.range.as_ref().is_some_and(in_range)
+    }
+
+    /// The boundary, with its summary if there is one.
+    fn summary(&self, event: Value<'a>) -> Item<'a> {
+        let mut message = Message::from_source(Role::User, event);
+        message.id = event.get_text("id");
+        (message.automatic, message.boundary, message.barrier) = (true, true, true);
+        message.parts = blocks::content(self.summary, blocks::plain_block);
+        if message.parts.is_empty() {
+            message.parts.push(Part::from_source(Content::Other, PartPlace::element(event)));
+        }
+        Item::Message(message)
+    }
+}
+
+fn id_text(id: Value<'_>) -> String {
+    id.text().unwrap_or(Text::Json(id.raw())).decode().into_owned()
+}
+
+/// The id under which a condensation names an event; a summary has one of its own.
+fn name_of(event: Value<'_>) -> Option<String> {
+    let own = event.get("id").map(id_text)?;
+    Some(if Condensation::from_event(event).is_some() { summary_name(&own) } else { own })
+}
+
+fn summary_name(id: &str) -> String {
+    format!("{id}-summary")
+}
+
+/// For each event before a condensation, whether the model no longer reads it, because this condensation or an earlier one
+/// names it.
+fn forgotten<'a>(before: &[Value<'a>], condensation: Condensation<'a>) -> Vec<bool> {
+    let mut later = vec![condensation];
+    let mut found: Vec<bool> = Vec::with_capacity(before.len());
+    for &event in before.iter().rev() {
+        let name = name_of(event);
+        found.push(name.is_some_and(|name| later.iter().any(|condensation| condensation.forgets(&name))));
+        later.extend(Condensation::from_event(event));
+    }
+    found.reverse();
+    found
+}
+
+/// Marks the messages before the last condensation that the model still reads, and those that it no longer reads.
+fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let last = items.iter().enumerate().rev().find_map(|(at, item)| Some((at, Condensation::from_event(*item)?)));
+    let Some((last, condensation)) = last else { return };
+    for (read, is_forgotten) in read.iter_mut().zip(forgotten(&items[..last], condensation)) {
+        if let Item::Message(message) = read {
+            message.standing = if is_forgotten { Standing::Superseded } else { Standing::Preserved };
+        }
+    }
+}
+
+/// The events before `item`, a condensation, that the model still reads after it.
+fn kept(item: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
+    let Some(condensation) = Condensation::from_event(item) else { return Vec::new() };
+    let forgotten = forgotten(before, condensation);
+    (0..before.len()).filter(|&at| !forgotten[at]).collect()
+}
+
+/// Gives each draft that the model no longer reads the id of the event that it replaces: a condensation names that one, and
+/// forgets no event without an id.
+fn forget_drafts(layout: &Layout<'_>, written: &mut [Written]) {
+    for draft in written.iter_mut().filter(|draft| !draft.live) {
+        let replaced = layout.elements.iter().find(|event| Some(event.span().start) == draft.place);
+        if let Some(id) = replaced.and_then(|event| event.get("id")) {
+            draft.text = draft.text.replacen('{', &format!("{{\"id\":{},", id.raw()), 1);
+        }
+    }
+}
+
+/// An event that the model reads at some point of the log.
+struct Read {
+    id: String,
+    stays: bool,
+}
+
+/// A condensation gives the position of its summary among the events that the model still reads. The number decreases with
+/// each event before it that a cut drops.
+fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let mut view: Vec<Read> = Vec::new();
+    let mut patches = Vec::new();
+    for (slot, &event) in slots.zip(&layout.elements) {
+        let SlotKind::Message(index) = slot.what else { continue };
+        let id = event.get("id").map(id_text).unwrap_or_default();
+        let Some(condensation) = Condensation::from_event(event) else {
+            view.push(Read { id, stays: kept[index] });
+            continue;
+        };
+        view.retain(|read| !condensation.forgets(&read.id));
+        let Some(offset) = condensation.offset.filter(|_| condensation.summary.is_some()) else { continue };
+        let Ok(before) = offset.raw().parse::<usize>() else { continue };
+        let at = before.min(view.len());
+        let gone = view[..at].iter().filter(|read| !read.stays).count();
+        if gone > 0 {
+            patches.push(Patch { span: offset.span(), text: (before - gone).to_string() });
+        }
+        view.insert(at, Read { id: summary_name(&id), stays: kept[index] });
+    }
+    patches
+}
+
+// The provider's figures of version 1: sums over the conversation in updates of its state, and in some logs a list by reply.
+
+/// What the provider counted, by event.
+///
+/// An update of the state contains the sums so far. What it adds to the one before belongs to one request if at most one
+/// reply is between them.
+fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
+    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| version0::usage(event)).collect();
+    let mut sums = Usage::default();
+    let mut replies: Vec<Text<'_>> = Vec::new();
+    for (at, &event) in events.iter().enumerate() {
+        if let Some(id) = version1::reply_id(event).filter(|id| !replies.contains(id)) {
+            replies.push(id);
+        }
+        let Some(metrics) = metrics(event) else { continue };
+        for figures in metrics.get("token_usages").into_iter().flat_map(Value::items) {
+            by_reply(figures, &events[..at], &mut found);
+        }
+        let Some(now) = metrics.some("accumulated_token_usage").map(figures).filter(|now| *now != sums) else {
+            continue;
+        };
+        let added = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
+        let known = |id: &Text<'_>| {
+            let mut events = events[..at].iter().zip(&found);
+            events.any(|(event, usage)| usage.is_some() && version1::reply_id(*event).as_ref() == Some(id))
+        };
+        if !replies.iter().any(known) {
+            found[at] = added;
+        }
+        (sums, replies) = (now, Vec::new());
+    }
+    found
+}
+
+/// The model that an update of the state names.
+fn model(event: Value<'_>) -> Option<Text<'_>> {
+    metrics(event)?.get_text("model_name").filter(|name| name.len_bound() > 0 && !name.is("default"))
+}
+
+/// The figures of the agent, not those of the model that condenses the history.
+fn metrics(event: Value<'_>) -> Option<Value<'_>> {
+    event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent"))?;
+    let value = event.some("value")?;
+    let all = value.some("usage_to_metrics").or_else(|| value.some("stats")?.some("usage_to_metrics"))?;
+    ["agent", "default"].iter().find_map(|name| all.some(name))
+}
+
+fn figures(usage: Value<'_>) -> Usage {
+    Usage {
+        input: number(usage, "prompt_tokens"),
+        cache_read: number(usage, "cache_read_tokens"),
+        cache_write: number(usage, "cache_write_tokens"),
+        output: number(usage, "completion_tokens"),
+        ..Usage::default()
+    }
+}
+
+/// Gives the figures of a reply to its events.
+fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
+    let Some(id) = usage.get_text("response_id") else { return };
+    for (event, found) in events.iter().zip(found) {
+        if version1::reply_id(*event).is_some_and(|own| own == id) {
+            *found = Some(figures(usage)).filter(|usage| usage.input > 0);
+        }
+    }
+}
+
+fn difference(now: Usage, before: Usage) -> Option<Usage> {
+    Some(Usage {
+        input: now.input.checked_sub(before.input)?,
+        cache_read: now.cache_read.checked_sub(before.cache_read)?,
+        cache_write: now.cache_write.checked_sub(before.cache_write)?,
+        output: now.output.checked_sub(before.output)?,
+        ..Usage::default()
+    })
 }

@@ -4,7 +4,7 @@ use crate::dialects::{Fit, Item, blocks, events, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown, Usage};
 
-use super::condensation::Condensation;
+use super::Condensation;
 
 /// Actions and observations of the program, which are not messages.
 const METADATA: &[&str] =

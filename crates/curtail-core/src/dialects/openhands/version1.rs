@@ -5,7 +5,7 @@ use crate::dialects::{Fit, Item, anthropic, blocks, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown};
 
-use super::condensation::Condensation;
+use super::Condensation;
 
 /// Kinds of events that the model reads.
 const READ: &[&str] = &[

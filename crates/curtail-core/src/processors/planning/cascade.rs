@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::TASK;
 use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -296,4 +296,80 @@ fn is_worth_keeping(part: &Part<'_>) -> bool {
         Content::Reasoning(_) | Content::Unknown(_) | Content::Other => false,
         _ => true,
     }
+}
+
+// Drops what lost its partner in a cut: no pairing fault comes out that did not come in.
+//
+// [`DropSet`](super::DropSet) keeps pairs together as they are before the cut. Where results belong to calls by position, and
+// where ids repeat, a cut can also change which call a result belongs to:
+//
+// ```text
+// 1 calls a   2 "One moment"   3 calls b   4 result of b   5 result of a
+// ```
+//
+// Without messages 3 and 4, the text of message 2 stands between call `a` and its result, which was in place before. The
+// fault cannot be traced to the same message of the input, so the result and its call are dropped.
+
+const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its other half");
+const NEW_PAIR: Reason = Reason::Borrowed("the cut left it beside a call that is not its own");
+
+/// A part, recognized before and after a cut: index of its message in the transcript that was read, offset of its bytes, and
+/// whether it is a call. Parts that an edit wrote have neither index nor offset.
+type Place = (Option<usize>, Option<u32>, bool);
+
+/// The pairing faults of a transcript before a cut.
+pub(crate) struct KnownFaults {
+    faults: HashSet<(Place, FaultKind)>,
+    /// Call and result of every pair without ids.
+    positional: HashSet<(Place, Place)>,
+}
+
+impl KnownFaults {
+    /// The faults of `view`.
+    pub(crate) fn from_view(view: &View<'_, '_>) -> Self {
+        let pairs = Pairs::from_messages(view.messages);
+        let faults = Fault::find_every(view.messages, &pairs, view.pairing_rules);
+        let place = |part| place(view.messages, part);
+        let positional = pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result));
+        Self {
+            faults: faults.iter().map(|fault| (place(fault.at), fault.kind)).collect(),
+            positional: positional.map(|(call, result)| (place(call), place(result))).collect(),
+        }
+    }
+
+    /// The plan that drops the calls and results of `view` that a cut separated; `None` if it separated none. The plan itself
+    /// can separate others.
+    pub(crate) fn drop_separated(&self, view: &View<'_, '_>) -> Option<Plan> {
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        for fault in Fault::find_every(view.messages, &pairs, view.pairing_rules) {
+            if !self.knows(place(view.messages, fault.at), fault.kind) {
+                drops.drop_part(fault.at, NEW_FAULT);
+            }
+        }
+        for (call, result) in pairs.pairs().filter(|(_, result)| is_positional(view.messages, *result)) {
+            if !self.positional.contains(&(place(view.messages, call), place(view.messages, result))) {
+                drops.drop_part(result, NEW_PAIR);
+            }
+        }
+        let plan = drops.into_plan();
+        (!plan.is_identity()).then_some(plan)
+    }
+
+    /// Whether the fault was there before. A call that was unanswered can become pending: no message follows it any more.
+    fn knows(&self, place: Place, kind: FaultKind) -> bool {
+        self.faults.contains(&(place, kind))
+            || kind == FaultKind::PendingCall && self.faults.contains(&(place, FaultKind::UnansweredCall))
+    }
+}
+
+fn place(messages: &[Message<'_>], at: PartRef) -> Place {
+    let message = &messages[at.message];
+    let part = &message.parts[at.part];
+    let offset = part.place().map(|place| place.element.span().start);
+    (message.source_index(), offset, part.content.call().is_some())
+}
+
+fn is_positional(messages: &[Message<'_>], result: PartRef) -> bool {
+    messages[result.message].parts[result.part].content.result().is_some_and(|result| result.id.is_none())
 }

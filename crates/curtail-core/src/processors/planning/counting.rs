@@ -1,10 +1,10 @@
 //! Counts the tokens of messages: the text of every part, tool names, arguments and results.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::View;
-use super::rendering::Rendering;
-use crate::counting::{BY_USAGE, Calibrate, Calibrated, Template, TemplateError, Tokenizer};
+use crate::counting::{BY_USAGE, Calibrate, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::json::Text;
 use crate::transcript::{Content, Message, ToolResult};
 
@@ -230,5 +230,136 @@ impl Sum<'_> {
             self.text(text)?;
         }
         self.add(self.tokenizer.scaled(MEDIA_TOKENS * result.media))
+    }
+}
+
+// Counts a transcript, or some of its messages, as a chat template renders them.
+
+/// A transcript whose messages are ready to be rendered again and again.
+pub(in crate::processors) struct Rendering<'c> {
+    counting: &'c Counting,
+    prepared: Box<dyn Prepared + 'c>,
+    /// The number of messages.
+    count: usize,
+    /// Tokens of all messages, once they were rendered.
+    whole: OnceCell<Result<usize, TemplateError>>,
+}
+
+impl<'c> Rendering<'c> {
+    /// Prepares `view`; `None` if `counting` has no template.
+    pub(in crate::processors) fn of_view(counting: &'c Counting, view: &View<'_, '_>) -> Option<Self> {
+        let prepared = counting.template.as_deref()?.prepare(view.preamble, view.messages);
+        Some(Self { counting, prepared, count: view.messages.len(), whole: OnceCell::new() })
+    }
+
+    /// Tokens of the messages with these numbers, and of the reserve.
+    pub(in crate::processors) fn tokens(&self, mut kept: impl Iterator<Item = usize>) -> Result<usize, TemplateError> {
+        Ok(self.counting.tokenizer.count_rendered(&self.prepared.text(&mut kept)?) + self.counting.reserve)
+    }
+
+    /// Tokens of all messages, and of the reserve. They are rendered once.
+    pub(in crate::processors) fn whole(&self) -> Result<usize, TemplateError> {
+        self.whole.get_or_init(|| self.tokens(0..self.count)).clone()
+    }
+
+    /// Whether the messages with these numbers fit; what the template refuses does not.
+    pub(in crate::processors) fn fits(&self, kept: impl Iterator<Item = usize>, budget: usize) -> bool {
+        self.tokens(kept).is_ok_and(|tokens| tokens <= budget)
+    }
+
+    /// By how many tokens the template exceeds the sum of the messages, for each message on average.
+    pub(in crate::processors) fn surplus(&self, tokens: usize, sum: usize) -> usize {
+        tokens.saturating_sub(sum) / self.count.max(1)
+    }
+}
+
+// Searches where the newest segments begin that fit, if only rendering them tells.
+//
+// Each try renders everything from there on, so the number of tries is logarithmic.
+
+/// Where the newest segments that fit begin, of `count`; `proposed` is a guess.
+///
+/// `fits` tells whether everything from a segment on fits; `None` if a template refuses to begin there, and then a later
+/// beginning is taken.
+pub(in crate::processors) fn newest_fitting(
+    proposed: usize,
+    count: usize,
+    fits: impl Fn(usize) -> Option<bool>,
+) -> usize {
+    if proposed >= count || fits(proposed) == Some(true) {
+        grown(proposed.min(count), |at| fits(at) == Some(true))
+    } else {
+        shrunk(proposed + 1, count, fits)
+    }
+}
+
+/// The beginning at `found` or before it, with steps that double until one is too far.
+fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut unknown, mut step) = (0, Some(1));
+    while unknown < found {
+        let at = step.map_or(unknown + (found - unknown) / 2, |step: usize| found.saturating_sub(step).max(unknown));
+        if fits(at) {
+            (found, step) = (at, step.map(|step| step * 2));
+        } else {
+            (unknown, step) = (at + 1, None);
+        }
+    }
+    found
+}
+
+/// The beginning at `unknown` or behind it, in the same way; `count` if nothing fits.
+fn shrunk(mut unknown: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
+    let (mut found, mut end, mut step) = (count, count, Some(1));
+    while unknown < end {
+        let at = step.map_or(unknown + (end - unknown) / 2, |step: usize| (unknown + step - 1).min(end - 1));
+        match (at..end).find_map(|at| Some((at, fits(at)?))) {
+            Some((next, false)) => (unknown, step) = (next + 1, step.map(|step| step * 2)),
+            Some((next, true)) => (found, end, step) = (next, at, None),
+            None => (end, step) = (at, None),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::newest_fitting;
+
+    #[test]
+    fn the_first_beginning_that_fits_is_found_from_any_guess() {
+        for count in 0..40 {
+            for first in 0..=count {
+                for proposed in 0..=count {
+                    let fits = |at: usize| Some(at >= first);
+                    assert_eq!(newest_fitting(proposed, count, fits), first, "{first} of {count} from {proposed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_beginning_is_passed_over() {
+        for (count, first, begins) in [(90, 41, 2), (90, 41, 7), (90, 88, 50), (64, 3, 9)] {
+            let fits = |at: usize| at.is_multiple_of(begins).then_some(at >= first);
+            let expected = (first..count).find(|at| at.is_multiple_of(begins)).unwrap_or(count);
+            assert_eq!(newest_fitting(0, count, fits), expected, "{first} of {count}, every {begins}th begins");
+        }
+    }
+
+    #[test]
+    fn tries_are_few() {
+        for first in [0, 1, 777, 50_000, 99_999, 100_000] {
+            for proposed in [0, 50_000, 100_000] {
+                let tries = Cell::new(0);
+                let fits = |at: usize| {
+                    tries.set(tries.get() + 1);
+                    Some(at >= first)
+                };
+                assert_eq!(newest_fitting(proposed, 100_000, fits), first);
+                assert!(tries.get() < 40, "{} tries", tries.get());
+            }
+        }
     }
 }

@@ -3,17 +3,12 @@
 //! A message of the API may be split into several records with the same `message.id`. The other members of a record
 //! (`toolUseResult`, `progress`) are copies: they are neither counted nor paired.
 
-mod attachment;
-mod threads;
-mod trees;
-mod writing;
-
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::tree::{Sides, Tree};
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic};
-use crate::json::{Text, Value};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
+use crate::json::{Text, Value, ValueKind, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
     Unknown, Usage,
@@ -29,7 +24,7 @@ const TREE: Tree = Tree {
     others: &["logicalParentUuid", "leafUuid"],
     open: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
-    trees: Some(trees::trees_of),
+    trees: Some(trees_of),
 };
 
 /// Types of records that are not messages.
@@ -98,7 +93,7 @@ impl Dialect for ClaudeCode {
         let role = match &*kind.decode() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
-            "attachment" => return attachment::read_attachment(item),
+            "attachment" => return read_attachment(item),
             kind if METADATA.contains(&kind) => return Item::Metadata,
             kind => return Item::Unknown(Unknown::kind(kind.to_owned())),
         };
@@ -119,10 +114,10 @@ impl Dialect for ClaudeCode {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        threads::number_threads(items, &mut read);
+        number_threads(items, &mut read);
         close_at_compactions(items, &mut read);
         bind_snapshots(items, &mut read);
-        trees::roll_back(items, &mut read);
+        roll_back(items, &mut read);
         pin_states(items, &mut read);
         read
     }
@@ -130,7 +125,7 @@ impl Dialect for ClaudeCode {
 
 impl DialectWriter for ClaudeCode {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        writing::spell(draft, anchor)
+        spell(draft, anchor)
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -180,7 +175,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        trees::taken_back(items)
+        taken_back(items)
     }
 }
 
@@ -316,4 +311,236 @@ fn bind_snapshots<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             _ => {}
         }
     }
+}
+
+// Attachments: records of what the program sends to the model beside a message, such as the text of an edited file.
+
+/// Types that the program does not send to the model.
+const UNSEEN: &[&str] = &[
+    "already_read_file",
+    "command_permissions",
+    "dynamic_skill",
+    "edited_image_file",
+    "hook_cancelled",
+    "hook_error_during_execution",
+    "hook_non_blocking_error",
+    "hook_permission_decision",
+    "hook_system_message",
+    "structured_output",
+];
+
+/// The members whose text the model reads.
+const TEXTS: &[&str] = &[
+    "content",
+    "snippet",
+    "prompt",
+    "addedLines",
+    "addedBlocks",
+    "removedNames",
+    "planContent",
+    "skills",
+    "memories",
+    "files",
+    "response",
+    "blockingError",
+    "message",
+    "newDate",
+];
+
+/// Reads an attachment as metadata, with the texts that the model reads.
+fn read_attachment(item: Value<'_>) -> Item<'_> {
+    let Some(attachment) = item.get("attachment") else { return Item::Metadata };
+    if attachment.get_text("type").is_some_and(|kind| UNSEEN.contains(&&*kind.decode())) {
+        return Item::Metadata;
+    }
+    // If the lines of new tools are missing, their names are read.
+    let names = if attachment.get("addedLines").is_none() { attachment.get("addedNames") } else { None };
+    let members = TEXTS.iter().filter_map(|key| attachment.get(key)).chain(names);
+    Item::Attached(members.flat_map(|value| blocks::texts(Some(value))).collect())
+}
+
+// The conversations inside one log: records of sub-agents are between the records of the main conversation.
+
+/// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
+///
+/// A side conversation is identified by its `agentId`, or by the record without one from which it descends. A record that
+/// lacks the `agentId` of its parent begins a conversation: it could not be told from others without that parent.
+fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut threads = Threads::default();
+    for (&item, read) in items.iter().zip(read) {
+        // Streams of the program name the call that started the side conversation.
+        let [side, call] = item.get_each(["isSidechain", "parent_tool_use_id"]);
+        if side.is_some_and(is_true) || call.is_some_and(|call| call.kind() != ValueKind::Null) {
+            let thread = threads.number_of(item);
+            if let Item::Message(message) = read {
+                match thread {
+                    Some(thread) => message.thread = thread,
+                    None => *read = Item::Unknown(Unknown::NoId),
+                }
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Threads<'a> {
+    by_agent: HashMap<Cow<'a, str>, u32>,
+    by_record: HashMap<Cow<'a, str>, u32>,
+    count: u32,
+}
+
+impl<'a> Threads<'a> {
+    /// The conversation of a record. A damaged one with neither name nor id is in none: only its parent tells its conversation,
+    /// and a cut can drop the parent.
+    fn number_of(&mut self, item: Value<'a>) -> Option<u32> {
+        let agent = item.get_text("agentId").or_else(|| item.get_text("parent_tool_use_id"));
+        let agent = agent.map(Text::into_decoded);
+        let [uuid, parent] = ["uuid", "parentUuid"].map(|key| item.get_text(key).map(Text::into_decoded));
+        agent.as_ref().or(uuid.as_ref())?;
+        // A record that a damaged log repeats is in one conversation with the first.
+        let of_record = || [&uuid, &parent].into_iter().flatten().find_map(|id| self.by_record.get(id).copied());
+        let known = match &agent {
+            Some(agent) => self.by_agent.get(agent).copied(),
+            None => of_record(),
+        };
+        let thread = known.unwrap_or_else(|| {
+            self.count += 1;
+            self.count
+        });
+        match (agent, uuid) {
+            (Some(agent), _) => self.by_agent.insert(agent, thread),
+            (None, Some(uuid)) => self.by_record.insert(uuid, thread),
+            (None, None) => None,
+        };
+        Some(thread)
+    }
+}
+
+// Trees of one log: a program that begins again links the next message to none, and what it sends no longer contains the
+// tree before.
+
+/// Marks the messages of the main conversation that are not in the tree of the newest one.
+fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let trees = trees_of(items);
+    let is_said = |at: &usize| trees[*at].is_some() && matches!(read[*at], Item::Message(_));
+    let Some(newest) = (0..items.len()).rev().find(is_said) else { return };
+    for (read, tree) in read.iter_mut().zip(&trees) {
+        if let Item::Message(message) = read
+            && tree.is_some_and(|tree| Some(tree) != trees[newest])
+        {
+            (message.standing, message.boundary) = (Standing::Abandoned, false);
+        }
+    }
+}
+
+/// The messages that begin another tree or return to an earlier one, each with the first item that is no longer read.
+fn taken_back(items: &[Value<'_>]) -> Vec<(usize, usize)> {
+    let mut trees = Trees::default();
+    items.iter().enumerate().filter_map(|(at, item)| Some((at, trees.turn_at(at, *item)?))).collect()
+}
+
+/// The tree of each item of the main conversation, as the index of its first record.
+fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
+    let mut trees = Trees::default();
+    items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| {
+            let tree = trees.tree_at(at, *item)?;
+            trees.turn_to(tree, at, *item);
+            Some(tree)
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Trees<'a> {
+    /// The tree of each record, as the index of its first record.
+    by_record: HashMap<Cow<'a, str>, usize>,
+    /// Index behind the last message of each tree.
+    ends: HashMap<usize, usize>,
+    /// The tree of the last message.
+    current: Option<usize>,
+}
+
+impl<'a> Trees<'a> {
+    /// The first item that is no longer read from `item` on, if this is a message of another tree than the last one.
+    fn turn_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
+        let tree = self.tree_at(at, item)?;
+        self.turn_to(tree, at, item)
+    }
+
+    /// The tree of `item`; `None` for a record of a side conversation.
+    fn tree_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
+        if is_set(item, "isSidechain") {
+            return None;
+        }
+        // A damaged record without an id continues the last tree, because nothing can hang off it.
+        let Some(id) = item.get_text("uuid").map(Text::into_decoded) else { return self.current };
+        let parent = item.get("parentUuid");
+        let begins = parent.is_some_and(|parent| parent.kind() == ValueKind::Null) && !is_boundary(item);
+        // A boundary names what it stands after by another key.
+        let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
+        let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
+        // A boundary of nothing, and a record whose parent a cut dropped, continue the last tree.
+        let tree = if begins { at } else { known.or(self.current).unwrap_or(at) };
+        self.by_record.entry(id).or_insert(tree);
+        Some(tree)
+    }
+
+    /// The first item that is no longer read, if `item` is a message and turns to another tree.
+    fn turn_to(&mut self, tree: usize, at: usize, item: Value<'a>) -> Option<usize> {
+        let kind = item.get("type");
+        if !kind.is_some_and(|kind| kind.is("user") || kind.is("assistant")) {
+            return None;
+        }
+        let end = self.ends.insert(tree, at + 1);
+        let last = self.current.replace(tree);
+        last.is_some_and(|last| last != tree).then(|| end.unwrap_or(0))
+    }
+}
+
+// Drafts as records, in the envelope of the anchor.
+
+/// The keys that a record copies from its anchor, in the order in which the program writes them.
+const ENVELOPE: &[&str] = &[
+    "isSidechain",
+    "agentId",
+    "userType",
+    "entrypoint",
+    "cwd",
+    "sessionId",
+    "session_id",
+    "version",
+    "gitBranch",
+    "slug",
+];
+
+/// Writes a record whose parent link is still `null`.
+fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
+    let content = match draft.parts.as_slice() {
+        [DraftPart::Text(text)] if draft.role != Role::Assistant => quote(text),
+        _ => format!("[{}]", blocks.join(",")),
+    };
+    // User records contain results. Instructions from the application are written as user records, before other content.
+    let (kind, head) = match draft.role {
+        // Who reads a log expects an id, which no other reply has.
+        Role::Assistant => {
+            let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
+            let id = blocks::draft_id(&[&content, beside].concat());
+            ("assistant", format!("\"id\":\"{id}\",\"model\":\"<synthetic>\",\"type\":\"message\","))
+        }
+        _ => ("user", String::new()),
+    };
+    let members = |keys: &[&str]| -> String {
+        let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
+        found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
+    };
+    format!(
+        "{}{},\"type\":\"{kind}\",\"message\":{{{head}\"role\":\"{kind}\",\"content\":{content}}}{}}}",
+        TREE.begin(draft, anchor),
+        members(ENVELOPE),
+        members(&["timestamp"])
+    )
 }

@@ -1,13 +1,11 @@
 //! ShareGPT and similar formats, in which calls are answered by position: `from` and `value`; LLaMA-Factory's `role` with
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
-mod calls;
-
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Document, Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, Reread, ResultPlace, Role, Turns,
-    Unknown,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, Reread,
+    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -24,7 +22,7 @@ impl Dialect for ShareGpt {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let certain = item.get_text("from").is_some() && item.get_text("value").is_some()
-            || item.get("role").is_some() && blocks(item).is_some()
+            || item.get("role").is_some() && typed_blocks(item).is_some()
             || is_pair(item);
         if certain { Fit::Certain } else { Fit::No }
     }
@@ -59,24 +57,24 @@ impl Dialect for ShareGpt {
         let mut message = Message::from_source(role, item);
         let said = item.get("value").or_else(|| item.get("content"));
         message.parts = match (&*name, role) {
-            ("function_call" | "tool_call", _) => calls::read_calls(said, item),
-            (_, Role::Tool) => vec![calls::read_result(item, said.map(text_value))],
+            ("function_call" | "tool_call", _) => read_calls(said, item),
+            (_, Role::Tool) => vec![read_result(item, said.map(text_value))],
             (_, Role::User) if let Some(pieces) = said.and_then(blocks::pieces) => pieces,
-            _ => blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
+            _ => typed_blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
         };
-        message.indivisible = message.calls().count() > 1 && blocks(item).is_none();
+        message.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
         Item::Message(message)
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         let mut messages: Vec<&mut Message<'a>> = items.iter_mut().filter_map(as_message).collect();
-        calls::share_answers(&mut messages);
+        share_answers(&mut messages);
         items
     }
 
     fn reread(&self) -> Option<Reread> {
-        Some(calls::share_again)
+        Some(share_again)
     }
 
     /// The last exchange of a `history` of pairs is beside it, in the record.
@@ -155,7 +153,7 @@ fn role_of(name: &str) -> Option<Role> {
 }
 
 /// The blocks of a LLaMA-Factory message.
-fn blocks(item: Value<'_>) -> Option<Value<'_>> {
+fn typed_blocks(item: Value<'_>) -> Option<Value<'_>> {
     let list = item.get("content").filter(|list| list.is_array())?;
     let own = |block: Value<'_>| block.get("type").is_some() && block.get("value").is_some();
     (list.items().next().is_some() && list.items().all(own)).then_some(list)
@@ -169,7 +167,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
     let kind = block.get_text("type").map(|kind| kind.decode().into_owned());
     let text = || block.get_text("value").unwrap_or(Text::Escaped(""));
     let (content, said) = match kind.as_deref() {
-        Some("tool_call") => return calls::read_calls(block.get("value"), block),
+        Some("tool_call") => return read_calls(block.get("value"), block),
         Some("reasoning") => (Content::Reasoning(text()), None),
         Some("text") => (Content::Text(text()), block.get("value")),
         Some("image_url" | "image" | "video_url" | "video" | "audio_url" | "audio") => {
@@ -201,4 +199,114 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     message.parts.retain(|part| part.content.speaks());
     message.exchange = true;
     Item::Message(message)
+}
+
+// Calls that are written as JSON in a string, and results that answer them by position, sometimes several in one message.
+
+/// Reads the calls in the text `said`; all of them are kept or dropped with `element`.
+fn read_calls<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
+    let calls = match said {
+        Some(said) if said.text().is_none() => each(said).map(|call| owned(call)).collect(),
+        Some(said) => spelled(&said.text().map(|text| text.decode().into_owned()).unwrap_or_default()),
+        None => vec![call(String::new(), String::new())],
+    };
+    calls.into_iter().map(|call| Part::from_source(Content::ToolCall(call), PartPlace::element(element))).collect()
+}
+
+/// `{"name": …, "arguments": …}`, a list of these, or a text that names the function in a tag.
+fn spelled<'a>(text: &str) -> Vec<ToolCall<'a>> {
+    match Document::parse(text) {
+        Ok(document) => {
+            let calls: Vec<ToolCall<'a>> = document.roots().flat_map(each).map(owned).collect();
+            if calls.is_empty() { vec![call(String::new(), text.to_owned())] } else { calls }
+        }
+        Err(_) => vec![call(tagged(text).to_owned(), text.to_owned())],
+    }
+}
+
+fn each(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let alone = (!value.is_array()).then_some(value);
+    value.items().chain(alone)
+}
+
+fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
+    let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
+    let name = inner.get_text("name").map(|name| name.decode().into_owned());
+    let arguments = blocks::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
+    call(name.unwrap_or_default(), arguments.decode().into_owned())
+}
+
+fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
+    let (name, arguments) = (Text::Owned(name), Text::Owned(arguments));
+    ToolCall { id: None, name, arguments, family: Family::Function, hosted: false }
+}
+
+/// The name in `<function=NAME>`.
+fn tagged(text: &str) -> &str {
+    let rest = text.split_once("<function=").map_or("", |(_, rest)| rest);
+    rest.split_once('>').map_or("", |(name, _)| name)
+}
+
+/// Reads a message that answers a call.
+fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
+    Part::from_source(Content::ToolResult(result(blocks::texts(said))), PartPlace::element(item).with_text(said))
+}
+
+fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
+    ToolResult { id: None, name: None, content, media: 0, family: Family::Function, same_message: false }
+}
+
+/// A message that answers several calls contains a result for each of them, and the first result has the whole text. Such
+/// calls are kept or dropped together.
+fn share_answers(messages: &mut [&mut Message<'_>]) {
+    let mut open = None;
+    for at in 0..messages.len() {
+        let calls = messages[at].calls().count();
+        let next_answers = messages.get(at + 1).is_some_and(|next| next.role == Role::Tool);
+        match (messages[at].role, open.take()) {
+            (Role::Tool, Some((asked, calls))) if !next_answers => share(messages, asked, at, calls),
+            (Role::Assistant, _) if calls > 1 => open = Some((at, calls)),
+            _ => {}
+        }
+    }
+}
+
+/// As [`share_answers`], after an edit: a message that had one neighbor may have another.
+///
+/// ```text
+///                       before   after the user's message was dropped
+/// 0 model  calls a, b
+/// 1 tool   result       a, b     a
+/// 2 user   "…"
+/// 3 tool   result       nothing  b
+/// ```
+fn share_again(messages: &mut [Message<'_>]) {
+    for message in messages.iter_mut() {
+        if message.role == Role::Tool {
+            let mut results = 0;
+            message.parts.retain(|part| {
+                results += usize::from(part.content.result().is_some());
+                results <= 1 || !is_shared(part)
+            });
+        }
+        let element = message.parts.iter().find(|part| part.content.call().is_some()).and_then(Part::place);
+        let whole = element.map(|place| place.element) == message.value();
+        message.indivisible = message.calls().count() > 1 && whole;
+    }
+    share_answers(&mut messages.iter_mut().collect::<Vec<_>>());
+}
+
+/// Whether the part is a result that only says that another one answers its call, too.
+fn is_shared(part: &Part<'_>) -> bool {
+    matches!(part.origin, PartOrigin::Source(_))
+        && part.content.result().is_some_and(|result| result.content.is_empty())
+}
+
+fn share(messages: &mut [&mut Message<'_>], asked: usize, answered: usize, calls: usize) {
+    messages[asked].indivisible = true;
+    if let Some(element) = messages[answered].parts.first().and_then(Part::place).map(|place| place.element) {
+        let more =
+            (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
+        messages[answered].parts.extend(more);
+    }
 }

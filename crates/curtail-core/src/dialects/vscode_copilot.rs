@@ -1,0 +1,353 @@
+//! Chats of Copilot in VS Code: `requests`, each with the user's `message` and the `response` to it. They are only read: the
+//! editor writes no messages as a model reads them, so there is nothing to send that a cut could make shorter.
+
+use serde_json::Value as Json;
+
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, ReadError, blocks, events};
+use crate::json::{Document, Text, Value, quote};
+use crate::transcript::{Content, Draft, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown};
+
+/// The dialect `vscode-copilot`.
+pub(super) struct VsCodeCopilot;
+
+impl Dialect for VsCodeCopilot {
+    fn name(&self) -> &'static str {
+        "vscode-copilot"
+    }
+
+    fn signature(&self) -> &'static str {
+        "`requests` with `requestId`, `message` and `response`; or lines `kind` and `v`, `k`"
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        // Records of other logs have an id of their request and a type.
+        let [id, message, response, kind] = item.get_each(["requestId", "message", "response", "type"]);
+        if id.is_some() && kind.is_none() && message.or(response).is_some() { Fit::Certain } else { Fit::No }
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        record.get("requests").is_some_and(Value::is_array)
+    }
+
+    fn pairing_rules(&self) -> PairingRules {
+        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
+    }
+
+    fn provider_rules(&self) -> ProviderRules {
+        ProviderRules { system_beside: true, ..ProviderRules::default() }
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if item.get("requestId").is_some() {
+            return Item::Nested(messages(item));
+        }
+        if item.is_array() {
+            return events::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
+        }
+        if item.is_object() || item.text().is_some() {
+            return events::message(Role::User, item, None, said(item));
+        }
+        Item::Unknown(Unknown::NoRole)
+    }
+}
+
+impl DialectWriter for VsCodeCopilot {
+    fn is_writable(&self) -> bool {
+        false
+    }
+
+    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        let text = format!("{{\"text\":{}}}", quote(&draft.joined_text()));
+        if draft.role == Role::Assistant { format!("[{}]", text.replacen("text", "value", 1)) } else { text }
+    }
+}
+
+impl LogHabits for VsCodeCopilot {
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.parent()?.get_text("modelId")
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        item.parent()?.get("timestamp").and_then(super::times::written)
+    }
+}
+
+/// The message of the user and the response of a request, in the order in which they are written. A response without parts has
+/// not begun.
+fn messages(request: Value<'_>) -> Vec<Value<'_>> {
+    let [message, response] = request.get_each(["message", "response"]);
+    let response = response.filter(|response| response.items().next().is_some());
+    let mut messages: Vec<Value<'_>> = message.into_iter().chain(response).collect();
+    messages.sort_by_key(|message| message.span().start);
+    messages
+}
+
+/// What the user typed: a text, or the texts of its parts.
+fn said(message: Value<'_>) -> Vec<Part<'_>> {
+    match message.get_text("text") {
+        Some(text) => {
+            vec![Part::from_source(Content::Text(text), PartPlace::element(message).with_text(message.get("text")))]
+        }
+        None if message.is_object() => blocks::content(message.get("parts"), blocks::plain_block),
+        None => blocks::content(Some(message), blocks::plain_block),
+    }
+}
+
+/// The parts of a piece of a response. Markdown has no kind.
+fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let place = || PartPlace::element(part);
+    match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
+        None | Some("markdownContent") => {
+            let said = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
+            let content = said.map_or_else(|| blocks::unknown(part), Content::Text);
+            vec![Part::from_source(content, place())]
+        }
+        Some("thinking") => {
+            let thoughts = part.get("value").into_iter().flat_map(|value| {
+                value.text().into_iter().chain(value.items().filter_map(Value::text)).collect::<Vec<_>>()
+            });
+            thoughts
+                .filter(|thought| thought.len_bound() > 0)
+                .map(|thought| Part::from_source(Content::Reasoning(thought), place()))
+                .collect()
+        }
+        // The name of a file or a symbol in the middle of a sentence.
+        Some("inlineReference") => {
+            let name = part.get_text("name").map_or(Content::Other, Content::Text);
+            vec![Part::from_source(name, place())]
+        }
+        Some("toolInvocationSerialized") => read_tool(part),
+        // What the editor shows: progress, edits, questions.
+        Some(_) => vec![Part::from_source(Content::Other, place())],
+    }
+}
+
+/// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
+fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
+    let [id, tool, complete, details, specific] =
+        part.get_each(["toolCallId", "toolId", "isComplete", "resultDetails", "toolSpecificData"]);
+    let details = details.filter(|details| details.raw() != "null");
+    let call = events::call(text_of(id), text_of(tool), arguments(details, specific));
+    let mut parts = vec![Part::from_source(call, PartPlace::element(part))];
+    if details.is_some() || complete.is_some_and(|complete| complete.raw() == "true") {
+        let mut result = events::result(text_of(id), text_of(tool), None);
+        if let Content::ToolResult(result) = &mut result {
+            result.content = output(details, specific);
+        }
+        parts.push(Part::from_source(result, PartPlace::element(part)));
+    }
+    parts
+}
+
+fn text_of(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    value.and_then(Value::text)
+}
+
+/// What a tool was given: the input of its result, what the model wrote, or the command for a terminal.
+fn arguments<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Option<Value<'a>> {
+    let written = || specific?.some("rawInput").or_else(|| specific?.some("commandLine"));
+    details.and_then(|details| details.some("input")).or_else(written)
+}
+
+/// What a tool returned, as far as it is there: a list of texts and files, the output of a terminal, or the answer of another
+/// agent.
+fn output<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Vec<Text<'a>> {
+    let terminal = || specific?.some("terminalCommandOutput")?.get("text").or_else(|| specific?.some("result"));
+    let Some(found) = details.map(|details| details.get("output").unwrap_or(details)).or_else(terminal) else {
+        return Vec::new();
+    };
+    let block = |block: Value<'a>| block.get_text("value").unwrap_or(Text::Json(block.raw()));
+    match found.is_array() {
+        true => found.items().map(block).collect(),
+        false => blocks::texts(Some(found)),
+    }
+}
+
+// Chats that are written as a log of patches: the first line is the document, each later one sets a member of it, adds to a
+// list or deletes.
+
+/// A line of a log.
+#[derive(serde::Deserialize)]
+struct Patch {
+    kind: u8,
+    #[serde(default)]
+    k: Vec<Step>,
+    #[serde(default)]
+    v: Option<Json>,
+    #[serde(default)]
+    i: Option<i64>,
+}
+
+/// A step of the path of a patch.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Step {
+    Index(usize),
+    Key(String),
+}
+
+/// How far into a text its first line names the kind of a patch.
+const HEAD: usize = 64;
+
+/// The document that a log of patches makes, on one line; `None` if `text` is no such log. A last line that is incomplete is left
+/// out, because the editor may have been killed while it wrote it.
+///
+/// # Errors
+/// The first line that is no patch, or whose path is not in the document.
+#[must_use]
+pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
+    let head = text.get(..text.floor_char_boundary(HEAD)).unwrap_or_default();
+    if !head.contains("\"kind\"") {
+        return None;
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty())?;
+    let document = Document::parse_all(first).ok()?;
+    let root = document.roots().next()?;
+    let is_first = root.get("kind").is_some_and(|kind| kind.raw() == "0");
+    let holds = root.get("v").and_then(|value| value.get("requests")).is_some_and(crate::json::Value::is_array);
+    (is_first && holds).then(|| replayed(text))
+}
+
+fn replayed(text: &str) -> Result<String, ReadError> {
+    let (mut document, mut at) = (Json::Null, 0);
+    for line in text.split_inclusive('\n') {
+        let wrong = |what: String| ReadError { offset: at, what };
+        match serde_json::from_str::<Patch>(line) {
+            _ if line.trim().is_empty() => {}
+            Ok(patch) => patch.apply(&mut document).map_err(|what| wrong(what.to_owned()))?,
+            Err(error) if error.is_eof() && !line.ends_with('\n') => {}
+            Err(error) => return Err(wrong(format!("this line is no patch of a chat: {error}"))),
+        }
+        at += line.len();
+    }
+    let text = serde_json::to_string(&document);
+    text.map(|text| text + "\n").map_err(|error| ReadError { offset: 0, what: error.to_string() })
+}
+
+/// Why a patch cannot be applied.
+const NO_PLACE: &str = "the path of this patch is not in the document that the lines before it make";
+
+impl Patch {
+    fn apply(self, document: &mut Json) -> Result<(), &'static str> {
+        let value = self.v.unwrap_or(Json::Null);
+        match self.kind {
+            0 => *document = value,
+            1 => *place(document, &self.k)? = value,
+            2 => add(place(document, &self.k)?, value, self.i)?,
+            3 => delete(document, &self.k)?,
+            _ => return Err("this patch is of a kind that is not known (0 to 3 are)"),
+        }
+        Ok(())
+    }
+}
+
+/// The value at a path. Its last step may be a new member.
+fn place<'d>(document: &'d mut Json, path: &[Step]) -> Result<&'d mut Json, &'static str> {
+    let mut found = document;
+    for (nth, step) in path.iter().enumerate() {
+        let is_last = nth + 1 == path.len();
+        found = match (found, step) {
+            (Json::Object(members), Step::Key(key)) => match is_last {
+                true => members.entry(key.clone()).or_insert(Json::Null),
+                false => members.get_mut(key).ok_or(NO_PLACE)?,
+            },
+            (Json::Array(items), Step::Index(index)) => {
+                if is_last && *index == items.len() {
+                    items.push(Json::Null);
+                }
+                items.get_mut(*index).ok_or(NO_PLACE)?
+            }
+            _ => return Err(NO_PLACE),
+        };
+    }
+    Ok(found)
+}
+
+/// Adds `items` to a list, at its end or in place of everything from `from` on.
+fn add(list: &mut Json, items: Json, from: Option<i64>) -> Result<(), &'static str> {
+    if list.is_null() {
+        *list = Json::Array(Vec::new());
+    }
+    let (Json::Array(list), items) = (list, items) else { return Err("this patch adds to what is no list") };
+    if let Some(from) = from {
+        list.truncate(usize::try_from(from).unwrap_or(0));
+    }
+    match items {
+        Json::Array(items) => list.extend(items),
+        Json::Null => {}
+        _ => return Err("this patch adds what is no list"),
+    }
+    Ok(())
+}
+
+/// Deletes a member. An element of a list becomes `null`, because the editor keeps the place of the others.
+fn delete(document: &mut Json, path: &[Step]) -> Result<(), &'static str> {
+    let Some((last, before)) = path.split_last() else { return Err(NO_PLACE) };
+    match (place(document, before)?, last) {
+        (Json::Object(members), Step::Key(key)) => drop(members.remove(key)),
+        (Json::Array(items), Step::Index(index)) => *items.get_mut(*index).ok_or(NO_PLACE)? = Json::Null,
+        _ => return Err(NO_PLACE),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rebuilt;
+
+    /// The list `requests` after these patches.
+    fn after(patches: &[&str]) -> Result<String, String> {
+        let first =
+            r#"{"kind":0,"v":{"version":3,"requests":[{"requestId":"a"},{"requestId":"b"},{"requestId":"c"}]}}"#;
+        let log: String = std::iter::once(&first).chain(patches).map(|line| format!("{line}\n")).collect();
+        let text = rebuilt(&log).unwrap().map_err(|error| format!("{}: {}", error.offset, error.what))?;
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let names = document["requests"].as_array().unwrap().iter().map(|request| match &request["requestId"] {
+            serde_json::Value::String(id) => format!("{id}{}", request["done"].as_str().unwrap_or_default()),
+            _ => String::from("-"),
+        });
+        Ok(names.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn patches_set_add_replace_and_delete() {
+        let added = r#""v":[{"requestId":"d"}]}"#;
+        for (patch, expected) in [
+            (r#"{"kind":1,"k":["requests",1,"done"],"v":"!"}"#.to_owned(), "a b! c"),
+            (r#"{"kind":1,"k":["requests",3],"v":{"requestId":"d"}}"#.to_owned(), "a b c d"),
+            (format!(r#"{{"kind":2,"k":["requests"],{added}"#), "a b c d"),
+            (format!(r#"{{"kind":2,"k":["requests"],"i":1,{added}"#), "a d"),
+            (format!(r#"{{"kind":2,"k":["requests"],"i":-1,{added}"#), "d"),
+            (r#"{"kind":2,"k":["requests"],"i":2}"#.to_owned(), "a b"),
+            (r#"{"kind":3,"k":["requests",0,"requestId"]}"#.to_owned(), "- b c"),
+            (r#"{"kind":3,"k":["requests",0]}"#.to_owned(), "- b c"),
+            (r#"{"kind":2,"k":["requests",0,"response"],"v":[{"value":"new"}]}"#.to_owned(), "a b c"),
+        ] {
+            assert_eq!(after(&[&patch]).as_deref(), Ok(expected), "{patch}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_applied_is_an_error_at_its_line() {
+        let start = 96;
+        for (patch, what) in [
+            (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "the path of this patch"),
+            (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "the path of this patch"),
+            (r#"{"kind":2,"k":["version"],"v":[1]}"#, "what is no list"),
+            (r#"{"kind":9,"k":[]}"#, "of a kind that is not known"),
+            (r#"{"kind":1,"k":["#, "this line is no patch"),
+            (r#"{"say":1}"#, "this line is no patch"),
+        ] {
+            let error = after(&[patch]).unwrap_err();
+            assert!(error.starts_with(&format!("{start}: ")) && error.contains(what), "{patch}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_a_chat_is_rebuilt_and_a_torn_line_is_left_out() {
+        assert!(rebuilt("{\"kind\":0,\"v\":{\"rows\":[]}}\n").is_none());
+        assert!(rebuilt("{\"role\":\"user\",\"content\":\"Hello\"}\n").is_none());
+        let torn = "{\"kind\":0,\"v\":{\"requests\":[]}}\n{\"kind\":1,\"k\":[\"a\"],\"v\":\"to";
+        assert_eq!(rebuilt(torn).unwrap().unwrap(), "{\"requests\":[]}\n");
+    }
+}
