@@ -107,6 +107,20 @@ fn notes_of_one_text_have_ids_of_their_own() {
     }
 }
 
+/// `OpenCode` orders messages by their time and then their id: a note behind what is left of its message has a later one.
+#[test]
+fn a_note_behind_a_message_is_sorted_behind_it() {
+    let filter = ToolFilter {
+        tools: ToolGlobs::Exclude(ToolGlobs::compile(&["read".to_owned()]).expect("a pattern")),
+        persist_results: true,
+    };
+    let out = cut(Chain::default().then(filter), &fixture("opencode/parallel.json"));
+    let export: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let info = export["messages"].as_array().expect("messages").iter().map(|message| &message["info"]);
+    let keys: Vec<_> = info.map(|info| (info["time"]["created"].as_u64(), info["id"].as_str())).collect();
+    assert!(out.contains("Used read tool") && keys.is_sorted(), "{keys:?}");
+}
+
 #[test]
 fn a_second_condensation_can_forget_the_summary_of_the_first() {
     let second = r#"{"id":"c2","source":"environment","forgotten_event_ids":["c1-summary","u1"],"summary":"Picked.","summary_offset":1,"kind":"Condensation"}"#;

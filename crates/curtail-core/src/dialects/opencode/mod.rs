@@ -4,14 +4,14 @@
 mod version1;
 mod version2;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events};
 use crate::digest::fnv1a_128;
 use crate::json::{Text, Value, quote, removal};
 use crate::transcript::{
-    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
-    Usage,
+    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
+    Standing, Usage,
 };
 
 /// The dialect `opencode`.
@@ -375,7 +375,7 @@ fn id_text(DraftId(id): DraftId) -> String {
     format!("{id:032x}")
 }
 
-/// Sets the ids of the drafts that have none: no two messages may share one. A draft at the end is sorted behind its anchor.
+/// Sets the ids of the drafts that have none: no two messages may share one. A draft behind its anchor is sorted there.
 /// The last draft of several with the same id keeps it, because later cuts drop the first ones.
 fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     if remaining.written.is_empty() {
@@ -384,16 +384,27 @@ fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     let read = layout.elements.iter().filter_map(|item| info(*item).get_text("id"));
     let mut taken: HashSet<String> = read.map(|id| id.decode().into_owned()).collect();
     taken.extend(remaining.written.iter().filter_map(|written| written.id).map(|id| format!("msg_{}", id_text(id))));
+    let starts: HashMap<usize, u32> = layout
+        .slots
+        .iter()
+        .filter_map(|slot| match slot.what {
+            SlotKind::Message(index) => Some((index, slot.span.start)),
+            _ => None,
+        })
+        .collect();
     for written in remaining.written.iter_mut().rev() {
-        name(written, &mut taken);
+        // Whether its anchor, whose time it has, is in front of it.
+        let anchored = written.place.zip(written.after.and_then(|index| starts.get(&index)));
+        let follows = written.before.is_none() || anchored.is_some_and(|(anchor, after)| *after >= anchor);
+        name(written, follows, &mut taken);
     }
 }
 
-fn name(written: &mut Written, taken: &mut HashSet<String>) {
+fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
     let Some(spelt) = own_id(&written.text).map(str::to_owned) else { return };
     let id = written.id.unwrap_or_else(|| {
         let first = u128::from_str_radix(&spelt, 16).unwrap_or_default();
-        let sorted = (first >> RANDOM) + if written.before.is_none() { 2 } else { 0 };
+        let sorted = (first >> RANDOM) + if follows { 2 } else { 0 };
         let random = first & ((1 << RANDOM) - 1);
         let mut others = (1..).map(|nth| digest(&written.text, nth));
         let mut random = Some(random);
