@@ -250,6 +250,28 @@ fn a_stub_does_not_join_two_conversations() {
     }
 }
 
+/// A compaction of another tree is no boundary for the one that the session went on with.
+#[test]
+fn a_compaction_that_was_left_closes_no_call() {
+    let log = concat!(
+        r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Look."},"uuid":"u0"}"#,
+        "\n",
+        r#"{"parentUuid":"u0","isSidechain":false,"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Grep","input":{}}]},"uuid":"u1"}"#,
+        "\n",
+        r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Again."},"uuid":"u9"}"#,
+        "\n",
+        r#"{"parentUuid":null,"logicalParentUuid":"u9","isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"u2"}"#,
+        "\n",
+        r#"{"parentUuid":"u2","isSidechain":false,"type":"user","isCompactSummary":true,"message":{"role":"user","content":"Summary."},"uuid":"u3"}"#,
+        "\n",
+        r#"{"parentUuid":"u1","isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"7"}]},"uuid":"u4"}"#,
+        "\n",
+        r#"{"parentUuid":"u4","isSidechain":false,"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Seven."}]},"uuid":"u5"}"#,
+        "\n",
+    );
+    assert_eq!(faults(log), Vec::<String>::new());
+}
+
 /// A record that a cut leaves without a parent follows the last record of its tree: a second root would end the tree.
 #[test]
 fn a_cut_begins_no_second_tree() {

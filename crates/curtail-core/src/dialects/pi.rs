@@ -155,7 +155,9 @@ fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let Some(at) = read.iter().rposition(compaction) else { return };
     let Some(first) = first_kept(items[at], &items[..at]) else { return };
     for item in read.iter_mut().take(at).skip(first) {
-        if let Item::Message(message) = item {
+        if let Item::Message(message) = item
+            && message.standing == Standing::Live
+        {
             message.standing = Standing::Preserved;
         }
     }
@@ -248,7 +250,15 @@ fn read_message(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
     message.parts = parts;
+    if failed(said) {
+        message.standing = Standing::RolledBack;
+    }
     Item::Message(message)
+}
+
+/// Whether pi sends a reply no more, because it was interrupted or ended in an error.
+fn failed(said: Value<'_>) -> bool {
+    said.get_text("stopReason").is_some_and(|reason| ["error", "aborted"].iter().any(|failed| reason.is(failed)))
 }
 
 /// An entry whose text the model reads as a user message.

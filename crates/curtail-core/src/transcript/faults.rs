@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::pairing::Mismatch;
 use super::placement::is_same_reply;
-use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace};
+use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Standing};
 
 /// A pairing fault, and the half that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +57,18 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// Finds the faults of `messages`, in the order of the parts they are about.
+    /// Finds the faults of `messages`, in the order of the parts they are about. A call that was rolled
+    /// back needs no result.
     #[must_use]
     pub fn find_all(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
         let mut faults = Self::find_every(messages, pairs, pairing_rules);
-        faults.retain(|fault| fault.kind != FaultKind::OrphanResult || !messages[fault.at.message].unasked);
+        faults.retain(|fault| match fault.kind {
+            FaultKind::OrphanResult => !messages[fault.at.message].unasked,
+            FaultKind::UnansweredCall | FaultKind::PendingCall => {
+                messages[fault.at.message].standing != Standing::RolledBack
+            }
+            _ => true,
+        });
         faults
     }
 

@@ -97,7 +97,7 @@ pub enum Standing {
     Preserved,
     /// It reads the last boundary instead.
     Superseded,
-    /// A later event of the log rolled the turn back.
+    /// A later event of the log rolled the turn back, or the program does not send it: a reply that failed.
     RolledBack,
     /// The newest message of the log does not lead back to it.
     Abandoned,
@@ -285,10 +285,11 @@ impl<'a> Message<'a> {
         self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
     }
 
-    /// Whether calls that are open before it can no longer be answered.
+    /// Whether calls that are open before it can no longer be answered. What was taken back closes none.
     #[must_use]
     pub fn is_barrier(&self) -> bool {
-        self.barrier || self.calls_close && self.calls().next().is_some()
+        let closes = self.barrier || self.calls_close && self.calls().next().is_some();
+        closes && !self.standing.is_taken_back()
     }
 
     /// Whether any part is a tool call or a tool result.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
-use crate::transcript::{Content, Message, Role};
+use crate::transcript::{Content, Message, Role, Standing};
 
 pub(super) static RULE: Rule = Rule {
     code: "S004",
@@ -46,8 +46,10 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     // A log can write one reply as several messages: the reply is empty only if all of them are.
     let speaking = context.messages.iter().filter(|message| !is_empty(message)).filter_map(reply);
     let speaking: HashSet<_> = speaking.collect();
-    let is_silent =
-        |message: &Message<'_>| is_empty(message) && reply(message).is_none_or(|own| !speaking.contains(&own));
+    let is_sent = |message: &Message<'_>| message.standing != Standing::RolledBack;
+    let is_silent = |message: &Message<'_>| {
+        is_empty(message) && is_sent(message) && reply(message).is_none_or(|own| !speaking.contains(&own))
+    };
     let empty = context.messages.iter().enumerate().filter(|(_, message)| is_silent(message));
     empty.map(|(at, message)| context.match_message(at, describe(message.role))).collect()
 }

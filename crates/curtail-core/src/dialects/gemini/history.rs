@@ -220,7 +220,7 @@ fn unite_results<'a>(read: &mut [Item<'a>]) {
         let results = ids(message);
         if !calls.is_empty() {
             places.beside.extend(results.into_iter().map(|(nth, id)| (id, (at, nth))));
-        } else if !results.is_empty() && message.parts.len() == results.len() {
+        } else if !results.is_empty() {
             read_line(read, at, results, &mut places);
         }
     }
@@ -244,12 +244,13 @@ struct Places<'a> {
     moved: Vec<Place>,
 }
 
-/// Reads a line of results: the ones of an earlier line, or ones that stand beside their calls as well.
+/// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
 fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
     let said = &mut places.said;
     let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.0);
     let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.0) == first);
-    if first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
+    let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
+    if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
         for (nth, id) in &results {
             let Some(copy) = part_of(read, (at, *nth)) else { continue };
             if let Some(&place) = said.get(id) {
