@@ -23,6 +23,7 @@ from pathlib import Path
 from server import Model
 from shared import Red, main
 
+SKIP = {"large.json": "it has messages of type model, which Gemini CLI passes over"}
 OWN = ("<session_context>", "[The previous response was interrupted")
 PROMPT = "Say OK."
 
@@ -67,8 +68,10 @@ def once(held):
 
 
 def adapt(shown):
-    """What the program adds is left out of a recording as well: it writes the context of the session there."""
-    return [e for e in shown if not str(e[1]).startswith(OWN)]
+    """What the program adds is left out of a recording as well: it writes the context of the session there. It writes the name
+    of a tool in front of an id, and sends the id without it."""
+    own = [e for e in shown if not str(e[1]).startswith(OWN)]
+    return [(kind, re.sub(r"^(\w+)__(?=\1)", "", what) if kind in ("call", "result") else what) for kind, what in own]
 
 
 def load(path):
@@ -98,4 +101,4 @@ def call_after_answer(whole, outline):
 BLIND = {"drop_result": "a result is in its call as well, and is sent from there; see drop_result_of_call", "call_after_result": "a call holds its result; see call_after_answer"}
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, results_last=True, live=True, damages=[drop_result_of_call, call_after_answer], blind=BLIND)
+    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, skip=SKIP, results_last=True, live=True, damages=[drop_result_of_call, call_after_answer], blind=BLIND)

@@ -107,6 +107,25 @@ fn notes_of_one_text_have_ids_of_their_own() {
     }
 }
 
+/// Qwen Code resumes with what the newest record leads back to, whatever a cut leaves of it.
+#[test]
+fn what_a_rewind_left_is_not_read() {
+    for chain in [Chain::default(), last(4), last(2), without("grind")] {
+        let out = cut(chain, &fixture("qwen/rewind.jsonl"));
+        read_transcripts(&out, |_, transcript| {
+            let read: Vec<&str> = transcript
+                .messages
+                .iter()
+                .filter(|message| message.standing.is_read())
+                .filter_map(|message| message.value().map(|value| value.raw()))
+                .collect();
+            assert!(!read.iter().any(|message| message.contains("Coarse.")), "{out}");
+            assert!(read.iter().any(|message| message.contains("Ground.")), "{out}");
+        })
+        .expect("it is read");
+    }
+}
+
 /// `OpenCode` orders messages by their time and then their id: a note behind what is left of its message has a later one.
 #[test]
 fn a_note_behind_a_message_is_sorted_behind_it() {

@@ -1,9 +1,13 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashSet};
+
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
-use crate::json::Value;
-use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Usage};
+use crate::json::{Text, Value};
+use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Standing, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -49,6 +53,36 @@ impl Dialect for Qwen {
             results.for_each(|part| part.add_copy(copy));
         }
         Item::Message(message)
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        abandon(items, &mut read);
+        read
+    }
+}
+
+/// Marks the messages that the newest record does not lead back to: Qwen Code resumes with the others alone.
+fn abandon<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let id = |item: &Value<'a>, key| item.get_text(key).map(Text::into_decoded);
+    let mut parents: HashMap<Cow<'a, str>, Option<Cow<'a, str>>> = HashMap::default();
+    for item in items {
+        if let Some(own) = id(item, "uuid") {
+            parents.entry(own).or_insert_with(|| id(item, "parentUuid"));
+        }
+    }
+    let mut next = items.iter().rev().find_map(|item| id(item, "uuid"));
+    let mut chain: HashSet<Cow<'a, str>> = HashSet::default();
+    while let Some(own) = next.filter(|own| !chain.contains(own)) {
+        next = parents.get(&own).cloned().flatten();
+        chain.insert(own);
+    }
+    for (item, read) in items.iter().zip(read) {
+        if let (Item::Message(message), Some(own)) = (read, id(item, "uuid"))
+            && !chain.contains(&own)
+        {
+            message.standing = Standing::Abandoned;
+        }
     }
 }
 
