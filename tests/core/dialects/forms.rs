@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use curtail_core::dialects::{Framing, Reading, detect_framing};
-use curtail_core::json::Document;
+use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
 use curtail_core::processors::{Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use curtail_core::transcript::{Role, Standing};
@@ -117,7 +117,7 @@ fn what_a_rewind_left_is_not_read() {
                 .messages
                 .iter()
                 .filter(|message| message.standing.is_read())
-                .filter_map(|message| message.value().map(|value| value.raw()))
+                .filter_map(|message| message.value().map(Value::raw))
                 .collect();
             assert!(!read.iter().any(|message| message.contains("Coarse.")), "{out}");
             assert!(read.iter().any(|message| message.contains("Ground.")), "{out}");
