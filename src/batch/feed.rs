@@ -83,6 +83,15 @@ pub(super) struct Feed<'w> {
     pub(super) one_by_one: bool,
 }
 
+/// Where a block begins.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'p> {
+    /// The name of the input.
+    pub(super) name: &'p str,
+    /// Returns the number of its first line. Waits for the lines before it to be counted, so only an error asks for it.
+    pub(super) line: &'p dyn Fn() -> usize,
+}
+
 /// What is read of an open input.
 pub(super) enum Reader {
     Lines(Box<Blocks>),
@@ -110,26 +119,25 @@ impl Reader {
         matches!(self, Self::Lines(blocks) if blocks.is_live())
     }
 
-    /// Fills `buffer` with the next whole lines, the first of which is `line`, or with the next rows. A row may stand
-    /// `alone`.
+    /// Fills `buffer` with the next whole lines or rows. A row may stand `alone`.
     pub(super) fn next(
         &mut self,
         buffer: &mut Buffer,
-        place: (&str, &dyn Fn() -> usize),
+        start: Start<'_>,
         alone: bool,
     ) -> Result<Option<RowBlock>, Error> {
         match self {
-            Self::Lines(blocks) => next_lines(blocks, buffer, place).map(|()| None),
+            Self::Lines(blocks) => next_lines(blocks, buffer, start).map(|()| None),
             Self::Rows(rows) => rows.next_block(buffer, alone).map(Some),
         }
     }
 
     /// As [`Reader::next`], but the first bytes may be left for the worker.
-    fn claim(&mut self, buffer: &mut Buffer, (name, line): (&str, &dyn Fn() -> usize)) -> Result<ReadBlock, Error> {
+    fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, Error> {
         match self {
             Self::Lines(blocks) => {
-                let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, name, line()));
-                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| at_line(error, line))
+                let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, start.name, (start.line)()));
+                unread.map(|unread| ReadBlock { unread, rows: None }).map_err(|error| at_line(error, start.line))
             }
             Self::Rows(rows) => rows.next_block(buffer, false).map(|rows| ReadBlock { rows: Some(rows), unread: None }),
         }
@@ -156,15 +164,15 @@ impl Current {
     /// Reads the next block. `first` is the first one, which is already in the buffer.
     fn read_block(&mut self, buffer: &mut Buffer, first: Option<ReadBlock>, alone: bool) -> Result<ReadBlock, Error> {
         let line = || self.line.wait();
-        let place: (&str, &dyn Fn() -> usize) = (&self.opened.source.name, &line);
+        let start = Start { name: &self.opened.source.name, line: &line };
         let rows = match (first, &mut self.reader) {
             (first, Reader::Lines(_)) if alone => {
                 self.split(buffer, first.is_some())?;
                 None
             }
             (Some(read), _) => return Ok(read),
-            (None, rows @ Reader::Rows(_)) if alone => rows.next(buffer, place, alone)?,
-            (None, reader) => return reader.claim(buffer, place),
+            (None, rows @ Reader::Rows(_)) if alone => rows.next(buffer, start, alone)?,
+            (None, reader) => return reader.claim(buffer, start),
         };
         Ok(ReadBlock { rows, unread: None })
     }
@@ -175,7 +183,8 @@ impl Current {
         if first {
             std::mem::swap(block, buffer);
         } else if *at == block.len() {
-            self.reader.next(block, (&self.opened.source.name, &|| self.line.wait()), true)?;
+            let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
+            self.reader.next(block, start, true)?;
             *at = 0;
         }
         let rest = &block[*at..];
@@ -224,7 +233,7 @@ impl<'w> Feed<'w> {
         if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= small) {
             return Some(What::File(source, number));
         }
-        Some(match open(self.input_options, &source, (number, &self.limits), buffer) {
+        Some(match open(self.input_options, &source, number, &self.limits, buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok(First { opened, reader: Reader::Lines(blocks), .. }) if opened.reading.framing != Framing::Records => {
                 What::Whole(opened, blocks)
@@ -272,14 +281,15 @@ pub(super) struct First {
 pub(super) fn open(
     input_options: &InputOptions,
     source: &Source,
-    (number, limits): (usize, &Limits),
+    number: usize,
+    limits: &Limits,
     buffer: &mut Buffer,
 ) -> Result<First, Error> {
     let mut blocks = Box::new(Blocks::open(source, limits)?);
     if let Some(format) = blocks.table() {
-        return open_table(input_options, source, (format, number, &blocks), buffer);
+        return open_table(input_options, source, number, format, &blocks, buffer);
     }
-    next_lines(&mut blocks, buffer, (&source.name, &|| 1))?;
+    next_lines(&mut blocks, buffer, Start { name: &source.name, line: &|| 1 })?;
     let head = valid_prefix(buffer);
     let key = input_options.messages_key.as_deref();
     let framing = input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
@@ -303,7 +313,9 @@ pub(super) fn open(
 fn open_table(
     input_options: &InputOptions,
     source: &Source,
-    (format, number, blocks): (TableFormat, usize, &Blocks),
+    number: usize,
+    format: TableFormat,
+    blocks: &Blocks,
     buffer: &mut Buffer,
 ) -> Result<First, Error> {
     let framing = input_options.framing.unwrap_or(Framing::Records);
@@ -365,13 +377,10 @@ pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(
     Ok(())
 }
 
-/// Reads the next whole lines, the first of which is `line`.
-pub(super) fn next_lines(
-    blocks: &mut Blocks,
-    buffer: &mut Buffer,
-    (name, line): (&str, &dyn Fn() -> usize),
-) -> Result<(), Error> {
-    blocks.next_lines(buffer, &|head| fault_of_head(head, name, line())).map_err(|error| at_line(error, line))
+/// Reads the next whole lines.
+fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), Error> {
+    let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
+    blocks.next_lines(buffer, &fault).map_err(|error| at_line(error, start.line))
 }
 
 /// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused

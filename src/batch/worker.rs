@@ -3,11 +3,24 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, LineNumber, ReadBlock, Reader, Task, What, open, read_whole, rebuild};
+use super::feed::{First, LineNumber, ReadBlock, Reader, Start, Task, What, open, read_whole, rebuild};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
 use curtail_io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
+
+/// A place in a file.
+#[derive(Clone, Copy)]
+struct FilePlace {
+    /// The number of the line, from 1.
+    line: usize,
+    /// In bytes.
+    offset: usize,
+}
+
+impl FilePlace {
+    const START: Self = Self { line: 1, offset: 0 };
+}
 
 /// The result of a task.
 pub(super) struct Done<Out> {
@@ -53,7 +66,7 @@ impl<W: Work> Worker<'_, W> {
                     progress.begin(opened.number, &opened.source);
                     done.unrelated = opened.is_unrelated(&self.buffer);
                 }
-                let units = self.block(&opened, (lines.0.wait(), offset), rows.as_ref(), &mut done);
+                let units = self.block(&opened, FilePlace { line: lines.0.wait(), offset }, rows.as_ref(), &mut done);
                 progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
@@ -108,7 +121,7 @@ impl<W: Work> Worker<'_, W> {
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
         let options = &self.batch.input_options;
         let limits = options.limits(&self.batch.stop);
-        let (opened, mut reader, rows) = match open(options, source, (number, &limits), &mut self.buffer) {
+        let (opened, mut reader, rows) = match open(options, source, number, &limits, &mut self.buffer) {
             Ok(First { opened, reader: Reader::Lines(mut blocks), .. })
                 if opened.reading.framing != Framing::Records =>
             {
@@ -119,14 +132,14 @@ impl<W: Work> Worker<'_, W> {
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.find_lines();
-        let (mut offset, mut units) = (0, self.block(&opened, (1, 0), rows.as_ref(), done));
+        let (mut offset, mut units) = (0, self.block(&opened, FilePlace::START, rows.as_ref(), done));
         while !reader.is_done() && !done.broken && !done.unrelated {
             let line = units + 1;
             offset += self.buffer.len();
-            match reader.next(&mut self.buffer, (&source.name, &|| line), false) {
+            match reader.next(&mut self.buffer, Start { name: &source.name, line: &|| line }, false) {
                 Ok(rows) => {
                     self.find_lines();
-                    units += self.block(&opened, (line, offset), rows.as_ref(), done);
+                    units += self.block(&opened, FilePlace { line, offset }, rows.as_ref(), done);
                 }
                 Err(error) => {
                     done.broken = true;
@@ -144,7 +157,7 @@ impl<W: Work> Worker<'_, W> {
         match read.and_then(|()| rebuild(&mut opened, &mut self.buffer)) {
             Ok(()) if self.buffer.is_empty() => {}
             Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
-            Ok(()) => drop(self.unit(&opened, &self.buffer, (1, 0), None, done)),
+            Ok(()) => drop(self.unit(&opened, &self.buffer, FilePlace::START, None, done)),
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => {
                 done.broken = true;
@@ -156,17 +169,11 @@ impl<W: Work> Worker<'_, W> {
     }
 
     /// All records or rows of the buffer. Returns how many there were.
-    fn block(
-        &self,
-        opened: &Opened,
-        (line, offset): (usize, usize),
-        rows: Option<&RowBlock>,
-        done: &mut Done<W::Out>,
-    ) -> usize {
+    fn block(&self, opened: &Opened, place: FilePlace, rows: Option<&RowBlock>, done: &mut Done<W::Out>) -> usize {
         match rows {
             _ if done.unrelated => 0,
             Some(rows) => self.rows(opened, rows, done),
-            None => self.records(opened, (line, offset), done),
+            None => self.records(opened, place, done),
         }
     }
 
@@ -184,7 +191,13 @@ impl<W: Work> Worker<'_, W> {
                 Err(level) => RowResult::Null(*level),
                 Ok(range) => {
                     let record = &self.buffer[range.clone()];
-                    match self.unit(opened, record, (block.line + index, 0), Some(place), done) {
+                    match self.unit(
+                        opened,
+                        record,
+                        FilePlace { line: block.line + index, offset: 0 },
+                        Some(place),
+                        done,
+                    ) {
                         false if self.batch.on_error != OnError::Keep => RowResult::Dropped,
                         _ => RowResult::Text(0),
                     }
@@ -195,9 +208,8 @@ impl<W: Work> Worker<'_, W> {
         block.texts.len()
     }
 
-    /// All records of the buffer, which begins at a line and an offset of the file, or those before the first that fails or before
-    /// the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
-    fn records(&self, opened: &Opened, (first, offset): (usize, usize), done: &mut Done<W::Out>) -> usize {
+    /// All records of the buffer, which begins at `block`, or those before the first that fails or before the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
+    fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
             if self.batch.stop.load(Ordering::Relaxed) {
@@ -206,7 +218,8 @@ impl<W: Work> Worker<'_, W> {
             if done.broken {
                 return nth;
             }
-            self.unit(opened, &self.buffer[start..end], (first + nth, offset + start), None, done);
+            let place = FilePlace { line: block.line + nth, offset: block.offset + start };
+            self.unit(opened, &self.buffer[start..end], place, None, done);
             start = end;
         }
         self.ends.len()
@@ -217,7 +230,7 @@ impl<W: Work> Worker<'_, W> {
         &self,
         opened: &Opened,
         record: &[u8],
-        (line, offset): (usize, usize),
+        FilePlace { line, offset }: FilePlace,
         row: Option<RowPlace>,
         done: &mut Done<W::Out>,
     ) -> bool {

@@ -22,7 +22,6 @@ from server import Model
 from shared import Red, main, values
 
 SKIP = {
-    "reasoning.jsonl": "to another model, pi sends thoughts as text",
     "openclaw.jsonl": "OpenClaw writes results as text, and records without a parent",
     "trace.jsonl": "a trace of the Hub, which pi does not resume",
     "trace-openai.jsonl": "a trace of the Hub, which pi does not resume",
@@ -69,8 +68,19 @@ def resume(path):
         return [e for m in model.asked[-1]["messages"] for e in events(m)]
 
 
+def without_thoughts(held, entries):
+    """The events without the thoughts, which pi sends to another model as text in front of the reply."""
+    replies = [message for entry in entries if (message := entry.get("message") or {}).get("role") == "assistant"]
+    thoughts = [b["thinking"] for message in replies for b in message["content"] if b["type"] == "thinking" and b["thinking"].strip()]
+    for kind, text in held:
+        for thought in thoughts if kind == "assistant" else ():
+            text = text.removeprefix(thought)
+        if text:
+            yield (kind, text)
+
+
 def load(path):
-    held = [e for e in resume(path) if e[0] != "system"]
+    held = [e for e in without_thoughts(resume(path), values(path)) if e[0] != "system"]
     if not held or held[-1] != ("user", PROMPT):
         raise Red(f"the prompt is not last: {held[-2:]}")
     held = [(kind, SUMMARY.sub(r"\1", text) if kind == "user" else text) for kind, text in held[:-1]]

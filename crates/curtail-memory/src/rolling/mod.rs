@@ -18,6 +18,6 @@ pub use follow::{Follow, Growth};
 pub use inputs::SummaryInput;
 pub use interactions::{Counted, Interaction};
 pub use rolling_summary::{RollingSummary, RollingView, SummaryFailure};
-pub use schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
+pub use schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
 pub use state::state;
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::inputs::{SummaryInput, utterances};
 use super::interactions::{Counted, Interaction, interactions};
-use super::schedule::{InteractionRange, Rolling, RollingState, Summary, SummaryRange};
+use super::schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
 use super::summary_block::{find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
@@ -140,7 +140,7 @@ impl RollingSummary {
     }
 
     /// Decides about `view`; `given` as in [`view_behind`](Self::view_behind).
-    fn decide_from(&self, view: &View<'_, '_>, given: Option<(RollingState, usize)>) -> Result<Plan, ProcessorError> {
+    fn decide_from(&self, view: &View<'_, '_>, given: Option<StateSoFar>) -> Result<Plan, ProcessorError> {
         let mut rolling = self.view_behind(view.messages, given);
         let due = self.due(&rolling);
         let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
@@ -150,7 +150,7 @@ impl RollingSummary {
     }
 
     /// As [`rolling_view`](Self::rolling_view); with a state, somebody spoke before `messages`.
-    fn view_behind(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
+    fn view_behind(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
         let spoken = given.is_some();
         self.view_of(messages, given, spoken)
     }
@@ -158,11 +158,11 @@ impl RollingSummary {
     /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
     /// it, both come from the summaries in the transcript, if it has any.
     #[must_use]
-    pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>) -> RollingView {
+    pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
         self.view_of(messages, given, false)
     }
 
-    fn view_of(&self, messages: &[Message<'_>], given: Option<(RollingState, usize)>, mut spoken: bool) -> RollingView {
+    fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut spoken: bool) -> RollingView {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
         for (at, message) in messages.iter().enumerate() {
@@ -172,9 +172,9 @@ impl RollingSummary {
             }
             let block = find_block(message);
             let own = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
-            if let Some((part, state, next)) = block {
-                found = Some((state, next));
-                blocks.push(PartRef { message: at, part });
+            if let Some(block) = block {
+                blocks.push(PartRef { message: at, part: block.part });
+                found = Some(block.held);
             }
             if own > 0 && own == message.parts.len() {
                 context.push(at);
@@ -183,7 +183,7 @@ impl RollingSummary {
                 spoken = !message.boundary && !message.replacing;
             }
         }
-        let (mut memory, first) = given.or(found).unwrap_or_default();
+        let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
         // Interactions that a summary covers have been seen, even if the state does not say so.
         let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
         memory.seen = memory.seen.max(summarized);
@@ -477,11 +477,11 @@ impl Processor for ResumedSummary {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.summary.decide_from(view, Some((self.memory.clone(), self.first)))
+        self.summary.decide_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }))
     }
 
     fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        self.summary.resumed_from(view, Some((self.memory.clone(), self.first)), is_joint)
+        self.summary.resumed_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }), is_joint)
     }
 }
 
@@ -493,7 +493,7 @@ impl RollingSummary {
     fn resumed_from(
         &self,
         view: &View<'_, '_>,
-        given: Option<(RollingState, usize)>,
+        given: Option<StateSoFar>,
         is_joint: &dyn Fn(usize) -> bool,
     ) -> Option<(Arc<dyn Processor>, usize)> {
         if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {

@@ -118,6 +118,15 @@ pub struct RollingState {
     pub summaries: Vec<Summary>,
 }
 
+/// A state to go on from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateSoFar {
+    /// The state.
+    pub state: RollingState,
+    /// The number of the first interaction after it.
+    pub next: usize,
+}
+
 impl RollingState {
     /// The ranges to summarize when there are `seen` interactions in all. A summary that would be dropped within the same step
     /// is not made: a model would be paid for it in vain.

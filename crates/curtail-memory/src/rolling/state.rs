@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::rolling::{Interaction, InteractionRange, RollingView, Summary};
+use crate::rolling::{Interaction, InteractionRange, RollingView};
 use curtail_core::json::{Text, quote};
 use curtail_core::transcript::{Message, Role};
 
@@ -20,8 +20,9 @@ pub fn state(
 ) -> String {
     let held: Vec<String> = (held.start..=held.end).filter_map(|n| interaction(messages, view, n, time)).collect();
     let mut text = format!("{{\"interactions\":[{}],\"summaries\":[", held.join(","));
-    let summaries: Vec<String> = view.memory.summaries.iter().map(summary).collect();
-    text.push_str(&summaries.join(","));
+    // Strings and numbers always serialize.
+    let summaries = view.memory.summaries.iter().filter_map(|summary| serde_json::to_string(summary).ok());
+    text.push_str(&summaries.collect::<Vec<_>>().join(","));
     text.push(']');
     let last = view.interactions.last().map_or(0, end_of_last);
     let pending: Vec<String> = others(messages, last..messages.len(), &|at| view.is_block(at));
@@ -71,19 +72,4 @@ fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn 
 /// A message as JSON without white space between tokens.
 fn raw(message: &Message<'_>) -> String {
     message.value().map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
-}
-
-fn summary(summary: &Summary) -> String {
-    let span = summary.range.span;
-    let mut range = format!("\"startIndex\":{},\"endIndex\":{}", span.start, span.end);
-    for (name, id) in [("startId", &summary.range.start_id), ("endId", &summary.range.end_id)] {
-        if let Some(id) = id {
-            let _ = write!(range, ",\"{name}\":{}", quote(id));
-        }
-    }
-    let ts = summary.ts.as_ref().map_or_else(String::new, |ts| format!(",\"ts\":{}", quote(ts)));
-    // Strings and numbers always serialize.
-    let ledger = serde_json::to_string(&summary.ledger).ok().filter(|_| !summary.ledger.is_empty());
-    let ledger = ledger.map_or_else(String::new, |ledger| format!(",\"ledger\":{ledger}"));
-    format!("{{\"range\":{{{range}}},\"text\":{}{ledger}{ts}}}", quote(&summary.text))
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::schedule::{InteractionRange, RollingState, Summary, SummaryRange};
+use super::schedule::{InteractionRange, RollingState, StateSoFar, Summary, SummaryRange};
 use crate::ledger::Ledger;
 use curtail_core::transcript::{Content, Message, Part, is_own_block, own_blocks};
 use curtail_core::visible::reads_as;
@@ -31,18 +31,25 @@ pub(super) fn write_block(memory: &RollingState, next: usize) -> String {
     text + CLOSE
 }
 
-/// The first part of a message that is such a block, the state in it, and the number of the first interaction after it. Such
-/// a part was written by this program, or is all that somebody says who gives the instructions.
+/// A part that is such a block.
+pub(super) struct FoundBlock {
+    /// Its index in the message.
+    pub(super) part: usize,
+    pub(super) held: StateSoFar,
+}
+
+/// The first part of a message that is such a block. Such a part was written by this program, or is all that somebody says who
+/// gives the instructions.
 #[must_use]
-pub(super) fn find_block(message: &Message<'_>) -> Option<(usize, RollingState, usize)> {
+pub(super) fn find_block(message: &Message<'_>) -> Option<FoundBlock> {
     let instructions = message.role.instructs() && message.parts.len() == 1;
     let count = own_blocks(message).max(usize::from(instructions));
     let own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
     let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| own(part));
-    parts.find_map(|(nth, part)| read_block(part).map(|(state, next)| (nth, state, next)))
+    parts.find_map(|(nth, part)| Some(FoundBlock { part: nth, held: read_block(part)? }))
 }
 
-fn read_block(part: &Part<'_>) -> Option<(RollingState, usize)> {
+fn read_block(part: &Part<'_>) -> Option<StateSoFar> {
     let Content::Text(text) = &part.content else { return None };
     if text.len_bound() < OPEN.len() {
         return None;
@@ -53,7 +60,7 @@ fn read_block(part: &Part<'_>) -> Option<(RollingState, usize)> {
     (blocks.next()? == NOTE).then_some(())?;
     let mut summaries = blocks.map(summary).collect::<Option<Vec<_>>>()?;
     summaries.reverse();
-    Some((RollingState { seen: 0, summaries }, next.parse().ok()?))
+    Some(StateSoFar { state: RollingState { seen: 0, summaries }, next: next.parse().ok()? })
 }
 
 fn summary(block: &str) -> Option<Summary> {

@@ -9,7 +9,7 @@ use super::stored::{
     Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break, line_kinds,
     line_values, note_ahead, plan_from, spaces, window_start,
 };
-use super::{RollingState, RollingSummary, RollingView, state};
+use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::edit::apply;
@@ -297,7 +297,8 @@ impl Thread {
         messages: &[Message<'_>],
         kinds: &[LineKind],
     ) -> RollingView {
-        let mut rolling = summary.rolling_view(messages, Some((self.memory.clone(), self.first)));
+        let mut rolling =
+            summary.rolling_view(messages, Some(StateSoFar { state: self.memory.clone(), next: self.first }));
         let lines = self.items.iter().zip(kinds);
         let front = lines.filter(|(line, kind)| line.outlived && matches!(kind, LineKind::Message(_))).count();
         if let Some(first) = rolling.interactions.first_mut() {
