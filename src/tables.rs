@@ -9,6 +9,13 @@ use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 #[derive(Debug)]
 pub enum Table {}
 
+/// The column that is read, and how much of it at once.
+#[allow(missing_docs)]
+pub struct WantedColumn<'w> {
+    pub column: Option<&'w str>,
+    pub most: Option<usize>,
+}
+
 /// The rows of a table, of which there are none.
 pub(crate) enum Rows {}
 
@@ -24,7 +31,7 @@ impl Table {
     pub fn open(
         source: &Source,
         format: TableFormat,
-        _: (Option<&str>, Option<usize>),
+        _: WantedColumn<'_>,
         _: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let name = format.name();

@@ -1,11 +1,12 @@
 //! Hands out the next task: a block of a large file, or a whole small file.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{InputOptions, Opened};
-use crate::tables::{Rows, Table};
+use crate::tables::{Rows, Table, WantedColumn};
 use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
 use curtail_core::error::{Error, ErrorKind, TextPlace};
 use curtail_core::json::{Document, ParseErrorKind};
@@ -152,13 +153,37 @@ struct Current {
     /// The place of the next byte.
     offset: usize,
     taken: u64,
-    /// The block whose records are handed out one by one, and the place of the next.
-    split: (Buffer, usize),
+    /// The block whose records are handed out one by one.
+    split: SplitBlock,
+}
+
+/// A block whose records are handed out one by one.
+#[derive(Default)]
+struct SplitBlock {
+    text: Buffer,
+    /// The place of the next record.
+    next: usize,
+}
+
+impl SplitBlock {
+    fn is_done(&self) -> bool {
+        self.next == self.text.len()
+    }
+
+    /// Puts the next record into `buffer`.
+    fn hand_out(&mut self, buffer: &mut Buffer) -> io::Result<()> {
+        let rest = &self.text[self.next..];
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+        buffer.clear();
+        buffer.append(&rest[..end])?;
+        self.next += end;
+        Ok(())
+    }
 }
 
 impl Current {
     fn is_done(&self) -> bool {
-        self.split.1 == self.split.0.len() && self.reader.is_done()
+        self.split.is_done() && self.reader.is_done()
     }
 
     /// Reads the next block. `first` is the first one, which is already in the buffer.
@@ -179,20 +204,15 @@ impl Current {
 
     /// Replaces the block in `buffer`, or the next one, by its next record.
     fn split(&mut self, buffer: &mut Buffer, first: bool) -> Result<(), Error> {
-        let (block, at) = &mut self.split;
+        let name = &self.opened.source.name;
         if first {
-            std::mem::swap(block, buffer);
-        } else if *at == block.len() {
-            let start = Start { name: &self.opened.source.name, line: &|| self.line.wait() };
-            self.reader.next(block, start, true)?;
-            *at = 0;
+            std::mem::swap(&mut self.split.text, buffer);
+        } else if self.split.is_done() {
+            let start = Start { name, line: &|| self.line.wait() };
+            self.reader.next(&mut self.split.text, start, true)?;
+            self.split.next = 0;
         }
-        let rest = &block[*at..];
-        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-        buffer.clear();
-        buffer.append(&rest[..end]).map_err(|error| Error::system(&self.opened.source.name, &error))?;
-        *at += end;
-        Ok(())
+        self.split.hand_out(buffer).map_err(|error| Error::system(name, &error))
     }
 }
 
@@ -233,13 +253,14 @@ impl<'w> Feed<'w> {
         if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= small) {
             return Some(What::File(source, number));
         }
-        Some(match open(self.input_options, &source, number, &self.limits, buffer) {
+        let unopened = Unopened { input_options: self.input_options, source: &source, number };
+        Some(match unopened.open(&self.limits, buffer) {
             Err(error) => What::Broken(Err(source), error),
             Ok(First { opened, reader: Reader::Lines(blocks), .. }) if opened.reading.framing != Framing::Records => {
                 What::Whole(opened, blocks)
             }
             Ok(First { opened, reader, rows }) => {
-                let (line, split) = (LineNumber::default(), (Buffer::default(), 0));
+                let (line, split) = (LineNumber::default(), SplitBlock::default());
                 line.set(1);
                 let read = ReadBlock { rows, unread: None };
                 self.block(Current { opened, reader, line, offset: 0, taken: 0, split }, Some(read), buffer)
@@ -277,73 +298,80 @@ pub(super) struct First {
     pub(super) rows: Option<RowBlock>,
 }
 
-/// Opens `source`, reads its first block and decides how it is read.
-pub(super) fn open(
-    input_options: &InputOptions,
-    source: &Source,
-    number: usize,
-    limits: &Limits,
-    buffer: &mut Buffer,
-) -> Result<First, Error> {
-    let mut blocks = Box::new(Blocks::open(source, limits)?);
-    if let Some(format) = blocks.table() {
-        return open_table(input_options, source, number, format, &blocks, buffer);
-    }
-    next_lines(&mut blocks, buffer, Start { name: &source.name, line: &|| 1 })?;
-    let head = valid_prefix(buffer);
-    let key = input_options.messages_key.as_deref();
-    let framing = input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
-        // A list that is the whole head, with more behind it, is the first of many.
-        framing if !blocks.is_done() && (blocks.is_live() || framing == Framing::Document) => {
-            framing_of_first(head, key)
+/// An input that is to be opened.
+pub(super) struct Unopened<'s> {
+    pub(super) input_options: &'s InputOptions,
+    pub(super) source: &'s Source,
+    /// Its number among the inputs of the batch, from 0.
+    pub(super) number: usize,
+}
+
+impl Unopened<'_> {
+    /// Opens it, reads its first block and decides how it is read.
+    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<First, Error> {
+        let mut blocks = Box::new(Blocks::open(self.source, limits)?);
+        if let Some(format) = blocks.table() {
+            return self.open_table(format, &blocks, buffer);
         }
-        framing => framing,
-    });
-    let reading = reading_of(input_options, framing, head)?;
-    let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());
-    let opened = Opened { source, number, packing, stamp, reading, table: None, rebuilt: false, left: Arc::default() };
-    Ok(First { opened: Arc::new(opened), reader: Reader::Lines(blocks), rows: None })
-}
-
-/// Opens a table. Each row is a transcript, unless the user named another framing.
-#[cfg_attr(
-    not(feature = "parquet"),
-    allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
-)]
-fn open_table(
-    input_options: &InputOptions,
-    source: &Source,
-    number: usize,
-    format: TableFormat,
-    blocks: &Blocks,
-    buffer: &mut Buffer,
-) -> Result<First, Error> {
-    let framing = input_options.framing.unwrap_or(Framing::Records);
-    let reads = |text: &str| {
-        let reading = input_options.reading(framing)?;
-        let document = reading.parse(text).map_err(|error| Error::new(ErrorKind::Content, "", error.what))?;
-        let transcripts = reading.transcripts_or_none(&document);
-        transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
-    };
-    let (column, most) = (input_options.column.as_deref(), input_options.max_record);
-    let table = Table::open(source, format, (column, most), &|text| reads(text).unwrap_or_default())?;
-    let mut rows = Rows::new(&table);
-    let block = rows.next_block(buffer, false)?;
-    let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
-    let reading = reading_of(input_options, framing, head)?;
-    let (source, packing, stamp) = (source.clone(), blocks.packing(), blocks.stamp().cloned());
-    let opened =
-        Opened { source, number, packing, stamp, reading, table: Some(table), rebuilt: false, left: Arc::default() };
-    Ok(First { opened: Arc::new(opened), reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
-}
-
-/// How an input that begins with `head` is read.
-fn reading_of(input_options: &InputOptions, framing: Framing, head: &str) -> Result<Reading, Error> {
-    let mut reading = input_options.reading(framing)?;
-    if reading.dialect.is_none() {
-        reading.dialect = reading.dialect_of_head(head);
+        next_lines(&mut blocks, buffer, Start { name: &self.source.name, line: &|| 1 })?;
+        let head = valid_prefix(buffer);
+        let key = self.input_options.messages_key.as_deref();
+        let framing = self.input_options.framing.unwrap_or_else(|| match detect_framing(head, key) {
+            // A list that is the whole head, with more behind it, is the first of many.
+            framing if !blocks.is_done() && (blocks.is_live() || framing == Framing::Document) => {
+                framing_of_first(head, key)
+            }
+            framing => framing,
+        });
+        let reading = self.reading(framing, head)?;
+        Ok(First { opened: self.opened(&blocks, reading, None), reader: Reader::Lines(blocks), rows: None })
     }
-    Ok(reading)
+
+    /// Opens a table. Each row is a transcript, unless the user named another framing.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
+    )]
+    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<First, Error> {
+        let Self { input_options, source, .. } = self;
+        let framing = input_options.framing.unwrap_or(Framing::Records);
+        let reads = |text: &str| {
+            let reading = input_options.reading(framing)?;
+            let document = reading.parse(text).map_err(|error| Error::new(ErrorKind::Content, "", error.what))?;
+            let transcripts = reading.transcripts_or_none(&document);
+            transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
+        };
+        let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
+        let table = Table::open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
+        let mut rows = Rows::new(&table);
+        let block = rows.next_block(buffer, false)?;
+        let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
+        let reading = self.reading(framing, head)?;
+        let opened = self.opened(blocks, reading, Some(table));
+        Ok(First { opened, reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
+    }
+
+    /// How an input that begins with `head` is read.
+    fn reading(&self, framing: Framing, head: &str) -> Result<Reading, Error> {
+        let mut reading = self.input_options.reading(framing)?;
+        if reading.dialect.is_none() {
+            reading.dialect = reading.dialect_of_head(head);
+        }
+        Ok(reading)
+    }
+
+    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<Table>>) -> Arc<Opened> {
+        Arc::new(Opened {
+            source: self.source.clone(),
+            number: self.number,
+            packing: blocks.packing(),
+            stamp: blocks.stamp().cloned(),
+            reading,
+            table,
+            rebuilt: false,
+            left: Arc::default(),
+        })
+    }
 }
 
 /// Reads a file that is one unit to its end, unless none of its first lines is JSON: an endless stream of other data must

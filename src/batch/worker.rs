@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, LineNumber, ReadBlock, Reader, Start, Task, What, open, read_whole, rebuild};
+use super::feed::{First, LineNumber, ReadBlock, Reader, Start, Task, Unopened, What, read_whole, rebuild};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
@@ -119,9 +119,10 @@ impl<W: Work> Worker<'_, W> {
     }
 
     fn file(&mut self, source: &Source, number: usize, done: &mut Done<W::Out>) {
-        let options = &self.batch.input_options;
-        let limits = options.limits(&self.batch.stop);
-        let (opened, mut reader, rows) = match open(options, source, number, &limits, &mut self.buffer) {
+        let input_options = &self.batch.input_options;
+        let limits = input_options.limits(&self.batch.stop);
+        let unopened = Unopened { input_options, source, number };
+        let (opened, mut reader, rows) = match unopened.open(&limits, &mut self.buffer) {
             Ok(First { opened, reader: Reader::Lines(mut blocks), .. })
                 if opened.reading.framing != Framing::Records =>
             {

@@ -39,22 +39,30 @@ pub enum TableSink {
     Arrow(Box<arrow::TableSink>),
 }
 
+/// What is read of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct WantedColumn<'w> {
+    /// The column, by default the only one whose first text is a transcript.
+    pub column: Option<&'w str>,
+    /// How many bytes a page of Parquet or a batch of Arrow may have after decompression.
+    pub most: Option<usize>,
+}
+
 impl Table {
-    /// Opens `source` at the column `wanted`, or at the only column whose first text is a transcript. A page of
-    /// Parquet or a batch of Arrow may have `most` bytes after decompression.
+    /// Opens `source` at the wanted column.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
     pub fn open(
         source: &Source,
         format: TableFormat,
-        (wanted, most): (Option<&str>, Option<usize>),
+        wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(match format {
-            TableFormat::Parquet => Self::Parquet(parquet::Table::open(source, wanted, most, is_transcript)?),
-            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, (wanted, most), is_transcript)?),
-            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, (wanted, most), is_transcript)?),
+            TableFormat::Parquet => Self::Parquet(parquet::Table::open(source, wanted, is_transcript)?),
+            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, wanted, is_transcript)?),
+            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, wanted, is_transcript)?),
         }))
     }
 

@@ -18,7 +18,7 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 
-use crate::choose_column;
+use crate::{WantedColumn, choose_column};
 use curtail_core::error::{Error, ErrorKind};
 use curtail_io::{Source, TableFormat};
 use outline::Outline;
@@ -56,24 +56,24 @@ pub struct Table {
 }
 
 impl Table {
-    /// Opens the Arrow file of `source`, or the `stream` in it, at the column `wanted`, or at the only column whose first
-    /// text is a transcript. A batch of more than `most` bytes is neither read nor decompressed.
+    /// Opens the Arrow file of `source`, or the `stream` in it, at the wanted column. A batch of more bytes than are
+    /// wanted is neither read nor decompressed.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
     pub fn open(
         source: &Source,
         stream: bool,
-        (wanted, most): (Option<&str>, Option<usize>),
+        wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
-        guarded(&source.name, || Self::open_unguarded(source, stream, (wanted, most), is_transcript))
+        guarded(&source.name, || Self::open_unguarded(source, stream, wanted, is_transcript))
     }
 
     fn open_unguarded(
         source: &Source,
         stream: bool,
-        (wanted, most): (Option<&str>, Option<usize>),
+        wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let pipe =
@@ -85,12 +85,12 @@ impl Table {
         }
         let place = Place::new(file).map_err(|error| Error::system(&source.name, &error))?;
         let failed = |error| broken(&source.name, &error);
-        let most = most.map_or(u64::MAX, |most| most as u64);
+        let most = wanted.most.map_or(u64::MAX, |most| most as u64);
         let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
         let outline = outline.map_err(failed)?;
         let mut table = Self { name: source.name.clone(), place, stream, outline, column: Column::default() };
         let schema = table.batches(None).map_err(failed)?.schema();
-        table.column = table.choose(&schema, wanted, is_transcript)?;
+        table.column = table.choose(&schema, wanted.column, is_transcript)?;
         Ok(Arc::new(table))
     }
 

@@ -20,7 +20,7 @@ use parquet::file::reader::{FileReader as _, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use crate::choose_column;
+use crate::{WantedColumn, choose_column};
 use curtail_core::error::{Error, ErrorKind};
 use curtail_io::{Source, Stamp, TableFormat};
 use rows::{head_of, oversized};
@@ -68,24 +68,22 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    /// Opens the Parquet file of `source` at the column `wanted`, or at the only column whose first text is a transcript. Pages
-    /// of more than `most` bytes are not decompressed.
+    /// Opens the Parquet file of `source` at the wanted column. Pages of more bytes than are wanted are not
+    /// decompressed.
     ///
     /// # Errors
     /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
     pub fn open(
         source: &Source,
-        wanted: Option<&str>,
-        most: Option<usize>,
+        wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
-        guarded(&source.name, || Self::open_unguarded(source, wanted, most, is_transcript))
+        guarded(&source.name, || Self::open_unguarded(source, wanted, is_transcript))
     }
 
     fn open_unguarded(
         source: &Source,
-        wanted: Option<&str>,
-        most: Option<usize>,
+        wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, Error> {
         let path = source.path.as_ref().ok_or_else(|| no_pipe(source))?;
@@ -105,8 +103,8 @@ impl Table {
         let shared = again.try_clone().map_err(|error| Error::system(&source.name, &error))?;
         let copied = SerializedFileReader::new(shared).map_err(failed)?;
         let (name, column) = (source.name.clone(), Column::Text(0));
-        let mut table = Self { name, reader, metadata, copied, file: again, headers, most, column };
-        table.column = table.choose(wanted, is_transcript)?;
+        let mut table = Self { name, reader, metadata, copied, file: again, headers, most: wanted.most, column };
+        table.column = table.choose(wanted.column, is_transcript)?;
         Ok(Arc::new(table))
     }
 
