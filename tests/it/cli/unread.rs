@@ -104,11 +104,13 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
 #[test]
 fn formats_without_messages_are_refused_with_what_to_do() {
     let texts = r#"{"prompt":"High water?","chosen":"At 05:12.","rejected":"No idea."}"#;
+    let alpaca = r#"{"instruction":"High water?","input":"","output":"At 05:12.","kto_tag":true}"#;
     let graph =
         r#"{"version":1,"id":"t","nodes":[{"parent":null,"message":{"role":"user","content":"Hello"}}],"calls":[]}"#;
     for (input, format, advice) in [
         (graph, "a trace graph of verifiers", "each path from the root"),
         (texts, "a row of plain texts to train on", "as a list of messages"),
+        (alpaca, "a row of plain texts to train on", "as a list of messages"),
     ] {
         let wide = serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));
         for input in [Some(input.to_owned()), wide.ok()].into_iter().flatten() {

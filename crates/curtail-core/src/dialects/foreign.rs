@@ -69,7 +69,8 @@ fn format_without_role(item: Value<'_>) -> Option<Foreign> {
 /// Whether a row has texts where others have messages: a prompt and answers to train on.
 fn has_plain_texts(item: Value<'_>) -> bool {
     let is_text = |key: &str| item.get(key).is_some_and(|value| value.text().is_some());
-    let answers = is_text("chosen") && is_text("rejected") || is_text("completion");
+    let answer = is_text("output") && item.get("history").is_none();
+    let answers = is_text("chosen") && is_text("rejected") || is_text("completion") || answer;
     answers && (is_text("prompt") || is_text("instruction"))
 }
 
