@@ -29,6 +29,7 @@ SKIP = {
     "bfcl.jsonl": "lists of turns, which a trainer joins to messages",
     "verifiers.jsonl": "prompts and completions, which a trainer joins to messages",
     "preferences.jsonl": "a prompt with two answers, which a trainer renders apart",
+    "labels.jsonl": "a prompt with an answer and its label, which a trainer judges apart",
     "blocks.json": "contents that are blocks",
     "reasoning.jsonl": "contains a refusal, which these templates do not render",
 }

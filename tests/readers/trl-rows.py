@@ -40,6 +40,7 @@ SKIP = {
     "alpaca.jsonl": "pairs of questions and answers, which TRL does not join to messages",
     "zh-history.jsonl": "pairs of questions and answers, which TRL does not join to messages",
     "preferences.jsonl": "a prompt with two answers, see trl-preferences",
+    "labels.jsonl": "a prompt with an answer and its label, which a trainer judges apart",
     "bfcl.jsonl": "lists of turns, which TRL does not join to messages",
     "verifiers.jsonl": "prompts and completions, which TRL renders apart",
     "reasoning.jsonl": "contains a refusal, which is no text to train on",
