@@ -56,7 +56,7 @@ def resume(path):
         # A head with what Codex demands, where our own fixtures have less.
         head |= {**HEAD, **head, "id": own} if "payload" in first else {}
         (day / f"rollout-2026-04-11T08-00-01-{own}.jsonl").write_text("".join([json.dumps(first) + "\n", *rest]))
-        (home / "config.toml").write_text(f'openai_base_url = "{model.url}/v1"\nmodel_auto_compact_token_limit = 100000000\n[analytics]\nenabled = false\n')
+        (home / "config.toml").write_text(f'openai_base_url = "{model.url}/v1"\nmodel_context_window = 100000000\nmodel_auto_compact_token_limit = 90000000\n[analytics]\nenabled = false\n')
         environment = {"PATH": os.environ["PATH"], "HOME": folder, "CODEX_HOME": str(home), "CODEX_API_KEY": "none"}
         command = ["codex", "exec", "--skip-git-repo-check", "resume", own, PROMPT]
         done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)

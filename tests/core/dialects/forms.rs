@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, Cutter};
-use curtail_core::processors::{Keep, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
+use curtail_core::processors::{
+    ClearResults, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs, WindowUnit,
+};
 use curtail_core::transcript::{Role, Standing};
 
 use super::files::{File, fixtures, read_transcripts};
@@ -105,6 +107,37 @@ fn notes_of_one_text_have_ids_of_their_own() {
         assert_eq!(out.matches("Used weigh tool").count(), 3, "{out}");
         assert_eq!(ids.len(), 6, "{out}");
     }
+}
+
+/// `LangChain` reads the calls of a chunk from its chunks of calls: arguments are cleared there as well, and no copy is lost.
+#[test]
+fn arguments_are_cleared_in_every_copy_of_a_call() {
+    let path = "a/very/long/folder/name/that/is/worth/clearing/".repeat(4);
+    let spaced = serde_json::json!(format!("{{\"path\": \"{path}\"}}"));
+    let chunk = serde_json::json!({"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "AIMessageChunk"], "kwargs": {
+        "content": [],
+        "additional_kwargs": {"__openai_function_call_ids__": {"call_1": "fc_1"}},
+        "response_metadata": {"output": [{"id": "fc_1", "type": "function_call", "arguments": spaced, "call_id": "call_1", "name": "read"}]},
+        "tool_call_chunks": [{"type": "tool_call_chunk", "name": "read", "args": spaced, "id": "call_1", "index": 1}],
+        "tool_calls": [{"name": "read", "args": {"path": path}, "id": "call_1", "type": "tool_call"}],
+        "invalid_tool_calls": [],
+    }});
+    let result = serde_json::json!({"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", "ToolMessage"], "kwargs": {
+        "status": "success", "content": "A line of many.\n".repeat(40), "tool_call_id": "call_1", "name": "read",
+    }});
+    let tokenizer = curtail_tokens::tokenizers::tokenizer_by_name("o200k_base").expect("the default is there");
+    let clear = ClearResults { clear_inputs: true, ..ClearResults::new(StaleResults::AllButLast(0), tokenizer) };
+    let out = cut(Chain::default().then(clear), &format!("{chunk}\n{result}\n"));
+    assert!(out.contains("[cleared]") && !out.contains("very/long"), "{out}");
+    let chunk: serde_json::Value = serde_json::from_str(out.lines().next().expect("a chunk")).expect("JSON");
+    let own = &chunk["kwargs"];
+    assert_eq!(own["tool_calls"][0]["args"], serde_json::json!({}));
+    assert_eq!(
+        (&own["tool_call_chunks"][0]["args"], &own["tool_call_chunks"][0]["id"]),
+        (&"{}".into(), &"call_1".into())
+    );
+    assert_eq!(own["response_metadata"]["output"][0]["arguments"], "{}");
+    assert_eq!(own["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }
 
 /// Qwen Code resumes with what the newest record leads back to, whatever a cut leaves of it.

@@ -4,8 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, usage};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
-    Unknown, Usage,
+    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, ToolCall,
+    ToolResult, Unknown, Usage,
 };
 
 /// The dialect `langchain`.
@@ -233,20 +233,23 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
             None => calls.push((value, Vec::new())),
         }
     }
-    for nth in 0..calls.len() {
-        let call = calls[nth].0;
-        if !calls[..nth].iter().any(|(earlier, _)| same_call(*earlier, call)) {
-            calls[nth].1.extend(traces(body, call));
-        }
+    let repeats: Vec<bool> =
+        (0..calls.len()).map(|nth| calls[..nth].iter().any(|(earlier, _)| same_call(*earlier, calls[nth].0))).collect();
+    for ((call, copies), _) in calls.iter_mut().zip(&repeats).filter(|(_, repeats)| !**repeats) {
+        copies.extend(traces(body, *call));
     }
     let content = body.get("content").map_or(0, |content| content.span().end);
-    let part = |(first, copies): (Value<'a>, Vec<Value<'a>>)| {
+    let part = |(nth, (first, copies)): (usize, (Value<'a>, Vec<Value<'a>>))| {
         // A call that is also a block of the content is read there, and any other after the content.
         let block = copies.iter().find(|copy| copy.span().end <= content && is_call(**copy));
         let read_at = block.map_or(content.max(first.span().start), |block| block.span().start);
-        part(first, copies).read_at(read_at)
+        let mut part = part(first, copies).read_at(read_at);
+        if let (false, PartOrigin::Source(place)) = (repeats[nth], &mut part.origin) {
+            place.rare_mut().copies_cut.extend(provider_ids(body, first));
+        }
+        part
     };
-    calls.into_iter().map(part).collect()
+    calls.into_iter().enumerate().map(part).collect()
 }
 
 fn list<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
@@ -265,16 +268,22 @@ fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     blocks.chain(list(extra, "tool_calls")).chain(legacy)
 }
 
-/// Copies of a call in places that are never read as calls: chunks, the provider's ids, and the raw reply.
+/// Copies of a call in places that are never read as calls: chunks, and the raw reply.
 fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
     let Some(id) = id_of(call) else { return Vec::new() };
     let id = id.decode();
     let chunks = list(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
     let output = list(body.get("response_metadata"), "output");
     let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
+    chunks.chain(raw).collect()
+}
+
+/// The provider's own ids of a call, which stay with it whatever its arguments become.
+fn provider_ids<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
+    let Some(id) = id_of(call) else { return Vec::new() };
+    let id = id.decode();
     let ids = body.get("additional_kwargs").and_then(|extra| extra.get("__openai_function_call_ids__"));
-    let named = ids.into_iter().flat_map(Value::members).filter(|member| member.key.is(&id)).map(|member| member.value);
-    chunks.chain(raw).chain(named).collect()
+    ids.into_iter().flat_map(Value::members).filter(|member| member.key.is(&id)).map(|member| member.value).collect()
 }
 
 /// Blocks from Responses have an `id` of their own in addition to the id of the call.

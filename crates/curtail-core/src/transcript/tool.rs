@@ -122,15 +122,26 @@ pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     if is_signed(own, place.element) {
         return None;
     }
-    let same = |value: &Value<'_>| value.raw() == own.raw();
+    let said = arguments(own);
+    // One copy may be an object, and another its JSON as a string.
+    let same = |value: &Value<'_>| value.raw() == own.raw() || said.is_some() && arguments(*value) == said;
     let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
-    let empty = if own.is_object() { "{}" } else { "\"{}\"" };
+    let empty = |value: Value<'_>| if value.is_object() { "{}" } else { "\"{}\"" };
     let mut found: Vec<Substitution> = std::iter::once(own)
         .chain(copies)
-        .map(|value| Substitution { span: value.span(), json: empty.to_owned(), text: "{}".to_owned(), at: 0 })
+        .map(|value| Substitution { span: value.span(), json: empty(value).to_owned(), text: "{}".to_owned(), at: 0 })
         .collect();
     found.sort_by_key(|one| one.span.start);
     Some(found)
+}
+
+/// The arguments that `value` is: an object, or a string of JSON.
+fn arguments(value: Value<'_>) -> Option<serde_json::Value> {
+    let written = match value.text() {
+        Some(text) => text.decode().into_owned(),
+        None => value.raw().to_owned(),
+    };
+    serde_json::from_str(&written).ok().filter(serde_json::Value::is_object)
 }
 
 /// Whether an object around `arguments`, up to the element of the part, carries a signature, or an object of metadata in it
