@@ -26,9 +26,9 @@ const LONGEST_WORD: u64 = 1000;
 
 #[derive(Deserialize)]
 struct Outline {
-    model: Model,
+    model: BoundedModel,
     #[serde(default)]
-    added_tokens: Vec<AddedToken>,
+    added_tokens: Vec<AddedId>,
     #[serde(default)]
     normalizer: Value,
     #[serde(default)]
@@ -36,9 +36,9 @@ struct Outline {
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct BoundedModel {
     #[serde(default)]
-    vocab: Vocabulary,
+    vocab: HighestId,
     #[serde(default)]
     continuing_subword_prefix: Option<String>,
     #[serde(default)]
@@ -48,16 +48,16 @@ struct Model {
 }
 
 #[derive(Deserialize)]
-struct AddedToken {
+struct AddedId {
     #[serde(default)]
     id: u64,
 }
 
 /// The highest id of a vocabulary: that of an object's values, or the length of a list.
 #[derive(Default)]
-struct Vocabulary(u64);
+struct HighestId(u64);
 
-impl<'de> Deserialize<'de> for Vocabulary {
+impl<'de> Deserialize<'de> for HighestId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(VocabularyVisitor)
     }
@@ -66,26 +66,26 @@ impl<'de> Deserialize<'de> for Vocabulary {
 struct VocabularyVisitor;
 
 impl<'de> Visitor<'de> for VocabularyVisitor {
-    type Value = Vocabulary;
+    type Value = HighestId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a vocabulary")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HighestId, A::Error> {
         let mut highest = 0;
         while let Some((_, id)) = map.next_entry::<IgnoredAny, u64>()? {
             highest = highest.max(id);
         }
-        Ok(Vocabulary(highest))
+        Ok(HighestId(highest))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vocabulary, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<HighestId, A::Error> {
         let mut length = 0;
         while list.next_element::<IgnoredAny>()?.is_some() {
             length += 1;
         }
-        Ok(Vocabulary(length))
+        Ok(HighestId(length))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Forei
     if !plain(&model.continuing_subword_prefix) || !plain(&model.end_of_word_suffix) {
         return Err("its tokens have prefixes or suffixes");
     }
-    let entries = Entries::read(model)?;
+    let entries = EntryTable::read(model)?;
     let (pairs, made) = entries.learn()?;
     let bytes: Vec<u8> = (0..=u8::MAX).collect();
     let tokens = Tokens::from_pairs(&bytes, pairs);
@@ -62,7 +62,7 @@ enum Token {
 }
 
 /// The entries of a vocabulary, and the tokens that merges make.
-struct Entries {
+struct EntryTable {
     /// The bytes of all entries one after another, and where those of each end.
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -79,7 +79,7 @@ struct Group {
     start: usize,
 }
 
-impl Entries {
+impl EntryTable {
     fn read(model: &Model<'_>) -> Result<Self, Foreign> {
         let count = model.vocab.0.len();
         let mut entries = Self {

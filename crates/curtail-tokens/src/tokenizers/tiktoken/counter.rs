@@ -238,8 +238,8 @@ fn ascii(text: &[u8], at: usize) -> bool {
 
 /// The logarithm of the number of buckets: 1 MB, touched one page at a time as pieces come.
 const BITS: u32 = 15;
-/// The same for the table of a large text.
-const LARGE_BITS: u32 = 16;
+/// The same for the table of a large text: 4 MB, which a merge of some letters takes longer than to look into.
+const LARGEST_BITS: u32 = 17;
 
 /// A table with two pieces per bucket. A piece that is found again moves to the front, and a new one replaces only the piece at
 /// the back, so that rare pieces do not evict frequent ones. An entry is two numbers: the first eight bytes of a piece; the other
@@ -254,8 +254,8 @@ struct Cache {
 
 /// So many pieces are no longer a small text, and the whole table will be needed.
 const MANY: usize = 64;
-/// So many fill the table twice: a text of some megabytes, whose rare pieces are worth keeping as well.
-const FULL: usize = 4 << BITS;
+/// So many pieces for each bucket fill the table twice: a text of some megabytes, whose rare pieces are worth keeping as well.
+const FULL: usize = 4;
 
 /// A piece of at most 15 bytes, as an entry with no count.
 #[derive(Clone, Copy)]
@@ -370,7 +370,7 @@ impl Cache {
         self.put += 1;
         if self.put == MANY {
             self.buckets = filled(BITS);
-        } else if self.put == FULL {
+        } else if self.put == FULL << self.bits && self.bits < LARGEST_BITS {
             self.grow();
         }
         self.insert(key.0[0], key.0[1] | (count as u64) << 56, key.home(self.bits));
@@ -384,8 +384,8 @@ impl Cache {
     }
 
     fn grow(&mut self) {
-        let old = std::mem::replace(&mut self.buckets, filled(LARGE_BITS));
-        self.bits = LARGE_BITS;
+        self.bits += 1;
+        let old = std::mem::replace(&mut self.buckets, filled(self.bits));
         for [first, second] in old.as_flattened().as_chunks().0 {
             if *second != 0 {
                 let key = PieceKey([*first, second & !(0xF << 56)]);
@@ -410,14 +410,19 @@ mod tests {
         let piece = |nth: usize| PieceKey::new(&(nth as u128 + 1).to_le_bytes(), 8);
         let count = |nth: usize| nth % 15 + 1;
         let mut cache = Cache::new();
-        (0..FULL - 1).for_each(|nth| cache.put(piece(nth), count(nth)));
-        let found = |cache: &mut Cache| -> Vec<usize> {
+        let found = |cache: &mut Cache, put: usize| -> Vec<usize> {
             let mut own = |nth: &usize| cache.get(piece(*nth)).or_else(|| cache.advance(piece(*nth)));
-            (0..FULL - 1).filter(|nth| own(nth).inspect(|own| assert_eq!(*own, count(*nth))).is_some()).collect()
+            (0..put).filter(|nth| own(nth).inspect(|own| assert_eq!(*own, count(*nth))).is_some()).collect()
         };
-        let before = found(&mut cache);
-        cache.put(piece(FULL), count(FULL));
-        assert_eq!(cache.bits, LARGE_BITS);
-        assert!(before.len() > 1 << BITS && found(&mut cache) == before);
+        for bits in BITS..LARGEST_BITS {
+            let put = (FULL << bits) - 1;
+            (cache.put..put).for_each(|nth| cache.put(piece(nth), count(nth)));
+            assert_eq!(cache.bits, bits);
+            let before = found(&mut cache, put);
+            cache.put(piece(put), count(put));
+            assert_eq!(cache.bits, bits + 1);
+            let after = found(&mut cache, put);
+            assert!(before.len() > 1 << bits && before.iter().all(|nth| after.binary_search(nth).is_ok()));
+        }
     }
 }

@@ -395,7 +395,7 @@ impl Iterator for Cuts<'_> {
             let (at, left) = (self.at, self.left);
             self.at += right.width;
             self.left = if right.width > 1 { right.code } else { 0 };
-            if left > 0 && self.vocabulary.separates((left, self.piece[at - 1]), (right.code, self.piece[at])) {
+            if left > 0 && self.vocabulary.separates(left, self.piece[at - 1], right.code, self.piece[at]) {
                 return Some(at);
             }
         }

@@ -161,9 +161,10 @@ impl Vocabulary {
         u32::from_le_bytes(self.units[usize::from(block) * UNIT_BLOCK + character as usize % UNIT_BLOCK])
     }
 
-    /// Whether no token holds bytes of both characters, which meet at a boundary between these bytes. The left one is not ASCII.
+    /// Whether no token holds bytes of both characters, of which `left` ends with the byte `before` and `right` begins with `after`.
+    /// The left one is not ASCII.
     #[inline]
-    pub(crate) fn separates(&self, (left, before): (u32, u8), (right, after): (u32, u8)) -> bool {
+    pub(crate) fn separates(&self, left: u32, before: u8, right: u32, after: u8) -> bool {
         let bit = neighbors(left, right);
         self.neighbors[bit / 8][0] >> (bit % 8) & 1 == 0
             && self.boundaries[usize::from(before) << 8 | usize::from(after)][0] == WHOLE

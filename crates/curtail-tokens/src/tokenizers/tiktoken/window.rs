@@ -67,7 +67,7 @@ pub(crate) fn starts<S: Simd>(simd: S, habits: Habits, window: &[u8; WIDTH], len
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
-    let mut split = Split { habits, window, classes, other, len: ascii, limit: ascii, bits: 0 };
+    let mut split = WindowSplit { habits, window, classes, other, len: ascii, limit: ascii, bits: 0 };
     split.close(last && ascii == len);
     split.find_starts();
     split.bits & below(split.limit) | 1
@@ -120,7 +120,7 @@ impl Classes {
 }
 
 /// A window whose starts are being computed.
-struct Split<'a> {
+struct WindowSplit<'a> {
     habits: Habits,
     window: &'a [u8; WIDTH],
     classes: Classes,
@@ -132,7 +132,7 @@ struct Split<'a> {
     bits: u64,
 }
 
-impl Split<'_> {
+impl WindowSplit<'_> {
     /// White space at the end may continue after the window, and a quote there may belong to what follows. Only starts before
     /// them are final, and the start of the white space.
     #[inline(always)]
