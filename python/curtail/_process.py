@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -13,6 +14,8 @@ logger = logging.getLogger("curtail")
 
 # Records are written in pieces of about this size, so that the program works while Python joins the next ones.
 _PIECE = 256 * 1024
+# Bytes that a pipe holds, if the system allows it: each time one is full, the processes wait for each other.
+_PIPE = 1 << 20
 # Lines of standard error that an exception can quote.
 _REMEMBERED = 20
 # Seconds that the program has to end after its input has.
@@ -68,6 +71,8 @@ class Process:
         )
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
         self._stdin, self._stdout, self._stderr = self._popen.stdin, self._popen.stdout, self._popen.stderr
+        for pipe in (self._stdin, self._stdout):
+            _widen(pipe.fileno())
         self._answers = _Answers()
         self._said: deque[str] = deque(maxlen=_REMEMBERED)
         # Neither thread refers to this object, so that it can be collected while they wait.
@@ -136,6 +141,14 @@ class Process:
                 pass
         # The parent waits for the program. Without a status here, a warning would be printed.
         self._popen.returncode = 0
+
+
+def _widen(pipe: int) -> None:
+    """Lets a pipe hold more. It stays as it is where the system is not Linux, or where its user has too many."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def _listen(descriptor: int, said: deque[str]) -> None:
