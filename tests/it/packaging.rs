@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tempfile::TempDir;
 
 use crate::program::{Place, shell, text};
 
@@ -21,22 +24,41 @@ fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// A folder with the archive of this machine's static program (here the one under test), and the installers.
-fn release(folder: &Path) -> String {
+/// The archive of this machine's static program (here the one under test), and the installers.
+struct Release {
+    folder: TempDir,
+    target: String,
+}
+
+impl Release {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// A release, which no test changes: compressing a debug build takes seconds, so the tests that run at a time share one.
+fn release() -> Arc<Release> {
+    static SHARED: Mutex<Weak<Release>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(release) = shared.upgrade() {
+        return release;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let program = env!("CARGO_BIN_EXE_curtail");
-    run(Command::new(root().join(".github/packaging/archive")).args([&target, program]).arg(folder));
+    run(Command::new(root().join(".github/packaging/archive")).args([&target, program]).arg(folder.path()));
     run(Command::new(root().join(".github/packaging/render"))
-        .arg(folder)
+        .arg(folder.path())
         .env("REPOSITORY", "https://example.com/curtail"));
-    target
+    let release = Arc::new(Release { folder, target });
+    *shared = Arc::downgrade(&release);
+    release
 }
 
 /// Does what somebody does who can write to the server of the archives: replaces one, and the checksum beside it.
-fn replace(folder: &Path, target: &str) {
-    let name = format!("curtail-{target}.tar.gz");
-    std::fs::write(folder.join(&name), "something else").expect("written");
-    let sum = run(Command::new("sha256sum").arg(&name).current_dir(folder));
+fn replace(folder: &Path, name: &str) {
+    std::fs::write(folder.join(name), "something else").expect("written");
+    let sum = run(Command::new("sha256sum").arg(name).current_dir(folder));
     std::fs::write(folder.join(format!("{name}.sha256")), sum).expect("written");
 }
 
@@ -48,9 +70,9 @@ fn install(folder: &Path, into: &Path) -> Output {
 
 #[test]
 fn an_archive_has_the_program_and_what_belongs_to_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let target = release(folder.path());
-    let list = run(Command::new("tar").arg("-tzf").arg(folder.path().join(format!("curtail-{target}.tar.gz"))));
+    let release = release();
+    let target = &release.target;
+    let list = run(Command::new("tar").arg("-tzf").arg(release.path(&format!("curtail-{target}.tar.gz"))));
     let names: Vec<&str> = list.lines().map(|line| line.trim_start_matches(&format!("curtail-{target}/"))).collect();
     for name in [
         "curtail",
@@ -71,10 +93,9 @@ fn an_archive_has_the_program_and_what_belongs_to_it() {
 
 #[test]
 fn installers_name_the_version_and_the_repository_and_nothing_is_left_to_fill_in() {
-    let folder = tempfile::tempdir().expect("a folder");
-    release(folder.path());
+    let release = release();
     for name in ["install.sh", "install.ps1", "curtail.rb"] {
-        let text = std::fs::read_to_string(folder.path().join(name)).expect(name);
+        let text = std::fs::read_to_string(release.path(name)).expect(name);
         assert!(text.contains("https://example.com/curtail/releases/download/"), "{name}");
         assert!(text.contains(env!("CARGO_PKG_VERSION")), "{name}");
         assert!(!text.contains("@VERSION@") && !text.contains("@REPOSITORY@") && !text.contains("@SHA_"), "{name}");
@@ -86,15 +107,18 @@ fn the_installer_installs_what_matches_its_checksum_and_nothing_else() {
     if !has("curl") {
         return println!("skipped: there is no curl");
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let target = release(folder.path());
+    let (release, folder) = (release(), tempfile::tempdir().expect("a folder"));
+    let archive = format!("curtail-{}.tar.gz", release.target);
+    for name in [&archive, "install.sh"] {
+        std::fs::copy(release.path(name), folder.path().join(name)).expect(name);
+    }
     let bin: PathBuf = folder.path().join("bin");
     let done = install(folder.path(), &bin);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let version = run(Command::new(bin.join("curtail")).arg("-V"));
     assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")));
 
-    replace(folder.path(), &target);
+    replace(folder.path(), &archive);
     let other = folder.path().join("other");
     let refused = install(folder.path(), &other);
     assert!(!refused.status.success());
@@ -108,11 +132,9 @@ fn the_npm_packages_run_the_program_of_this_system() {
     if !has("node") || !has("npm") {
         return println!("skipped: there is no node or no npm");
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    release(folder.path());
-    let user = tempfile::tempdir().expect("a folder");
+    let (release, user) = (release(), tempfile::tempdir().expect("a folder"));
     let machine = if cfg!(target_arch = "x86_64") { "x64" } else { "arm64" };
-    let package = |name: &str| folder.path().join(name).display().to_string();
+    let package = |name: &str| release.path(name).display().to_string();
     let install = ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
     let npm = |packages: &[&str]| {
         let mut command = Command::new("npm");
@@ -146,10 +168,10 @@ fn nothing_that_installs_downloads_a_checksum() {
 
 #[test]
 fn a_release_with_a_missing_archive_is_not_rendered() {
-    let folder = tempfile::tempdir().expect("a folder");
-    release(folder.path());
+    let release = release();
     let mut render = Command::new(root().join(".github/packaging/render"));
-    let done = render.arg(folder.path()).arg("--complete").env("REPOSITORY", "https://example.com/curtail").output();
+    let done =
+        render.arg(release.folder.path()).arg("--complete").env("REPOSITORY", "https://example.com/curtail").output();
     let done = done.expect("it starts");
     assert!(!done.status.success());
     assert!(String::from_utf8_lossy(&done.stderr).contains("apple-darwin.tar.gz is missing"));
