@@ -16,7 +16,7 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
     Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
@@ -91,12 +91,12 @@ fn limit(chain: Chain) -> Chain {
     })
 }
 
-fn cutter(stages: &[fn(Chain) -> Chain]) -> Cutter {
+fn cutter(stages: &[fn(Chain) -> Chain]) -> TextCutter {
     let chain = stages.iter().fold(Chain::default(), |chain, stage| stage(chain));
-    Cutter { chain, explain: false, counting: None }
+    TextCutter { chain, explain: false, counting: None }
 }
 
-fn seconds(cutter: &Cutter, text: &str) -> f64 {
+fn seconds(cutter: &TextCutter, text: &str) -> f64 {
     let reading = Reading::new(Framing::Records, None, None).expect("a way of reading");
     let mut out = String::new();
     let begun = Instant::now();

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use anstyle::Style;
 
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 use curtail_core::visible::{self, JsonWriter, one_line};
 
 /// The variables with keys. No text for people shows one, nor a key that was read from a file.
@@ -61,12 +61,12 @@ pub(crate) fn err(text: &str) {
 }
 
 /// Prints text for people on standard output; a closed pipe is not an error.
-pub(crate) fn out(text: &str) -> Result<(), Error> {
+pub(crate) fn out(text: &str) -> Result<(), FileError> {
     closed_is_fine(try_out(text))
 }
 
 /// Prints JSON on standard output; a closed pipe is not an error.
-pub(crate) fn out_json(text: &str) -> Result<(), Error> {
+pub(crate) fn out_json(text: &str) -> Result<(), FileError> {
     closed_is_fine(try_out_json(text))
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn try_out_json(text: &str) -> io::Result<()> {
 }
 
 /// Prints data on standard output as it is, except that a terminal shows what it would obey; a closed pipe is not an error.
-pub(crate) fn data(text: &str) -> Result<(), Error> {
+pub(crate) fn data(text: &str) -> Result<(), FileError> {
     let mut stdout = io::stdout().lock();
     closed_is_fine(out_is_open().and_then(|()| match stdout.is_terminal() {
         true => write_all(&mut stdout, visible::lines(text).as_bytes()),
@@ -112,7 +112,7 @@ pub(crate) fn transcripts() -> Box<dyn Write + Send> {
 }
 
 /// Prints a transcript; a closed pipe is not an error.
-pub(crate) fn transcript(text: &str) -> Result<(), Error> {
+pub(crate) fn transcript(text: &str) -> Result<(), FileError> {
     closed_is_fine(write_all(&mut transcripts(), text.as_bytes()))
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn paged(text: &str) -> String {
 
 /// Prints an error of the command line, or the help that was asked for; a closed pipe is not an error. Its arguments must have
 /// been made visible.
-pub(crate) fn usage(error: &clap::Error) -> Result<(), Error> {
+pub(crate) fn usage(error: &clap::Error) -> Result<(), FileError> {
     let open = if error.use_stderr() { Ok(()) } else { out_is_open() };
     closed_is_fine(open.and_then(|()| error.print()))
 }
@@ -159,9 +159,9 @@ fn write_all(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-fn closed_is_fine(done: io::Result<()>) -> Result<(), Error> {
+fn closed_is_fine(done: io::Result<()>) -> Result<(), FileError> {
     match done {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::system("standard output", &error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error)),
         _ => Ok(()),
     }
 }

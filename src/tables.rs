@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
 /// A table, which this build cannot open.
@@ -33,13 +33,13 @@ impl Table {
         format: TableFormat,
         _: WantedColumn<'_>,
         _: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FileError> {
         let name = format.name();
         let what = format!(
             "this build cannot read {name} files; use a release's archive or `pip install curtail-cli`, or install with \
              `cargo install curtail --features parquet`"
         );
-        Err(Error::new(ErrorKind::Usage, &source.name, what))
+        Err(FileError::new(ErrorKind::Usage, &source.name, what))
     }
 }
 
@@ -57,22 +57,22 @@ impl Rows {
         match *self {}
     }
 
-    pub(crate) fn next_block(&mut self, _: &mut Buffer, _: bool) -> Result<RowBlock, Error> {
+    pub(crate) fn next_block(&mut self, _: &mut Buffer, _: bool) -> Result<RowBlock, FileError> {
         match *self {}
     }
 }
 
 #[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl TableSink {
-    pub fn new(table: &Table, _: FileSink) -> Result<Self, Error> {
+    pub fn new(table: &Table, _: FileSink) -> Result<Self, FileError> {
         match *table {}
     }
 
-    pub fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), Error> {
+    pub fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), FileError> {
         match *self {}
     }
 
-    pub fn finish(self) -> Result<FileSink, Error> {
+    pub fn finish(self) -> Result<FileSink, FileError> {
         match self {}
     }
 }

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use curtail_core::dialects::{ALL, Framing, Reading};
 use curtail_core::json::{Document, Value};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_memory::store::{Clash, Store};
 
@@ -87,7 +87,7 @@ fn chosen(data: &[u8]) -> Option<(Option<&'static str>, Framing, usize, &str)> {
 fn read_dialect(dialect: Option<&str>, framing: Framing, text: &str) -> Option<&'static str> {
     let reading = Reading::new(framing, dialect, None).ok()?;
     let mut out = String::new();
-    let cut = Cutter { chain: Chain::default(), explain: false, counting: None }.cut(&reading, text, &mut out);
+    let cut = TextCutter { chain: Chain::default(), explain: false, counting: None }.cut(&reading, text, &mut out);
     assert!(cut.is_err() || out == text, "nothing to do is not the identity: {text}");
     cut.ok()?;
     let document = Document::parse_log(text).ok().filter(|document| document.torn().is_none())?;

@@ -12,7 +12,7 @@ use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
 use curtail_core::edit::hunks;
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, Cutter, calibrated};
+use curtail_core::pipeline::{Chain, TextCutter, calibrated};
 use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};
 use curtail_core::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
 
@@ -325,7 +325,7 @@ impl Checking {
             chain.then(RepairFor { repair: stage, profile: repair.profile, exempt })
         });
         let mut text = String::new();
-        let cutter = Cutter { chain, ..Cutter::default() };
+        let cutter = TextCutter { chain, ..TextCutter::default() };
         let cut = cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
         cut.changed.then_some(text)
     }

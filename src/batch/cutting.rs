@@ -1,4 +1,4 @@
-//! The work of every command that cuts: units run through a [`Cutter`], and outputs that are files are written by the worker.
+//! The work of every command that cuts: units run through a [`TextCutter`], and outputs that are files are written by the worker.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use crate::tables::TableSink;
 use curtail_core::checks::Verdicts;
 use curtail_core::dialects::ReadError;
 use curtail_core::edit::Explained;
-use curtail_core::error::{Error, ErrorKind, TextPlace};
-use curtail_core::pipeline::{Cutter, Decider, StageCount, Totals, Window};
+use curtail_core::error::{ErrorKind, FileError, TextPlace};
+use curtail_core::pipeline::{Decider, StageCount, TextCutter, Totals, Window};
 use curtail_core::steps;
 use curtail_core::visible::{self, one_line};
 use curtail_io::{FileSink, RowPlace, RowResult, Targets};
@@ -18,7 +18,7 @@ use curtail_io::{FileSink, RowPlace, RowResult, Targets};
 /// Cuts units.
 pub struct Cutting {
     /// What is done to each.
-    pub cutter: Cutter,
+    pub cutter: TextCutter,
     /// How decisions are explained.
     pub explain: ExplainFormat,
     /// Where outputs go.
@@ -40,7 +40,7 @@ impl OutputSink {
     ///
     /// # Errors
     /// What the system says.
-    pub fn write(&mut self, out: &CutOutput) -> Result<(), Error> {
+    pub fn write(&mut self, out: &CutOutput) -> Result<(), FileError> {
         match self {
             Self::File(sink) => sink.write(&out.output()),
             Self::Table(sink) => sink.write(out.group, &out.rows, &out.output(), out.changed),
@@ -99,7 +99,7 @@ pub struct CutOutput {
     /// The levels of findings for the file at hand.
     pub(super) verdicts: Option<(usize, Verdicts)>,
     /// The result of writing, if the block was a whole file with its own output.
-    pub written: Option<Result<(), Error>>,
+    pub written: Option<Result<(), FileError>>,
 }
 
 /// A window, with its lines.
@@ -235,7 +235,7 @@ impl Work for Cutting {
         }
     }
 
-    fn report(&self, error: &Error, out: &mut CutOutput) {
+    fn report(&self, error: &FileError, out: &mut CutOutput) {
         out.text.push_str(&report(error.place, &error.what));
     }
 
@@ -266,7 +266,7 @@ impl Work for Cutting {
 }
 
 impl Cutting {
-    fn write(&self, opened: &Opened, out: &CutOutput) -> Result<(), Error> {
+    fn write(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if !out.changed && self.targets.is_in_place() {
             return Ok(());
         }
@@ -281,11 +281,11 @@ impl Cutting {
     }
 
     /// Writes every window to a file of its own; none if one cannot be written.
-    fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), Error> {
+    fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if self.targets.is_in_place() {
             let what =
                 format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
-            return Err(Error::new(ErrorKind::Usage, &opened.source.name, what));
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
         }
         let mut sinks = Vec::with_capacity(out.windows.len());
         for window in &out.windows {
@@ -301,7 +301,7 @@ impl Cutting {
     ///
     /// # Errors
     /// The system refused to create the file.
-    pub fn begin(&self, opened: &Opened) -> Result<Option<OutputSink>, Error> {
+    pub fn begin(&self, opened: &Opened) -> Result<Option<OutputSink>, FileError> {
         let Some(table) = &opened.table else {
             return Ok(self.targets.open(&opened.source, opened.packing)?.map(|sink| OutputSink::File(Box::new(sink))));
         };
@@ -316,7 +316,7 @@ impl Cutting {
     ///
     /// # Errors
     /// The system refused to write; an earlier output is unchanged.
-    pub fn commit(&self, opened: &Opened, sink: OutputSink, changed: bool) -> Result<(), Error> {
+    pub fn commit(&self, opened: &Opened, sink: OutputSink, changed: bool) -> Result<(), FileError> {
         let sink = match sink {
             OutputSink::File(sink) => *sink,
             OutputSink::Table(sink) => sink.finish()?,
@@ -397,7 +397,7 @@ struct Reported<'e> {
 }
 
 #[derive(serde::Serialize)]
-struct Described<'t> {
+struct DecisionLine<'t> {
     file: &'t str,
     line: usize,
     #[serde(flatten)]
@@ -407,7 +407,7 @@ struct Described<'t> {
 }
 
 fn write_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let described = Described { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
+    let described = DecisionLine { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
     out.push_str(&visible::json(&serde_json::to_string(&described).unwrap_or_default()));
     out.push('\n');

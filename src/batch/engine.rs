@@ -25,8 +25,8 @@ impl Batch {
         let jobs = if feed.is_done() { 1 } else { self.threads() };
         let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
         match pool {
-            Some(Ok(pool)) => self.pooled(&pool, feed, (first, buffer), work, folding),
-            _ => self.inline(feed, (first, buffer), work, folding),
+            Some(Ok(pool)) => self.pooled(&pool, feed, first, buffer, work, folding),
+            _ => self.inline(feed, first, buffer, work, folding),
         }
     }
 
@@ -39,10 +39,17 @@ impl Batch {
     }
 
     /// Small inputs are processed on this thread, which takes less time than to start another.
-    fn inline<W: Work>(&self, mut feed: Feed<'_>, first: (Task, Buffer), work: &W, mut folding: Folding<'_, W::Out>) {
-        let mut worker = Worker { batch: self, work, buffer: first.1, ends: Vec::new() };
+    fn inline<W: Work>(
+        &self,
+        mut feed: Feed<'_>,
+        first: Task,
+        buffer: Buffer,
+        work: &W,
+        mut folding: Folding<'_, W::Out>,
+    ) {
+        let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
         let mut out = W::Out::default();
-        let mut next = Some(first.0);
+        let mut next = Some(first);
         while let Some(task) = next.filter(|_| !folding.stopped && !self.stop.load(Ordering::Relaxed)) {
             let mut done = worker.run(task, out);
             folding.done(&mut done);
@@ -56,7 +63,8 @@ impl Batch {
         &self,
         pool: &rayon::ThreadPool,
         feed: Feed<'_>,
-        first: (Task, Buffer),
+        first: Task,
+        buffer: Buffer,
         work: &W,
         folding: Folding<'_, W::Out>,
     ) {
@@ -71,7 +79,7 @@ impl Batch {
             used: std::iter::repeat_with(Mutex::default).take(jobs).collect(),
             order: Mutex::new(Order { early: BTreeMap::new(), next: 0, folding: Some(folding) }),
         };
-        let mut first = Some(first);
+        let mut first = Some((first, buffer));
         pool.in_place_scope(|scope| {
             for worker in 0..jobs {
                 let (shared, first) = (&shared, first.take());

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::{InputOptions, Opened};
 use crate::tables::{Rows, Table, WantedColumn};
 use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
-use curtail_core::error::{Error, ErrorKind, TextPlace};
+use curtail_core::error::{ErrorKind, FileError, TextPlace};
 use curtail_core::json::{Document, ParseErrorKind};
 use curtail_io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
 
@@ -42,7 +42,7 @@ pub(super) enum What {
         read: ReadBlock,
     },
     /// A file that could not be opened or read to its end.
-    Broken(Result<Arc<Opened>, Source>, Error),
+    Broken(Result<Arc<Opened>, Source>, FileError),
 }
 
 /// The number of a line, which is known as soon as the lines before it were counted.
@@ -126,7 +126,7 @@ impl Reader {
         buffer: &mut Buffer,
         start: Start<'_>,
         alone: bool,
-    ) -> Result<Option<RowBlock>, Error> {
+    ) -> Result<Option<RowBlock>, FileError> {
         match self {
             Self::Lines(blocks) => next_lines(blocks, buffer, start).map(|()| None),
             Self::Rows(rows) => rows.next_block(buffer, alone).map(Some),
@@ -134,7 +134,7 @@ impl Reader {
     }
 
     /// As [`Reader::next`], but the first bytes may be left for the worker.
-    fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, Error> {
+    fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, FileError> {
         match self {
             Self::Lines(blocks) => {
                 let unread = blocks.claim_lines(buffer, &|head| fault_of_head(head, start.name, (start.line)()));
@@ -187,7 +187,12 @@ impl Current {
     }
 
     /// Reads the next block. `first` is the first one, which is already in the buffer.
-    fn read_block(&mut self, buffer: &mut Buffer, first: Option<ReadBlock>, alone: bool) -> Result<ReadBlock, Error> {
+    fn read_block(
+        &mut self,
+        buffer: &mut Buffer,
+        first: Option<ReadBlock>,
+        alone: bool,
+    ) -> Result<ReadBlock, FileError> {
         let line = || self.line.wait();
         let start = Start { name: &self.opened.source.name, line: &line };
         let rows = match (first, &mut self.reader) {
@@ -203,7 +208,7 @@ impl Current {
     }
 
     /// Replaces the block in `buffer`, or the next one, by its next record.
-    fn split(&mut self, buffer: &mut Buffer, first: bool) -> Result<(), Error> {
+    fn split(&mut self, buffer: &mut Buffer, first: bool) -> Result<(), FileError> {
         let name = &self.opened.source.name;
         if first {
             std::mem::swap(&mut self.split.text, buffer);
@@ -212,7 +217,7 @@ impl Current {
             self.reader.next(&mut self.split.text, start, true)?;
             self.split.next = 0;
         }
-        self.split.hand_out(buffer).map_err(|error| Error::system(name, &error))
+        self.split.hand_out(buffer).map_err(|error| FileError::system(name, &error))
     }
 }
 
@@ -308,7 +313,7 @@ pub(super) struct Unopened<'s> {
 
 impl Unopened<'_> {
     /// Opens it, reads its first block and decides how it is read.
-    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<First, Error> {
+    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<First, FileError> {
         let mut blocks = Box::new(Blocks::open(self.source, limits)?);
         if let Some(format) = blocks.table() {
             return self.open_table(format, &blocks, buffer);
@@ -332,14 +337,16 @@ impl Unopened<'_> {
         not(feature = "parquet"),
         allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
     )]
-    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<First, Error> {
+    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<First, FileError> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
         let reads = |text: &str| {
             let reading = input_options.reading(framing)?;
-            let document = reading.parse(text).map_err(|error| Error::new(ErrorKind::Content, "", error.what))?;
+            let document = reading.parse(text).map_err(|error| FileError::new(ErrorKind::Content, "", error.what))?;
             let transcripts = reading.transcripts_or_none(&document);
-            transcripts.map(|found| !found.is_empty()).map_err(|error| Error::new(ErrorKind::Content, "", error.what))
+            transcripts
+                .map(|found| !found.is_empty())
+                .map_err(|error| FileError::new(ErrorKind::Content, "", error.what))
         };
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
         let table = Table::open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
@@ -352,7 +359,7 @@ impl Unopened<'_> {
     }
 
     /// How an input that begins with `head` is read.
-    fn reading(&self, framing: Framing, head: &str) -> Result<Reading, Error> {
+    fn reading(&self, framing: Framing, head: &str) -> Result<Reading, FileError> {
         let mut reading = self.input_options.reading(framing)?;
         if reading.dialect.is_none() {
             reading.dialect = reading.dialect_of_head(head);
@@ -376,7 +383,7 @@ impl Unopened<'_> {
 
 /// Reads a file that is one unit to its end, unless none of its first lines is JSON: an endless stream of other data must
 /// end.
-pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), Error> {
+pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
     let (name, framing) = (opened.source.name.as_str(), opened.reading.framing);
     let hopeless = framing == Framing::Lines
         && !buffer.is_empty()
@@ -390,30 +397,30 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
 }
 
 /// Makes the text of `opened`, which is in `buffer`, the document that its patches make, if it is a log of patches.
-pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), Error> {
+pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
     let lines = opened.reading.framing == Framing::Lines;
     let Some(text) = simdutf8::basic::from_utf8(buffer).ok().filter(|_| lines) else { return Ok(()) };
     let Some(document) = rebuilt(text) else { return Ok(()) };
     let document = document.map_err(|error| {
         let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
-        Error::new(ErrorKind::Content, name, error.what).at(place)
+        FileError::new(ErrorKind::Content, name, error.what).at(place)
     })?;
     buffer.clear();
-    buffer.append(document.as_bytes()).map_err(|error| Error::system(name, &error))?;
+    buffer.append(document.as_bytes()).map_err(|error| FileError::system(name, &error))?;
     *opened = Arc::new(opened.rebuilt());
     Ok(())
 }
 
 /// Reads the next whole lines.
-fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), Error> {
+fn next_lines(blocks: &mut Blocks, buffer: &mut Buffer, start: Start<'_>) -> Result<(), FileError> {
     let fault = |head: &[u8]| fault_of_head(head, start.name, (start.line)());
     blocks.next_lines(buffer, &fault).map_err(|error| at_line(error, start.line))
 }
 
 /// The error of a value that begins with `head`, if no continuation can be valid. A decompression bomb is thus refused
 /// early.
-fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
+fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
     let text = valid_prefix(head);
     let broken = match Document::parse_all(text) {
         _ if text.len() + 4 <= head.len() => ReadError { offset: text.len(), what: String::from("invalid UTF-8") },
@@ -422,10 +429,10 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<Error> {
         _ => return None,
     };
     let place = TextPlace::locate(head, broken.offset, line);
-    Some(Error::new(ErrorKind::Content, name, broken.what).at(place))
+    Some(FileError::new(ErrorKind::Content, name, broken.what).at(place))
 }
 
-fn at_line(error: Error, line: &dyn Fn() -> usize) -> Error {
+fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {
     match error.place {
         None if error.kind == ErrorKind::Content => error.at(TextPlace { line: line(), column: 1 }),
         _ => error,

@@ -63,7 +63,7 @@ pub use dropping::{DropRecords, DroppedRecord};
 use crate::progress::Progress;
 use crate::tables::Table;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
-use curtail_core::error::{Error, ErrorKind, Locator};
+use curtail_core::error::{ErrorKind, FileError, Locator};
 use curtail_core::json::Document;
 use curtail_core::steps;
 use curtail_core::transcript::Transcript;
@@ -112,9 +112,9 @@ impl InputOptions {
     ///
     /// # Errors
     /// No dialect has that name.
-    pub fn reading(&self, framing: Framing) -> Result<Reading, Error> {
+    pub fn reading(&self, framing: Framing) -> Result<Reading, FileError> {
         Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
-            .map_err(|error| Error::new(ErrorKind::Usage, "", error.to_string()))
+            .map_err(|error| FileError::new(ErrorKind::Usage, "", error.to_string()))
     }
 }
 
@@ -284,7 +284,7 @@ pub trait Work: Sync {
     fn keep(&self, _record: &[u8], _out: &mut Self::Out) {}
 
     /// Puts the reason in place of a unit that failed, under [`OnError::Report`].
-    fn report(&self, _error: &Error, _out: &mut Self::Out) {}
+    fn report(&self, _error: &FileError, _out: &mut Self::Out) {}
 
     /// Handles a unit that is not UTF-8 from `read_error.offset` on; `unit` is the text before it.
     ///
@@ -338,7 +338,7 @@ pub enum Event<'e, Out> {
 #[derive(Debug)]
 pub struct Failure {
     /// The error, with its place.
-    pub error: Error,
+    pub error: FileError,
     /// The unit that failed; `None` if the file itself could not be opened or read.
     pub record: Option<Vec<u8>>,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::CutOutput;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Cut, Window};
 use curtail_io::{Packing, RowPlace, RowResult, TableFormat};
@@ -74,7 +74,7 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
 }
 
 /// Refuses a name that promises another content than that of a table of this format.
-pub(super) fn refuse_name(path: &Path, format: TableFormat) -> Result<(), Error> {
+pub(super) fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let name = format.name();
     let what = if Packing::of_name(path) != Packing::Plain {
@@ -84,5 +84,5 @@ pub(super) fn refuse_name(path: &Path, format: TableFormat) -> Result<(), Error>
     } else {
         format!("the output has the format of the input, {name}; name it accordingly")
     };
-    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what))
+    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::feed::{First, LineNumber, ReadBlock, Reader, Start, Task, Unopened, What, read_whole, rebuild};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::{Error, ErrorKind, Locator, TextPlace};
+use curtail_core::error::{ErrorKind, FileError, Locator, TextPlace};
 use curtail_io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 
 /// A place in a file.
@@ -61,7 +61,7 @@ impl<W: Work> Worker<'_, W> {
         match task.what {
             What::Block { opened, lines, offset, first, last, taken, read } => {
                 (done.first, done.last) = (first, last);
-                let rows = self.complete(&opened, read, &lines, &mut done);
+                let rows = self.complete(&opened, read, &lines.0, &lines.1, &mut done);
                 if first {
                     progress.begin(opened.number, &opened.source);
                     done.unrelated = opened.is_unrelated(&self.buffer);
@@ -91,7 +91,8 @@ impl<W: Work> Worker<'_, W> {
         &mut self,
         opened: &Opened,
         read: ReadBlock,
-        (line, next): &(LineNumber, LineNumber),
+        line: &LineNumber,
+        next: &LineNumber,
         done: &mut Done<W::Out>,
     ) -> Option<RowBlock> {
         if let Some(Err(error)) = read.unread.map(|unread| unread.read(&mut self.buffer, &opened.source.name)) {
@@ -253,12 +254,12 @@ impl<W: Work> Worker<'_, W> {
             Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
             None => (Locator::new(record, line), read_error.what),
         };
-        let error = Error::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(read_error.offset));
+        let error = FileError::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(read_error.offset));
         self.fail(opened, record, error, done);
         false
     }
 
-    fn fail(&self, opened: &Opened, record: &[u8], error: Error, done: &mut Done<W::Out>) {
+    fn fail(&self, opened: &Opened, record: &[u8], error: FileError, done: &mut Done<W::Out>) {
         match self.batch.on_error {
             OnError::Fail => {
                 done.broken = true;

@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::reports::{self, FORMATS, Format, Outcome, Silenced};
 use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table};
 use curtail_core::dialects::Dialect;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
 use curtail_core::visible::one_line;
@@ -29,7 +29,7 @@ use curtail_io::{FileSink, Replace, Scratch, Source};
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     /// Fail on findings of a rule, a group (pairing, shape, turn, dataset) or `all`
     #[arg(short = 'D', long, value_name = "RULE", help_heading = "Rules")]
     deny: Vec<String>,
@@ -114,7 +114,7 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
 }
 
 /// Checks the input and reports the findings.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let input_options = args.input.input_options()?;
     let (mut sources, missing) = match args.fix.is_some() && !args.follow_links {
         true => args.input.sources_in_place(global)?,
@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     outcome.silenced = silenced.filter(Silenced::is_something);
     (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
     let mut findings =
-        CheckReporter::new(global, args.output_format, outcome, (args.writes(), args.diff), Arc::clone(&progress));
+        CheckReporter::new(global, args.output_format, outcome, args.writes(), args.diff, Arc::clone(&progress));
     missing.iter().for_each(|error| findings.miss(error));
     let batch = Batch {
         jobs: global.jobs,
@@ -164,7 +164,7 @@ fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
     skipped
 }
 
-impl Args {
+impl CheckArgs {
     /// Whether files are repaired in place.
     const fn writes(&self) -> bool {
         self.fix.is_some() && !self.diff
@@ -251,7 +251,8 @@ impl<'g> CheckReporter<'g> {
         global: &'g Global,
         format: &'static Format,
         outcome: Outcome,
-        (write, diff): (bool, bool),
+        write: bool,
+        diff: bool,
         progress: Arc<Progress>,
     ) -> Self {
         let gradual = format.is_gradual() && !diff && !console::out_is_terminal();
@@ -371,7 +372,7 @@ impl<'g> CheckReporter<'g> {
         if let Some(table) = &opened.table {
             let name = table.format().name();
             let what = format!("--fix cannot write {name} files; use `curtail repair --in-place`");
-            self.fail(&Error::new(ErrorKind::Usage, &opened.source.name, what));
+            self.fail(&FileError::new(ErrorKind::Usage, &opened.source.name, what));
             return self.drop_sink();
         }
         let wrote = match &mut self.sink {
@@ -397,14 +398,14 @@ impl<'g> CheckReporter<'g> {
     }
 
     /// Reports an input that could not be found or opened; the check continues.
-    fn miss(&mut self, error: &Error) {
+    fn miss(&mut self, error: &FileError) {
         self.outcome.missing += 1;
         self.outcome.failed += 1;
         self.fail(error);
     }
 
     /// Reports an error; the check continues.
-    fn fail(&mut self, error: &Error) {
+    fn fail(&mut self, error: &FileError) {
         self.outcome.errors += 1;
         if self.failed == Some(false) {
             self.failed = Some(true);
@@ -423,7 +424,7 @@ impl<'g> CheckReporter<'g> {
 
     fn broken(&mut self, error: &std::io::Error) {
         if error.kind() != std::io::ErrorKind::BrokenPipe {
-            self.fail(&Error::system("standard output", error));
+            self.fail(&FileError::system("standard output", error));
         }
     }
 

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::PROCESSOR_SPECS;
-use crate::cli::config::{Choice, Config, Origin, Step, Value, Variables, schema};
+use crate::cli::config::{Config, ConfigChoice, Origin, Step, Value, Variables, schema};
 use crate::console;
 use curtail_core::checks::{ALL, Group};
 use curtail_core::visible::one_line;
@@ -34,10 +34,10 @@ impl ConfigFlags {
         let variables = Variables::of_process();
         let found = match &self.config {
             _ if self.no_config => None,
-            Some(path) => Some((path.clone(), Choice::Named)),
+            Some(path) => Some((path.clone(), ConfigChoice::Named)),
             None => match closest()? {
-                Some(path) => Some((path, Choice::Found)),
-                None => Config::of_user(&variables).map(|path| (path, Choice::OfUser)),
+                Some(path) => Some((path, ConfigChoice::Found)),
+                None => Config::of_user(&variables).map(|path| (path, ConfigChoice::OfUser)),
             },
         };
         let Some((path, choice)) = found else { return Ok(None) };
@@ -64,17 +64,17 @@ fn closest() -> anyhow::Result<Option<PathBuf>> {
 
 /// Show the configuration in use, or a JSON Schema of `curtail.toml`
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ConfigArgs {
     /// Print a JSON Schema of `curtail.toml` for editors
     #[arg(long)]
     schema: bool,
 
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ConfigCommand>,
 }
 
 #[derive(Debug, Clone, clap::Subcommand)]
-enum Command {
+enum ConfigCommand {
     /// Show the configuration in use and the origin of each value
     Show(ConfigFlags),
     /// Print a JSON Schema of `curtail.toml` for editors
@@ -82,12 +82,12 @@ enum Command {
 }
 
 /// Prints the configuration or the schema.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     let schema = || console::out_json(&schema_text());
     match &args.command {
         _ if args.schema => schema()?,
-        Some(Command::Schema) => schema()?,
-        Some(Command::Show(flags)) => console::out(&shown(flags)?)?,
+        Some(ConfigCommand::Schema) => schema()?,
+        Some(ConfigCommand::Show(flags)) => console::out(&shown(flags)?)?,
         None => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
     }
     Ok(ExitCode::SUCCESS)

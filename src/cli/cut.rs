@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
-use super::input::{Cutting, ExplainFlag, Global, Input, Output, is_standard};
+use super::input::{CutFlags, ExplainFlag, Global, Input, Output, is_standard};
 use super::interrupt::Interrupt;
 use super::report;
 use super::split::SplitMap;
@@ -16,8 +16,8 @@ use crate::cli::options::Options;
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::digest::fnv1a_128;
-use curtail_core::error::{Error, ErrorKind};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
 use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 use curtail_tokens::tokenizers;
@@ -42,7 +42,7 @@ pub(super) struct Job {
 }
 
 /// Runs a command that has one processor.
-pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+pub(super) fn with(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));
     let reads = options.files();
     let (counting, options) = (options.counting()?, format!("{options:?}"));
@@ -50,7 +50,7 @@ pub(super) fn with(flags: &Cutting, global: &Global, options: &impl Options) -> 
 }
 
 /// Reads the inputs, cuts them and writes the result.
-pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
+pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
     let Job { chain, counting, options, map, reads, drops, config } = job;
     let begun = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
@@ -60,7 +60,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads)?;
     let uses = Arc::new(FileUses::new(&sources, reads.iter().chain(&config)));
-    let targets = match flags.targets(manifest.as_ref(), &sources, (&uses, map.as_deref())) {
+    let targets = match flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()) {
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
     };
@@ -68,7 +68,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     announce_backups(&targets, manifest.as_mut(), &sources)?;
     let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let mut cutting = batch::Cutting {
-        cutter: Cutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
+        cutter: TextCutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
@@ -91,7 +91,7 @@ pub(super) fn run(flags: &Cutting, global: &Global, job: Job) -> anyhow::Result<
     reporter.finish(begun, interrupt.status())
 }
 
-fn refuse(errors: &[Error]) -> ExitCode {
+fn refuse(errors: &[FileError]) -> ExitCode {
     const SHOWN: usize = 10;
     errors.iter().take(SHOWN).for_each(report::error);
     if errors.len() > SHOWN {
@@ -112,7 +112,7 @@ fn counting_of_totals(counting: Option<Counting>) -> anyhow::Result<Counting> {
 /// Removes the inputs that an earlier run finished, and returns their number.
 fn leave_out_finished(
     targets: &Targets,
-    flags: &Cutting,
+    flags: &CutFlags,
     manifest: Option<&Manifest>,
     sources: &mut Vec<Source>,
 ) -> usize {
@@ -129,21 +129,21 @@ fn leave_out_finished(
 }
 
 /// Records the backups that are still to be made.
-fn announce_backups(targets: &Targets, manifest: Option<&mut Manifest>, sources: &[Source]) -> Result<(), Error> {
+fn announce_backups(targets: &Targets, manifest: Option<&mut Manifest>, sources: &[Source]) -> Result<(), FileError> {
     let Some(manifest) = manifest else { return Ok(()) };
     for (backup, input) in targets.backups(sources) {
         if manifest.is_backup(&backup) {
             continue;
         }
         let announced = manifest.announce_backup(&backup, input);
-        announced.map_err(|error| Error::system("the record for --resume", &error))?;
+        announced.map_err(|error| FileError::system("the record for --resume", &error))?;
     }
     Ok(())
 }
 
-impl Cutting {
+impl CutFlags {
     /// The inputs, and the errors of those that cannot be found.
-    fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<Error>), Error> {
+    fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         match self.output.in_place.is_some() && !self.output.follow_links {
             true => self.input.sources_in_place(global),
             false => self.input.sources(self.output.output_dir.as_deref()),
@@ -178,13 +178,13 @@ impl Cutting {
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.
-    fn manifest(&self, options: &str, reads: &[PathBuf]) -> Result<Option<Manifest>, Error> {
+    fn manifest(&self, options: &str, reads: &[PathBuf]) -> Result<Option<Manifest>, FileError> {
         let resume = self.output.resume.as_ref();
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
             _ if self.dry_run => return Ok(None),
             (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
-                return Err(Error::new(ErrorKind::Usage, "", "--resume needs --output-dir or --in-place"));
+                return Err(FileError::new(ErrorKind::Usage, "", "--resume needs --output-dir or --in-place"));
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => {
@@ -202,8 +202,9 @@ impl Cutting {
         &self,
         manifest: Option<&Manifest>,
         sources: &[Source],
-        (uses, map): (&Arc<FileUses>, Option<&Path>),
-    ) -> Result<Targets, Vec<Error>> {
+        uses: &Arc<FileUses>,
+        map: Option<&Path>,
+    ) -> Result<Targets, Vec<FileError>> {
         let output = &self.output;
         let existing = match manifest {
             _ if output.force => Existing::Overwrite,
@@ -214,7 +215,7 @@ impl Cutting {
         let targets = Targets::plan(self.destination(), existing, sources, uses, scratch)?;
         let rejects = output.rejects.iter().map(|path| (path.as_path(), "--rejects"));
         let record = manifest.iter().map(|manifest| (manifest.path(), "--resume"));
-        let errors: Vec<Error> = rejects
+        let errors: Vec<FileError> = rejects
             .chain(record)
             .chain(map.map(|map| (map, "--map")))
             .filter_map(|(path, flag)| uses.flag(path, flag).err())
@@ -223,7 +224,7 @@ impl Cutting {
     }
 
     /// Refuses `--on-error report` wherever an answer for each record would not be what a program reads from the pipe.
-    fn refuse_reports_in_files(&self) -> Result<(), Error> {
+    fn refuse_reports_in_files(&self) -> Result<(), FileError> {
         let pipe = self.input.paths.iter().all(|path| is_standard(path))
             && self.destination() == Destination::Stdout
             && self.input.framing.0 == Some(Framing::Records);
@@ -231,12 +232,12 @@ impl Cutting {
             return Ok(());
         }
         let what = "--on-error report answers records in a pipe; pass --framing records, no PATH and no output flag";
-        Err(Error::new(ErrorKind::Usage, "", what))
+        Err(FileError::new(ErrorKind::Usage, "", what))
     }
 
     /// Refuses `-i .bak FILE`, the way BSD sed takes a suffix. Here `.bak` would be an input that is missing, and
     /// FILE would be replaced without a backup.
-    fn refuse_detached_suffix(&self) -> Result<(), Error> {
+    fn refuse_detached_suffix(&self) -> Result<(), FileError> {
         if self.output.in_place.is_none() {
             return Ok(());
         }
@@ -249,7 +250,7 @@ impl Cutting {
                         format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}")
                     }
                 };
-                Err(Error::new(ErrorKind::Usage, suffix, what))
+                Err(FileError::new(ErrorKind::Usage, suffix, what))
             }
             None => Ok(()),
         }
@@ -258,8 +259,8 @@ impl Cutting {
 
 /// The version and a digest of the options that decide what is written: two runs with the same line make the same cuts. The
 /// chain's own options are `chain`, and the files that they name are `reads`, whose content decides as well. Every flag is named here, so that a new one cannot be forgotten.
-fn identity(flags: &Cutting, chain: &str, reads: &[PathBuf]) -> String {
-    let Cutting {
+fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
+    let CutFlags {
         input,
         repair,
         repair_pending,

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::input::{Cutting as Flags, Global, StatsFlag};
+use super::input::{CutFlags, Global, StatsFlag};
 use super::report;
 use super::split::{SplitMap, refuse_parts};
 use super::sums::Sums;
@@ -18,7 +18,7 @@ use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, Ou
 use crate::console;
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::Counting;
 use curtail_io::Manifest;
 
@@ -27,7 +27,7 @@ const NOTES: usize = 10;
 
 /// Collects the results of a batch of cuts.
 pub(super) struct CutReporter<'f> {
-    flags: &'f Flags,
+    flags: &'f CutFlags,
     global: &'f Global,
     cutting: &'f Cutting,
     progress: Arc<Progress>,
@@ -35,7 +35,7 @@ pub(super) struct CutReporter<'f> {
     inputs: usize,
     stdout: Stdout,
     rejects: Option<Rejects>,
-    file: Current,
+    file: CurrentFile,
     tally: Tally,
     /// The transcripts that were written, if copies are left out.
     seen: HashSet<u128>,
@@ -46,7 +46,7 @@ pub(super) struct CutReporter<'f> {
 
 /// What is known of the file whose events arrive.
 #[derive(Default)]
-struct Current {
+struct CurrentFile {
     /// Its output, if it is written block by block.
     sink: Option<OutputSink>,
     /// Whether its output is in place.
@@ -73,13 +73,13 @@ struct Tally {
 impl<'f> CutReporter<'f> {
     /// A reporter for `inputs` files.
     pub(super) fn new(
-        flags: &'f Flags,
+        flags: &'f CutFlags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
         inputs: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FileError> {
         Ok(Self {
             flags,
             global,
@@ -89,7 +89,7 @@ impl<'f> CutReporter<'f> {
             inputs,
             stdout: Stdout::open(),
             rejects: Rejects::open(flags)?,
-            file: Current::default(),
+            file: CurrentFile::default(),
             tally: Tally::default(),
             seen: HashSet::new(),
             sums: Sums::default(),
@@ -98,7 +98,7 @@ impl<'f> CutReporter<'f> {
     }
 
     /// Reports inputs that were not found.
-    pub(super) fn missing(&mut self, missing: &[Error]) {
+    pub(super) fn missing(&mut self, missing: &[FileError]) {
         for error in missing {
             self.fail(error);
             self.sums.failed_files += 1;
@@ -109,7 +109,7 @@ impl<'f> CutReporter<'f> {
     pub(super) fn event(&mut self, event: Event<'_, CutOutput>) -> Flow {
         match event {
             Event::Opened(_) => {
-                self.file = Current::default();
+                self.file = CurrentFile::default();
                 self.stdout.next_file();
                 self.map.iter_mut().for_each(SplitMap::begin);
                 Flow::Continue
@@ -132,7 +132,7 @@ impl<'f> CutReporter<'f> {
     }
 
     /// Leaves out copies, and notes the records that are left out.
-    fn dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), Error> {
+    fn dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), FileError> {
         output.drop_copies(&mut self.seen);
         output.notes.extend(output.dropped.iter().map(|own| (own.place, format!("dropped: {}", own.reason))));
         self.sums.dropped_records += output.dropped.len();
@@ -172,19 +172,19 @@ impl<'f> CutReporter<'f> {
         if targets.is_stdout() { Flow::Stop } else { Flow::Leave }
     }
 
-    fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+    fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
         if let Some(table) = &opened.table {
             let name = table.format().name();
             let what =
                 format!("the output has the format of the input, {name}; pass --output, --output-dir or --in-place");
-            return Err(Error::new(ErrorKind::Usage, &opened.source.name, what));
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
         }
         refuse_parts(opened, output)?;
         let output = output.output();
         if self.inputs > 1 && opened.reading.framing != Framing::Records && !output.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, &opened.source.name, several(opened.reading.framing)));
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, several(opened.reading.framing)));
         }
-        self.stdout.append(&output).map_err(|error| Error::system("standard output", &error))
+        self.stdout.append(&output).map_err(|error| FileError::system("standard output", &error))
     }
 
     fn say(&mut self, opened: &Opened, output: &CutOutput) {
@@ -208,7 +208,7 @@ impl<'f> CutReporter<'f> {
                 report::note(&said);
             }
             for (place, note) in &output.notes[..noted] {
-                report::warning(&Error::new(ErrorKind::Content, name, note.as_str()).at(*place));
+                report::warning(&FileError::new(ErrorKind::Content, name, note.as_str()).at(*place));
             }
             console::err(&output.explained);
         });
@@ -255,13 +255,13 @@ impl<'f> CutReporter<'f> {
             && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
             && let Err(error) = manifest.record(input, &output)
         {
-            self.fail(&Error::system("the record for --resume", &error));
+            self.fail(&FileError::system("the record for --resume", &error));
             return Flow::Stop;
         }
         Flow::Continue
     }
 
-    fn fail(&mut self, error: &Error) {
+    fn fail(&mut self, error: &FileError) {
         self.tally.failed = true;
         self.tally.existing += usize::from(error.kind == ErrorKind::Exists);
         if error.kind != ErrorKind::Exists || self.tally.existing == 1 {
@@ -350,9 +350,9 @@ impl<'f> CutReporter<'f> {
     }
 }
 
-impl Current {
+impl CurrentFile {
     /// Adds a block to the output.
-    fn write(&mut self, cutting: &Cutting, opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+    fn write(&mut self, cutting: &Cutting, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
         if self.sink.is_none() {
             self.sink = cutting.begin(opened)?;
         }
@@ -401,27 +401,27 @@ struct Reject<'r> {
 
 impl<'r> Reject<'r> {
     fn of(failure: &'r Failure) -> Self {
-        let Error { name: file, place, what: reason, .. } = &failure.error;
+        let FileError { name: file, place, what: reason, .. } = &failure.error;
         let (line, column) = place.map(|place| (place.line, place.column)).unzip();
         Self { file, line, column, reason, record: failure.record.as_deref().map(String::from_utf8_lossy) }
     }
 }
 
 impl Rejects {
-    fn open(flags: &Flags) -> Result<Option<Self>, Error> {
+    fn open(flags: &CutFlags) -> Result<Option<Self>, FileError> {
         let Some(path) = &flags.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         if !flags.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
-            return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
+            return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
-        let file = File::create(path).map_err(|error| Error::system(&name, &error))?;
+        let file = File::create(path).map_err(|error| FileError::system(&name, &error))?;
         Ok(Some(Self { name, file }))
     }
 
-    fn add(&mut self, reject: &Reject<'_>) -> Result<(), Error> {
+    fn add(&mut self, reject: &Reject<'_>) -> Result<(), FileError> {
         let mut line = serde_json::to_vec(reject).unwrap_or_default();
         line.push(b'\n');
-        self.file.write_all(&line).map_err(|error| Error::system(&self.name, &error))
+        self.file.write_all(&line).map_err(|error| FileError::system(&self.name, &error))
     }
 }
 
@@ -464,13 +464,13 @@ impl Stdout {
     }
 
     /// Ends the output; returns the error, unless it is that the reader went away.
-    pub(super) fn flush(&mut self) -> Option<Error> {
+    pub(super) fn flush(&mut self) -> Option<FileError> {
         match self.file.flush() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.gone = true;
                 None
             }
-            Err(error) if !self.gone => Some(Error::system("standard output", &error)),
+            Err(error) if !self.gone => Some(FileError::system("standard output", &error)),
             _ => None,
         }
     }

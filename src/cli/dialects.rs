@@ -10,15 +10,15 @@ use curtail_core::dialects::ALL;
 
 /// List the dialects and how each is detected
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DialectsArgs {
     /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: DialectsFormat,
 }
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum DialectsFormat {
     /// A table
     Text,
     /// One JSON object per dialect
@@ -26,7 +26,7 @@ enum Format {
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct DialectEntry {
     name: &'static str,
     signature: &'static str,
     /// Whether no command writes it.
@@ -35,15 +35,16 @@ struct Listed {
 }
 
 /// Lists every dialect.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &DialectsArgs) -> anyhow::Result<ExitCode> {
     let mut list = String::new();
     let width = ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
     for dialect in ALL {
-        let listed = Listed { name: dialect.name(), signature: dialect.signature(), only_read: !dialect.is_writable() };
+        let listed =
+            DialectEntry { name: dialect.name(), signature: dialect.signature(), only_read: !dialect.is_writable() };
         let only_read = if listed.only_read { " (only read)" } else { "" };
         match args.output_format {
-            Format::Text => list += &format!("{:width$}  {}{only_read}\n", listed.name, listed.signature),
-            Format::Json => list += &(serde_json::to_string(&listed)? + "\n"),
+            DialectsFormat::Text => list += &format!("{:width$}  {}{only_read}\n", listed.name, listed.signature),
+            DialectsFormat::Json => list += &(serde_json::to_string(&listed)? + "\n"),
         }
     }
     console::out(&list)?;

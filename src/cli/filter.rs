@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{bail, ensure};
 
 use super::cut::{self, Job};
-use super::input::{Cutting, Global};
+use super::input::{CutFlags, Global};
 use super::options::{Bytes, Choice, Options, PINS, Pin, Tokens, at_least_one, one_of, pins};
 use crate::batch::Checking;
 use curtail_core::checks::{Inspection, Levels, Table};
@@ -25,7 +25,7 @@ use curtail_tokens::tokenizers;
 /// clear: --role, --strip, --keep-last-results, --supersede-reads, --dedupe-results, --range,
 /// --drop, --drop-turn or --drop-records-with.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct FilterArgs {
     #[command(flatten)]
     options: FilterOptions,
 
@@ -34,10 +34,10 @@ pub(super) struct Args {
     drop_records_with: Vec<String>,
 
     #[command(flatten)]
-    cutting: Cutting,
+    cutting: CutFlags,
 }
 
-impl Args {
+impl FilterArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;

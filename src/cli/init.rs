@@ -14,14 +14,14 @@ const START: &str = include_str!("init.toml");
 
 /// Write a starter `curtail.toml` with commented examples
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct InitArgs {
     /// File to write; an existing file is not overwritten
     #[arg(value_name = "FILE", default_value = "curtail.toml")]
     file: PathBuf,
 }
 
 /// Writes the file.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitCode> {
     let name = args.file.display();
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&args.file) {
         Ok(file) => file,

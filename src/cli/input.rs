@@ -16,7 +16,7 @@ use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
 use crate::progress::Show;
 use curtail_core::dialects::Framing;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
 use curtail_io::{Inputs, Source, Wanted};
@@ -127,7 +127,7 @@ impl std::str::FromStr for Size {
 
 /// The flags of every command that cuts.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Cutting {
+pub(super) struct CutFlags {
     #[command(flatten)]
     pub(super) input: Input,
 
@@ -286,7 +286,7 @@ pub(super) struct Output {
 
 impl Input {
     /// How inputs are read.
-    pub(super) fn input_options(&self) -> Result<InputOptions, Error> {
+    pub(super) fn input_options(&self) -> Result<InputOptions, FileError> {
         let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
         let input_options = InputOptions {
             framing: self.framing.0,
@@ -309,13 +309,13 @@ impl Input {
     }
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
-    pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<Error>), Error> {
+    pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         found(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
     }
 
     /// As [`Input::sources`], of files that are changed in place. Symbolic links in directories are not followed, and named once:
     /// they may lead to files that do not belong to the directory.
-    pub(super) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<Error>), Error> {
+    pub(super) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         let Inputs { sources, errors, links } = found(&Wanted { skips_links: true, ..self.wanted(None) })?;
         if !links.is_empty() && !global.quiet {
             let shown = if global.verbose { links.len() } else { 3 };
@@ -332,7 +332,7 @@ impl Input {
 }
 
 /// What the paths lead to. A terminal is no input: nobody types a transcript.
-fn found(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
+fn found(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     let mut found = curtail_io::find_sources(wanted)?;
     let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
     for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
@@ -340,7 +340,7 @@ fn found(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
     }
     if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
         let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
-        return Err(Error::new(ErrorKind::Usage, "", what));
+        return Err(FileError::new(ErrorKind::Usage, "", what));
     }
     Ok(found)
 }
@@ -387,7 +387,7 @@ pub(super) enum StatsFlag {
     Json,
 }
 
-impl Cutting {
+impl CutFlags {
     /// `chain`, after `--live` and the repair of `--repair`: what a cut keeps depends on which pairs are whole.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
         let mut before = Chain::default();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 
-use super::input::Cutting;
+use super::input::CutFlags;
 use super::options::{Amount, Choice, CountingOptions, Options, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
@@ -14,12 +14,12 @@ use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 /// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
 /// fit the budget is kept; tool calls and their results are never separated.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct LimitArgs {
     #[command(flatten)]
     pub(super) options: LimitOptions,
 
     #[command(flatten)]
-    pub(super) cutting: Cutting,
+    pub(super) cutting: CutFlags,
 }
 
 // The options of a token budget.

@@ -12,14 +12,14 @@ use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
 
 /// Print the manual page, or write one page for each command
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ManArgs {
     /// Write the pages of all commands to DIR instead; existing pages are replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 /// Prints the first page, or writes all pages.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.out {
         refuse_file_as_directory(folder)?;
         let mut command = super::command().disable_help_subcommand(true);

@@ -122,29 +122,29 @@ macro_rules! commands {
 }
 
 commands! {
-    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::Args),
-    "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::Args>),
-    "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::Args),
-    "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::Args>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::Args),
-    "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::Args),
-    "rule", "Show a rule's documentation, or list all rules" => Rule(rule::Args),
-    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(schema::Args),
-    "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::Args),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::Args),
-    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::Args),
-    "count", "Count tokens, messages and calls" => Count(count::Args),
-    "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::Args>),
-    "tokenizers", "List the tokenizers and their models" => Tokenizers(tokenizers::Args),
-    "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::Args>),
-    "sessions", "List the sessions that coding agents keep on this machine, newest first" => Sessions(sessions::Args),
-    "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::Args),
-    "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::Args>),
-    "dialects", "List the dialects and how each is detected" => Dialects(dialects::Args),
-    "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::Args),
-    "store", "Export and import the store of `memory` and `summarize`" => Store(store::Args),
-    "completions", "Print a shell's completion script" => Completions(completions::Args),
-    "man", "Print the manual page, or write one page for each command" => Man(man::Args),
+    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::WindowArgs),
+    "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
+    "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::LimitArgs),
+    "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
+    "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
+    "rule", "Show a rule's documentation, or list all rules" => Rule(rule::RuleArgs),
+    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(schema::SchemaArgs),
+    "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::RunArgs),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::InitArgs),
+    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::ConfigArgs),
+    "count", "Count tokens, messages and calls" => Count(count::CountArgs),
+    "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
+    "tokenizers", "List the tokenizers and their models" => Tokenizers(tokenizers::TokenizersArgs),
+    "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::SummarizeArgs>),
+    "sessions", "List the sessions that coding agents keep on this machine, newest first" => Sessions(sessions::SessionsArgs),
+    "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::ShowArgs),
+    "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::ViewArgs>),
+    "dialects", "List the dialects and how each is detected" => Dialects(dialects::DialectsArgs),
+    "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::MemoryArgs),
+    "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
+    "completions", "Print a shell's completion script" => Completions(completions::CompletionsArgs),
+    "man", "Print the manual page, or write one page for each command" => Man(man::ManArgs),
 }
 
 /// The command line, with every command and flag.
@@ -165,7 +165,8 @@ fn root() -> clap::Command {
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
 #[must_use]
 pub fn reads_configuration(path: &std::path::Path) -> bool {
-    let config = config::Config::load(path, config::Choice::Named, PROCESSOR_SPECS, &config::Variables::default());
+    let config =
+        config::Config::load(path, config::ConfigChoice::Named, PROCESSOR_SPECS, &config::Variables::default());
     config.is_ok_and(|config| config.chain(&config.everywhere(), false).is_ok())
 }
 

@@ -12,7 +12,7 @@ use curtail_core::pipeline::{Chain, Processors};
 use curtail_core::suggest::unknown;
 
 /// A command of a policy.
-pub(super) struct Command {
+pub(super) struct PolicyCommand {
     spec: &'static ProcessorSpec,
     /// Its flags and their values.
     pub(super) flags: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The chain of a dry run of `commands`, if a policy may have them.
-    pub(super) fn check_commands(&self, commands: &[Command]) -> anyhow::Result<Chain> {
+    pub(super) fn check_commands(&self, commands: &[PolicyCommand]) -> anyhow::Result<Chain> {
         let stages = commands.iter().map(|command| command.processors(true));
         let add = |chain: Chain, stage: anyhow::Result<Processors>| stage.map(|stage| chain.at("", stage));
         let chain = stages.into_iter().try_fold(Chain::default(), add)?;
@@ -82,14 +82,14 @@ pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<Chain> {
 }
 
 /// The commands of `text`, which may be the name of a preset.
-pub(super) fn parse(text: &str) -> anyhow::Result<Vec<Command>> {
+pub(super) fn parse(text: &str) -> anyhow::Result<Vec<PolicyCommand>> {
     let text = preset_named(text.trim()).map_or(text, |preset| preset.command);
     let wrong = |what: String| anyhow!("--policy `{text}`: {what}");
     let split = split(text).map_err(|what| wrong(what.to_owned()))?;
-    split.into_iter().map(|words| Command::from_words(words).map_err(|error| wrong(error.to_string()))).collect()
+    split.into_iter().map(|words| PolicyCommand::from_words(words).map_err(|error| wrong(error.to_string()))).collect()
 }
 
-impl Command {
+impl PolicyCommand {
     fn from_words(words: Vec<String>) -> anyhow::Result<Self> {
         let mut words = words.into_iter();
         let Some(name) = words.next() else { bail!("a command is missing") };

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 
-use super::input::Cutting;
+use super::input::CutFlags;
 use super::options::{Choice, Options, one_of};
 use curtail_core::dialects::{self, Dialect};
 use curtail_core::pipeline::Processors;
@@ -14,12 +14,12 @@ use curtail_core::transcript::PairingRules;
 ///
 /// Unbroken messages are written byte for byte. A call that is pending at the end stays unless --pending is given.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct RepairArgs {
     #[command(flatten)]
     pub(super) options: RepairOptions,
 
     #[command(flatten)]
-    pub(super) cutting: Cutting,
+    pub(super) cutting: CutFlags,
 }
 
 // The options of a repair.

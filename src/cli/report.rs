@@ -10,7 +10,7 @@ use super::input::Global;
 use crate::batch::Opened;
 use crate::console;
 use curtail_core::counting::REFUSED;
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
 
 /// Prints an error.
@@ -23,7 +23,7 @@ static OF_TEMPLATES: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new()
 
 /// Prints the error of a record. What a chat template refuses for the same reason is printed once, unless `--verbose`
 /// asks for all: usually it is the template that is wrong, and then every record has the error.
-pub(super) fn record_error(error: &Error, global: &Global) {
+pub(super) fn record_error(error: &FileError, global: &Global) {
     if error.what.starts_with(REFUSED) && !global.verbose {
         let mut known = OF_TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(repeated) = known.get_mut(&error.what) {

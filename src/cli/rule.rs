@@ -7,14 +7,14 @@ use curtail_core::checks::{ALL, Rule, rule_named};
 
 /// Show a rule's documentation, or list all rules
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct RuleArgs {
     /// Code or name of the rule; without it, all rules are listed
     #[arg(value_name = "RULE")]
     rule: Option<String>,
 }
 
 /// Prints the page or the list.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &RuleArgs) -> anyhow::Result<ExitCode> {
     if let Some(key) = &args.rule {
         let rule = rule_named(key)?;
         console::out(&rule.page())?;

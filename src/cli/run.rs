@@ -9,7 +9,7 @@ use anyhow::bail;
 use super::config::{Config, Origin, Step, described};
 use super::config_command::{ConfigFlags, shown_value};
 use super::cut::{self, Job};
-use super::input::{Cutting, Global};
+use super::input::{CutFlags, Global};
 use super::policy::PRESETS;
 use super::{policy, report};
 use crate::console;
@@ -22,7 +22,7 @@ use curtail_core::visible::one_line;
 /// The output of each processor is the input of the next; a transcript is read once and written once. The configuration is
 /// the file that -c names, or the closest `curtail.toml` in the working directory and its parents.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct RunArgs {
     /// Also run the processors of this network
     #[arg(long, value_name = "NAME", env = "CURTAIL_NETWORK", help_heading = "Chain")]
     network: Option<String>,
@@ -53,11 +53,11 @@ pub(super) struct Args {
     trust: bool,
 
     #[command(flatten)]
-    cutting: Cutting,
+    cutting: CutFlags,
 }
 
 /// Runs the chain, or writes it.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
     if args.list_presets {
         console::out(&policy::list())?;
         return Ok(ExitCode::SUCCESS);
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs the commands of a preset.
-fn run_preset(name: &str, args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let Some(preset) = policy::preset_named(name) else {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
         bail!("{}; `curtail run --list-presets` lists them", unknown("there is no preset", name, &names));

@@ -21,14 +21,14 @@ schemas! {
 
 /// Print the JSON Schema of an output, or list the outputs
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct SchemaArgs {
     /// Name of the output; without it, all outputs are listed
     #[arg(value_name = "OUTPUT")]
     output: Option<String>,
 }
 
 /// Prints the schema or the list.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     match args.output.as_deref() {
         None => console::out(&list()?)?,
         Some("configuration") => console::out_json(&config_command::schema_text())?,

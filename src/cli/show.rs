@@ -11,7 +11,7 @@ use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
@@ -21,7 +21,7 @@ use curtail_core::visible::one_line;
 ///
 /// Use it to find the reason for a cut, byte by byte. `curtail view` shows the conversation itself.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ShowArgs {
     /// Format of the outline
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     output_format: OutputFormat,
@@ -47,7 +47,7 @@ enum OutputFormat {
 
 /// A transcript with its framing and dialect.
 #[derive(Serialize)]
-struct Shown<'s> {
+struct ShownTranscript<'s> {
     file: &'s str,
     framing: &'static str,
     dialect: &'static str,
@@ -89,7 +89,7 @@ impl Work for Outliner {
 }
 
 /// Shows every transcript of the input.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> {
     if !args.message.is_empty() {
         return run_message(&args.message, &args.input, global);
     }
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         }
     });
     match wrote {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::system("standard output", &error).into()),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error).into()),
         _ => Ok(status),
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
 fn print_outlines(format: OutputFormat, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
     let (file, framing) = (opened.source.name.as_str(), opened.reading.framing.name());
     for (dialect, outline) in outlined {
-        let shown = Shown { file, framing, dialect, outline };
+        let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
             OutputFormat::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
             OutputFormat::Text => {
@@ -149,7 +149,7 @@ fn print_outlines(format: OutputFormat, opened: &Opened, outlined: Vec<Outlined>
     Ok(())
 }
 
-fn text(shown: &Shown<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+fn text(shown: &ShownTranscript<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "{}", one_line(&headline(shown)))?;
     writeln!(out, "   #  line  turn  seg  role       parts")?;
     shown.outline.items.iter().try_for_each(|item| match &item.what {
@@ -166,7 +166,7 @@ fn metadata(item: &OutlineItem, what: &str, out: &mut dyn Write) -> std::io::Res
     writeln!(out, "   -  {line:>4}     -    -  -          {}", one_line(&what))
 }
 
-fn headline(shown: &Shown<'_>) -> String {
+fn headline(shown: &ShownTranscript<'_>) -> String {
     let count = shown.outline.messages().count();
     let mut facts = vec![
         format!("{}: framing {}", shown.file, shown.framing),
@@ -255,15 +255,15 @@ struct Finder<'f> {
 
 /// What was found, and what was not.
 #[derive(Default)]
-struct Found {
+struct Lookup {
     text: String,
     absent: Vec<String>,
 }
 
 impl Work for Finder<'_> {
-    type Out = Found;
+    type Out = Lookup;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Found) -> Result<(), ReadError> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut Lookup) -> Result<(), ReadError> {
         let document = unit.parse()?;
         for (_, transcript) in unit.transcripts(&document)? {
             let messages = &transcript.messages;

@@ -11,10 +11,10 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::cut::{self, Job};
-use super::input::{Cutting, Cutting as Flags, Global};
+use super::input::{CutFlags, Global};
 use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use crate::batch::{CutOutput, Opened};
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, Splitting};
 use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
 use curtail_io::Targets;
@@ -28,7 +28,7 @@ use curtail_io::Targets;
 /// A record becomes several records, and a row of a Parquet file several rows. A log or a document that does not fit becomes
 /// several files: NAME.part-001.jsonl, NAME.part-002.jsonl.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct SplitArgs {
     #[command(flatten)]
     options: SplitOptions,
 
@@ -37,10 +37,10 @@ pub(super) struct Args {
     map: Option<PathBuf>,
 
     #[command(flatten)]
-    cutting: Cutting,
+    cutting: CutFlags,
 }
 
-impl Args {
+impl SplitArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let counting = self.options.counting()?;
@@ -55,8 +55,8 @@ impl Args {
 // The options of a split.
 
 /// The values of `--at`.
-const PLACES: &[Choice<Place>] =
-    &[Choice::new("boundaries", Place::Boundaries, "Where the log itself was compacted; -t may be left out")];
+const PLACES: &[Choice<SplitAt>] =
+    &[Choice::new("boundaries", SplitAt::Boundaries, "Where the log itself was compacted; -t may be left out")];
 
 /// The values of `--targets`.
 const TARGETS: &[Choice<TargetRule>] = &[
@@ -90,7 +90,7 @@ pub(crate) struct SplitOptions {
 
     /// Begin a window at these places, whatever fits
     #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE")]
-    at: Option<Place>,
+    at: Option<SplitAt>,
 
     /// Which assistant messages are a window's targets
     #[arg(long, value_parser = one_of(TARGETS), value_name = "WHICH", default_value = "all")]
@@ -123,7 +123,7 @@ pub(crate) struct SplitOptions {
 
 /// A value of `--at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SplitAt {
     Boundaries,
 }
 
@@ -140,7 +140,7 @@ impl SplitOptions {
         let split = Split {
             overlap,
             pins,
-            at_boundaries: self.at == Some(Place::Boundaries),
+            at_boundaries: self.at == Some(SplitAt::Boundaries),
             targets: self.targets,
             on_overflow: self.on_overflow,
             ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), self.counting()?)
@@ -206,7 +206,7 @@ pub(super) struct SplitMap {
 
 /// A line of the map.
 #[derive(Serialize)]
-struct Entry<'e> {
+struct MapLine<'e> {
     /// The file that contains the window; absent for standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
@@ -234,16 +234,16 @@ impl SplitMap {
     ///
     /// # Errors
     /// The file exists and is not empty, or the system refuses.
-    pub(super) fn open(path: &Path, flags: &Flags) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, flags: &CutFlags) -> Result<Self, FileError> {
         let name = path.to_string_lossy().into_owned();
         let continues = flags.output.resume.is_some();
         let there = path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0);
         if there && !flags.output.force && !continues {
-            return Err(Error::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
+            return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
         let is_new = !path.exists();
         let opened = File::options().write(true).create(true).truncate(!continues).open(path);
-        let mut file = opened.map_err(|error| Error::system(&name, &error))?;
+        let mut file = opened.map_err(|error| FileError::system(&name, &error))?;
         let begun = file.seek(SeekFrom::End(0)).ok();
         Ok(Self { name: path.to_owned(), file, is_new, begun, lines: 0 })
     }
@@ -255,12 +255,12 @@ impl SplitMap {
     }
 
     /// Writes the lines of a block of `opened`.
-    pub(super) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), Error> {
+    pub(super) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), FileError> {
         let mut text = Vec::new();
         for window in &output.windows {
             let part = output.parts.then_some(window.number).filter(|_| !targets.is_in_place());
             let path = targets.path_of_part(&opened.source, part);
-            let entry = Entry {
+            let entry = MapLine {
                 output: path.map(|path| path.to_string_lossy().into_owned()),
                 output_line: if output.parts { 1 } else { self.lines + window.output_line },
                 source: &opened.source.name,
@@ -288,7 +288,7 @@ impl SplitMap {
     }
 
     /// Ends an input; without an output, its lines are taken back.
-    pub(super) fn end(&mut self, written: bool) -> Result<(), Error> {
+    pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
         match self.begun.filter(|_| !written) {
             Some(begun) => self.take_back(begun).map_err(|error| self.broken(&error)),
             None => Ok(()),
@@ -296,7 +296,7 @@ impl SplitMap {
     }
 
     /// Ends the run. After a failure, a new map without lines is removed.
-    pub(super) fn finish(self, failed: bool) -> Result<(), Error> {
+    pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
         let is_empty = self.file.metadata().is_ok_and(|there| there.is_file() && there.len() == 0);
         match failed && self.is_new && is_empty {
             true => std::fs::remove_file(&self.name).map_err(|error| self.broken(&error)),
@@ -309,8 +309,8 @@ impl SplitMap {
         self.file.seek(SeekFrom::Start(begun)).map(drop)
     }
 
-    fn broken(&self, error: &io::Error) -> Error {
-        Error::system(self.name.to_string_lossy(), error)
+    fn broken(&self, error: &io::Error) -> FileError {
+        FileError::system(self.name.to_string_lossy(), error)
     }
 }
 
@@ -322,11 +322,11 @@ fn pairs(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
 ///
 /// # Errors
 /// `output` has several parts.
-pub(super) fn refuse_parts(opened: &Opened, output: &CutOutput) -> Result<(), Error> {
+pub(super) fn refuse_parts(opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
     if !output.parts {
         return Ok(());
     }
     let count = output.windows.len();
     let what = format!("becomes {count} transcripts, and standard output holds one; pass --output-dir or --output");
-    Err(Error::new(ErrorKind::Usage, &opened.source.name, what))
+    Err(FileError::new(ErrorKind::Usage, &opened.source.name, what))
 }

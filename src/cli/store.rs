@@ -12,7 +12,7 @@ use super::input::is_standard;
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 
@@ -25,13 +25,13 @@ const CLASHES: &[Choice<Clash>] = &[
 
 /// Export and import the store of `memory` and `summarize`
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct StoreArgs {
     #[command(subcommand)]
-    command: Command,
+    command: StoreCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum StoreCommand {
     /// Write every stored state as one line of JSON
     Export {
         #[command(flatten)]
@@ -88,11 +88,11 @@ pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
     StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
 }
 
-impl Args {
+impl StoreArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
-            Command::Export { place, file } => export(place, named(file.as_deref()))?,
-            Command::Import { place, on_clash, file } => import(place, *on_clash, named(file.as_deref()))?,
+            StoreCommand::Export { place, file } => export(place, named(file.as_deref()))?,
+            StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named(file.as_deref()))?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -117,7 +117,7 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
     let scratch = Scratch::default();
     let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());
     store.export(&mut out)?;
-    let sink = out.into_inner().map_err(|failed| Error::system(file.to_string_lossy(), failed.error()))?;
+    let sink = out.into_inner().map_err(|failed| FileError::system(file.to_string_lossy(), failed.error()))?;
     sink.commit(Replace::No, &scratch).map_err(|error| match error.kind {
         ErrorKind::Exists => taken(),
         _ => error.into(),

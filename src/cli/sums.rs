@@ -41,7 +41,7 @@ struct After<'r> {
 
 /// What `--stats=json` writes.
 #[derive(Serialize)]
-struct Report<'r> {
+struct StatsReport<'r> {
     files: usize,
     failed_files: usize,
     failed_records: usize,
@@ -67,7 +67,7 @@ impl Sums {
 
     /// One JSON object.
     pub(super) fn json(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
-        let report = Report {
+        let report = StatsReport {
             files: self.files,
             failed_files: self.failed_files,
             failed_records: self.failed_records,

@@ -10,14 +10,14 @@ use curtail_tokens::tokenizers::{BY_USAGE, all};
 
 /// List the tokenizers and their models
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct TokenizersArgs {
     /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: TokenizersFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum TokenizersFormat {
     /// A table
     Text,
     /// One JSON array
@@ -25,8 +25,8 @@ enum Format {
 }
 
 /// Writes the list.
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let text = if args.output_format == Format::Json { json().to_string() } else { text() };
+pub(super) fn run(args: &TokenizersArgs) -> anyhow::Result<ExitCode> {
+    let text = if args.output_format == TokenizersFormat::Json { json().to_string() } else { text() };
     console::out(&(text + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }

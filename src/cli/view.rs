@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::Context as _;
 use tempfile::SpooledTempFile;
 
-use super::config::{Choice, Config, Variables};
+use super::config::{Config, ConfigChoice, Variables};
 use super::input::{Global, Input, is_standard};
 use super::options::{CountingOptions, Tokens};
 use super::{PROCESSOR_SPECS, policy, report};
@@ -30,7 +30,7 @@ use curtail_lab::replay::Prices;
 /// and by tool, the findings of `check`, and all messages, with tool results inside their calls. The page of two transcripts
 /// also shows where they part.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ViewArgs {
     /// Show what these processors drop and change, such as 'filter -x debug | limit -t 60k'
     #[arg(long, value_name = "COMMANDS", conflicts_with = "config", help_heading = "Policy")]
     policy: Option<String>,
@@ -119,7 +119,7 @@ impl Work for Viewer {
             if transcript.messages.is_empty() && unit.opened.reading.framing == Framing::Lines {
                 continue;
             }
-            let place = self.place(unit, (nth, count));
+            let place = self.place(unit, nth, count);
             let counting = calibrated(&self.counting, dialect, &transcript)?;
             let chain = self.policy.as_ref().map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
             let own = self.policy.as_ref().zip(chain.flatten());
@@ -137,7 +137,7 @@ impl Work for Viewer {
 }
 
 impl Viewer {
-    fn place(&self, unit: &Unit<'_>, (nth, count): (usize, usize)) -> Place {
+    fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
         let (file, line) = (&unit.opened.source.name, unit.line);
         let records = unit.opened.reading.framing == Framing::Records;
         let name = match (records, count) {
@@ -166,7 +166,7 @@ impl Viewer {
 }
 
 /// Views the input.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> {
     if args.output.as_deref().is_some_and(is_standard) && console::out_is_terminal() {
         anyhow::bail!(
             "a page is not for a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
@@ -209,13 +209,13 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     Ok(status)
 }
 
-impl Args {
+impl ViewArgs {
     /// The pages of `sources`, of which none is written yet.
     fn pages(&self, sources: &[Source], policy: bool) -> anyhow::Result<Pages> {
         let output = self.output.clone().filter(|file| !is_standard(file));
         let reads = self.counting.files();
         let uses = FileUses::new(sources, reads.iter().chain(&self.config));
-        let pages = Pages::new(output, self.output_dir.clone(), (self.force, policy), uses)?;
+        let pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
         pages.plan(sources)?;
         Ok(if self.text { pages.for_text() } else { pages })
     }
@@ -238,7 +238,7 @@ impl Args {
         match (&self.policy, &self.config) {
             (Some(text), _) => Ok(Some(Policy { chain: policy::chain(text, &RULES)?, label: text.clone() })),
             (None, Some(path)) => {
-                let config = Config::load(path, Choice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
+                let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
                 RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();
@@ -283,7 +283,8 @@ impl Pages {
     fn new(
         output: Option<PathBuf>,
         directory: Option<PathBuf>,
-        (force, policy): (bool, bool),
+        force: bool,
+        policy: bool,
         uses: FileUses,
     ) -> anyhow::Result<Self> {
         if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 use clap::ValueEnum;
 
-use super::input::Cutting;
+use super::input::CutFlags;
 use super::options::{Choice, Options, PINS, Pin, at_least_one, one_of, pins};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
@@ -13,12 +13,12 @@ use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 /// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
 /// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct WindowArgs {
     #[command(flatten)]
     pub(super) options: WindowOptions,
 
     #[command(flatten)]
-    pub(super) cutting: Cutting,
+    pub(super) cutting: CutFlags,
 }
 
 // The options of a window.

@@ -4,8 +4,8 @@
 
 use std::io::{self, Write};
 
-use super::{Format, Outcome};
-use curtail_core::checks::{Finding, Level};
+use super::{FileFinding, Format, Outcome};
+use curtail_core::checks::Level;
 use curtail_core::visible::one_line;
 
 pub(super) const FORMAT: Format = Format {
@@ -19,7 +19,11 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))
 }
 
-fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(
+    outcome: &Outcome,
+    FileFinding { file, finding }: &FileFinding,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let command = if finding.level == Level::Deny { "error" } else { "warning" };
     let (rule, at) = (finding.rule, &finding.at);
     let answer = finding.answer.map_or_else(String::new, |answer| format!("\nThe provider answers: {answer}"));

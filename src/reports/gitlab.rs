@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Format, Outcome};
+use super::{FileFinding, Format, Outcome};
 use curtail_core::checks::{Finding, Level};
 use curtail_core::digest::fnv1a_128;
 use curtail_core::visible::JsonWriter;
@@ -17,11 +17,11 @@ struct Issue<'o> {
     check_name: &'static str,
     fingerprint: String,
     severity: &'static str,
-    location: Location<'o>,
+    location: GitlabLocation<'o>,
 }
 
 #[derive(Serialize)]
-struct Location<'o> {
+struct GitlabLocation<'o> {
     path: &'o str,
     lines: Lines,
 }
@@ -36,7 +36,8 @@ pub(super) const FORMAT: Format =
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let issues = outcome.shown().iter().map(|(file, finding)| issue(outcome.file(*file), finding, &mut seen));
+    let issues =
+        outcome.shown().iter().map(|FileFinding { file, finding }| issue(outcome.file(*file), finding, &mut seen));
     serde_json::to_writer_pretty(JsonWriter(&mut *out), &issues.collect::<Vec<_>>())?;
     writeln!(out)
 }
@@ -54,6 +55,6 @@ fn issue<'o>(file: &'o str, finding: &Finding, seen: &mut HashMap<String, usize>
         check_name: rule.name,
         fingerprint,
         severity: if finding.level == Level::Deny { "major" } else { "minor" },
-        location: Location { path, lines: Lines { begin: finding.at.line } },
+        location: GitlabLocation { path, lines: Lines { begin: finding.at.line } },
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Format, Outcome, Silenced};
+use super::{FileFinding, Format, Outcome, Silenced};
 use curtail_core::checks::{FindingPlace, Level};
 use curtail_core::visible::JsonWriter;
 
@@ -67,7 +67,7 @@ struct ByRule {
 pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write, finding: None };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let findings = outcome.shown().iter().map(|(file, finding)| One {
+    let findings = outcome.shown().iter().map(|FileFinding { file, finding }| One {
         file: outcome.file(*file),
         code: finding.rule.code,
         rule: finding.rule.name,

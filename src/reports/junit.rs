@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::{Format, Outcome};
+use super::{FileFinding, Format, Outcome};
 use curtail_core::checks::{Finding, Level};
 use curtail_core::visible::{lines, one_line};
 
@@ -34,7 +34,7 @@ struct Suite<'o> {
 impl<'o> Suite<'o> {
     fn of_each_file(outcome: &'o Outcome) -> Vec<Self> {
         let mut suites: Vec<Self> = outcome.files.iter().map(|file| Self { file, findings: Vec::new() }).collect();
-        for (file, finding) in outcome.shown() {
+        for FileFinding { file, finding } in outcome.shown() {
             if let Some(suite) = suites.get_mut(*file) {
                 suite.findings.push(finding);
             }

@@ -40,8 +40,8 @@ pub struct Outcome {
     pub only_counts: bool,
     /// Whether the report may contain colors.
     pub colors: bool,
-    /// The findings that are shown and not yet written, in order, each with the index of its file.
-    unwritten: Vec<(usize, Finding)>,
+    /// The findings that are shown and not yet written, in order.
+    unwritten: Vec<FileFinding>,
     /// How many findings are written.
     written: usize,
     /// The number of findings of each rule, by its code.
@@ -78,6 +78,15 @@ impl fmt::Display for Silenced {
     }
 }
 
+/// A finding about a file.
+#[derive(Debug, Clone)]
+pub struct FileFinding {
+    /// The index of the file in [`Outcome::files`].
+    pub file: usize,
+    /// The finding.
+    pub finding: Finding,
+}
+
 /// The number of findings of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Count {
@@ -101,13 +110,13 @@ impl Outcome {
         }
         let limit = if self.only_counts { 0 } else { self.limit.unwrap_or(usize::MAX) };
         if self.written + self.unwritten.len() < limit {
-            self.unwritten.push((file, finding));
+            self.unwritten.push(FileFinding { file, finding });
         }
     }
 
     /// The findings that are shown, without those that [`Format::write_new`] has written.
     #[must_use]
-    pub fn shown(&self) -> &[(usize, Finding)] {
+    pub fn shown(&self) -> &[FileFinding] {
         &self.unwritten
     }
 
@@ -160,7 +169,7 @@ pub struct Format {
     /// Writes the report, or what is missing of it.
     pub write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
     /// Writes one finding, if a report in this format begins with its findings.
-    finding: Option<fn(&Outcome, &(usize, Finding), &mut dyn Write) -> io::Result<()>>,
+    finding: Option<fn(&Outcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,
 }
 
 impl Format {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Format, Outcome};
+use super::{FileFinding, Format, Outcome};
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::visible::JsonWriter;
 
@@ -124,7 +124,8 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         version: env!("CARGO_PKG_VERSION"),
         rules: ALL.iter().map(|rule| describe(rule)).collect(),
     };
-    let results = outcome.shown().iter().map(|(file, finding)| result(outcome.file(*file), finding)).collect();
+    let results =
+        outcome.shown().iter().map(|FileFinding { file, finding }| result(outcome.file(*file), finding)).collect();
     let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results };
     serde_json::to_writer_pretty(JsonWriter(&mut *out), &Log { schema: SCHEMA, version: "2.1.0", runs: [run] })?;
     writeln!(out)

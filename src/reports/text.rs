@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Count, Format, Outcome};
+use super::{Count, FileFinding, Format, Outcome};
 use curtail_core::checks::{Finding, Level};
 use curtail_core::visible::{one_line, printed};
 
@@ -42,7 +42,11 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", summary(outcome))
 }
 
-fn write_finding(outcome: &Outcome, (file, finding): &(usize, Finding), out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(
+    outcome: &Outcome,
+    FileFinding { file, finding }: &FileFinding,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let text = described(&one_line(outcome.file(*file)), finding, &Styles::new(outcome.colors));
     out.write_all(printed(&text).as_bytes())
 }

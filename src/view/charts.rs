@@ -21,7 +21,7 @@ pub(super) const PATTERNS: &str = concat!(
 );
 
 /// A run of messages that is drawn as one rectangle.
-struct Block {
+struct Rectangle {
     first: usize,
     last: usize,
     x: usize,
@@ -35,7 +35,7 @@ struct Block {
 /// The whole conversation: width is tokens, color is who wrote it, and what a policy drops is hatched.
 pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     let blocks = blocks(conversation);
-    let state = |block: &Block| if conversation.effect.is_some() { block.state.name() } else { "" };
+    let state = |block: &Rectangle| if conversation.effect.is_some() { block.state.name() } else { "" };
     html! {
         nav class="strip" aria-label=(Shown(label)) {
             svg viewBox=(format_args!("0 0 {WIDTH} 44")) preserveAspectRatio="none" {
@@ -57,7 +57,7 @@ pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     }
 }
 
-fn title(block: &Block, conversation: &Conversation<'_>) -> String {
+fn title(block: &Rectangle, conversation: &Conversation<'_>) -> String {
     let state = match (&conversation.effect, block.state) {
         (None, _) | (_, State::Kept) => "",
         (_, State::Changed) => ", changed",
@@ -84,10 +84,10 @@ fn edges(conversation: &Conversation<'_>) -> Vec<usize> {
     edges
 }
 
-fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
+fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
     let edges = edges(conversation);
     let thin = if conversation.messages.len() > MANY { WIDTH / MANY } else { 0 };
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<Rectangle> = Vec::new();
     let mut widest = 0;
     for (at, cost) in conversation.costs.iter().enumerate() {
         let state = conversation.effect.as_ref().map_or(State::Kept, |effect| effect.fates[at].state);
@@ -101,7 +101,7 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Block> {
             }
         } else {
             widest = width;
-            blocks.push(Block { first: at, last: at, x, width, shade, state, tokens: cost.tokens });
+            blocks.push(Rectangle { first: at, last: at, x, width, shade, state, tokens: cost.tokens });
         }
     }
     blocks

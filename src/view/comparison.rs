@@ -178,7 +178,7 @@ impl Comparison<'_> {
     /// Where each message of the one and of the other is, and the number of places.
     fn positions(&self) -> (Vec<usize>, Vec<usize>, usize) {
         let (mut left, mut right, mut place) = (Vec::new(), Vec::new(), 0);
-        for (one, other, next) in gaps(&self.matches, (self.one.entries.len(), self.other.entries.len())) {
+        for (one, other, next) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
             left.extend((0..one.len()).map(|step| place + step));
             right.extend((0..other.len()).map(|step| place + step));
             place += one.len().max(other.len());
@@ -193,7 +193,7 @@ impl Comparison<'_> {
 
     fn places(&self) -> Vec<Difference> {
         let (mut places, mut same) = (Vec::new(), 0);
-        for (one, other, next) in gaps(&self.matches, (self.one.entries.len(), self.other.entries.len())) {
+        for (one, other, next) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
             if !one.is_empty() || !other.is_empty() {
                 places.push(Difference { same: std::mem::take(&mut same), one, other, changed: None });
             }
@@ -240,7 +240,7 @@ impl Comparison<'_> {
     /// Marks in the conversations what only one of them has: style for their ids, because both are drawn before they are compared.
     fn marks(&self) -> Markup {
         let mut alone: Vec<&str> = Vec::new();
-        for (one, other, _) in gaps(&self.matches, (self.one.entries.len(), self.other.entries.len())) {
+        for (one, other, _) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
             alone.extend(self.one.entries[one].iter().map(|entry| entry.anchor.as_str()));
             alone.extend(self.other.entries[other].iter().map(|entry| entry.anchor.as_str()));
         }
@@ -367,7 +367,7 @@ fn align(one: &[Entry], other: &[Entry]) -> Vec<Match> {
     let mut matches = Vec::new();
     for (nth, likeness) in KEYS.into_iter().enumerate() {
         let mut finer = Vec::new();
-        for (left, right, next) in gaps(&matches, (one.len(), other.len())) {
+        for (left, right, next) in gaps(&matches, one.len(), other.len()) {
             let common = common(&one[left.clone()], &other[right.clone()], nth);
             let found = |(a, b)| Match { at: (left.start + a, right.start + b), likeness };
             finer.extend(common.into_iter().map(found));
@@ -381,7 +381,8 @@ fn align(one: &[Entry], other: &[Entry]) -> Vec<Match> {
 /// What one transcript and the other have between two matches, and the match that follows.
 fn gaps(
     matches: &[Match],
-    (one, other): (usize, usize),
+    one: usize,
+    other: usize,
 ) -> impl Iterator<Item = (Range<usize>, Range<usize>, Option<Match>)> {
     let mut from = (0, 0);
     matches.iter().copied().map(Some).chain([None]).map(move |next| {

@@ -122,7 +122,7 @@ impl<'a> Conversation<'a> {
         let pairs = Pairs::from_messages(&messages);
         let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.replaces_past(value));
         let summaries: Vec<bool> = messages.iter().map(replaces).collect();
-        let story = Story::new(dialect, &layout.elements, (&messages, &costs, &summaries), &pairs, &moments)
+        let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
             .priced(&provided, sources.prices);
         let effect = policy
             .map(|policy| Effect::apply_policy(policy, &layout, &messages, &costs, &requests, counting))

@@ -76,7 +76,9 @@ impl Story {
     pub(super) fn new(
         dialect: &dyn Dialect,
         items: &[Value<'_>],
-        (messages, costs, summaries): (&[Message<'_>], &[Cost], &[bool]),
+        messages: &[Message<'_>],
+        costs: &[Cost],
+        summaries: &[bool],
         pairs: &Pairs,
         moments: &[Option<Moment>],
     ) -> Self {

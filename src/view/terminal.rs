@@ -30,7 +30,7 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 /// The conversation with ANSI colors.
 #[must_use]
 pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
-    let mut chat = Chat { conversation, terminal, out: String::new() };
+    let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();
     let mut drafts = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
     for at in 0..conversation.messages.len() {
@@ -43,13 +43,13 @@ pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> Strin
     chat.out
 }
 
-struct Chat<'c, 'a> {
+struct TerminalChat<'c, 'a> {
     conversation: &'c Conversation<'a>,
     terminal: Terminal,
     out: String,
 }
 
-impl Chat<'_, '_> {
+impl TerminalChat<'_, '_> {
     fn push(&mut self, line: &str) {
         self.out.push_str(line);
         self.out.push('\n');

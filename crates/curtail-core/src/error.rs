@@ -1,6 +1,6 @@
 //! Errors of the program: a kind, a file, a place and a message.
 //!
-//! An [`Error`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
+//! An [`FileError`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -115,7 +115,7 @@ pub enum ErrorKind {
 
 /// An operation that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct FileError {
     /// Its kind.
     pub kind: ErrorKind,
     /// The file, as the user named it; empty if the error is about no file.
@@ -126,7 +126,7 @@ pub struct Error {
     pub what: String,
 }
 
-impl Error {
+impl FileError {
     /// An error of `kind` about the file `name`.
     #[must_use]
     pub fn new(kind: ErrorKind, name: impl Into<String>, what: impl Into<String>) -> Self {
@@ -149,7 +149,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.name.is_empty() {
             write!(f, "{}:", self.name)?;
@@ -162,7 +162,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for FileError {}
 
 /// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of
 /// the error nor what follows that. An error that a library wrapped is unwrapped first, because the library's text repeats
@@ -193,7 +193,7 @@ fn innermost(error: &std::io::Error) -> &std::io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, ErrorKind, Locator, TextPlace};
+    use super::{ErrorKind, FileError, Locator, TextPlace};
 
     #[test]
     fn places_count_lines_and_characters() {
@@ -229,11 +229,11 @@ mod tests {
 
     #[test]
     fn errors_say_file_line_and_column() {
-        let error = Error::new(ErrorKind::Content, "chat.jsonl", "expected ',' or ']'")
+        let error = FileError::new(ErrorKind::Content, "chat.jsonl", "expected ',' or ']'")
             .at(TextPlace { line: 41, column: 1032 });
         assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
         let missing = std::io::Error::from_raw_os_error(2);
-        assert_eq!(Error::system("x", &missing).to_string(), "x: no such file or directory");
+        assert_eq!(FileError::system("x", &missing).to_string(), "x: no such file or directory");
     }
 
     #[test]
@@ -257,6 +257,6 @@ mod tests {
         let missing = std::io::Error::from_raw_os_error(2);
         let wrapped = std::io::Error::new(missing.kind(), Wrapper(missing));
         let twice = std::io::Error::other(wrapped);
-        assert_eq!(Error::system("x", &twice).to_string(), "x: no such file or directory");
+        assert_eq!(FileError::system("x", &twice).to_string(), "x: no such file or directory");
     }
 }

@@ -10,7 +10,7 @@ use super::live::{Live, Patience};
 use super::plain::{Plain, Unread};
 use super::{Buffer, Packing, Source, Stamp, TableFormat};
 use crate::source;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
 /// more than that gains: on two cores, 512 KiB take a fifth less time than 128 KiB; on one core, the time is the same.
@@ -37,7 +37,7 @@ impl Default for Limits {
 }
 
 /// Checks the beginning of a long line or text, and returns an error if it cannot be a transcript.
-pub type Doubt<'d> = &'d dyn Fn(&[u8]) -> Option<Error>;
+pub type Doubt<'d> = &'d dyn Fn(&[u8]) -> Option<FileError>;
 
 /// An open input.
 pub struct Blocks {
@@ -66,7 +66,7 @@ impl Blocks {
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(source: &Source, limits: &Limits) -> Result<Self, Error> {
+    pub fn open(source: &Source, limits: &Limits) -> Result<Self, FileError> {
         let opened = match &source.path {
             Some(path) => File::open(path).and_then(refuse_directory),
             None => stdin(),
@@ -74,11 +74,11 @@ impl Blocks {
         // Another program may read on from the place in standard input that this one leaves.
         let named = source.path.is_some();
         opened
-            .and_then(|file| Self::over((file, named), &source.name, limits))
-            .map_err(|error| Error::system(&source.name, &error))
+            .and_then(|file| Self::over(file, named, &source.name, limits))
+            .map_err(|error| FileError::system(&source.name, &error))
     }
 
-    fn over((file, named): (File, bool), name: &str, limits: &Limits) -> io::Result<Self> {
+    fn over(file: File, named: bool, name: &str, limits: &Limits) -> io::Result<Self> {
         let stamp = Stamp::from_metadata(&file.metadata()?);
         let patience = stamp.is_none().then(|| Patience::until(&limits.stop));
         let mut stream = match &patience {
@@ -149,13 +149,13 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
-    pub fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, Error> {
+    pub fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, FileError> {
         // Longer lines are checked before they are read to their end.
         let most = self.max_record.map_or(LONG, |most| most.clamp(BLOCK, LONG));
         let back = self.carry.len();
         if let Stream::Plain(file) = &mut self.stream
             && let Some(unread) =
-                file.claim(block, (self.block - 1, most), back).map_err(|error| Error::system(&self.name, &error))?
+                file.claim(block, self.block - 1, most, back).map_err(|error| FileError::system(&self.name, &error))?
         {
             self.taken.fetch_add(block.len() as u64, Ordering::Relaxed);
             self.taken.fetch_sub(back as u64, Ordering::Relaxed);
@@ -171,7 +171,7 @@ impl Blocks {
     /// # Errors
     /// A read or decompression error, a line over the limit, or the error of the check. What was read so far is
     /// lost.
-    pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), Error> {
+    pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         self.begin(block)?;
         let mut searched = 0;
         while !self.ended {
@@ -195,7 +195,7 @@ impl Blocks {
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
-    pub fn rest(&mut self, text: &mut Buffer, doubt: Doubt<'_>) -> Result<(), Error> {
+    pub fn rest(&mut self, text: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         let carry = std::mem::take(&mut self.carry);
         text.append(&carry).map_err(|error| self.broken(&error, 0))?;
         while !self.ended {
@@ -206,7 +206,7 @@ impl Blocks {
 
     /// Reads further, at least to the end of a block, so that long lines and texts take only a quarter more memory than
     /// their length.
-    fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, Error> {
+    fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, FileError> {
         let before = into.len();
         let wanted = if before < self.block { self.block - before } else { self.block.max(before / 4) };
         // One more byte than is permitted shows that there are more.
@@ -235,7 +235,7 @@ impl Blocks {
     }
 
     /// Begins a block with the bytes read past the end of the previous one.
-    fn begin(&mut self, block: &mut Buffer) -> Result<(), Error> {
+    fn begin(&mut self, block: &mut Buffer) -> Result<(), FileError> {
         block.clear();
         block.append(&self.carry).map_err(|error| self.broken(&error, 0))?;
         self.carry.clear();
@@ -243,7 +243,7 @@ impl Blocks {
     }
 
     /// Reads further. If nothing has arrived and `waits` is set, waits until something does.
-    fn fill(&mut self, into: &mut Buffer, wanted: usize, waits: bool) -> Result<Filled, Error> {
+    fn fill(&mut self, into: &mut Buffer, wanted: usize, waits: bool) -> Result<Filled, FileError> {
         let before = into.len();
         loop {
             let filled = into.fill_from(&mut self.stream, wanted).map_err(|error| self.broken(&error, into.len()))?;
@@ -258,9 +258,9 @@ impl Blocks {
         }
     }
 
-    fn broken(&self, error: &io::Error, unpacked: usize) -> Error {
+    fn broken(&self, error: &io::Error, unpacked: usize) -> FileError {
         if self.packing == Packing::Plain || error.kind() == io::ErrorKind::OutOfMemory {
-            return Error::system(&self.name, error);
+            return FileError::system(&self.name, error);
         }
         let what = format!(
             "the {} stream is {} near byte {}, after {} bytes of text: {error}",
@@ -269,15 +269,15 @@ impl Blocks {
             self.taken(),
             self.given + unpacked as u64,
         );
-        Error::new(ErrorKind::Compression, &self.name, what)
+        FileError::new(ErrorKind::Compression, &self.name, what)
     }
 }
 
 /// An error for a line, or a text that is read whole, of more than `most` bytes.
 #[must_use]
-pub fn too_long(name: &str, most: usize) -> Error {
+pub fn too_long(name: &str, most: usize) -> FileError {
     let what = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
-    Error::new(ErrorKind::Content, name, what)
+    FileError::new(ErrorKind::Content, name, what)
 }
 
 /// Whether `block` has a whole line that is not blank.

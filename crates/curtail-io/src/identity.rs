@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::Source;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 
 /// A file: two names of the same file are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ impl FileUses {
     ///
     /// # Errors
     /// The file is an input, a file that the run reads, or the output of another input.
-    pub fn output(&self, path: &Path, source: &Source) -> Result<(), Error> {
+    pub fn output(&self, path: &Path, source: &Source) -> Result<(), FileError> {
         let owner = Owner::from_source(source);
         let name = &source.name;
         self.record(path, &FileUse::Output(owner.clone()), |other| match other {
@@ -159,7 +159,7 @@ impl FileUses {
     ///
     /// # Errors
     /// The file is an input, a file that the run reads, or another output.
-    pub fn flag(&self, path: &Path, flag: &'static str) -> Result<(), Error> {
+    pub fn flag(&self, path: &Path, flag: &'static str) -> Result<(), FileError> {
         self.record(path, &FileUse::Flag(flag), |other| match other {
             FileUse::Input(Owner(_, name)) => format!("{flag} names an input{}; name another file", named(path, name)),
             FileUse::Read => format!("{flag} names a file that this run reads; name another file"),
@@ -168,7 +168,7 @@ impl FileUses {
         })
     }
 
-    fn record(&self, path: &Path, purpose: &FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), Error> {
+    fn record(&self, path: &Path, purpose: &FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), FileError> {
         // Writing to a pipe or a device replaces no file.
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Ok(());
@@ -178,7 +178,7 @@ impl FileUses {
         // An input may have several outputs, and one is recorded when it is planned and when it is written.
         let is_taken = |other: &&FileUse| !matches!(purpose, FileUse::Output(_)) || *other != purpose;
         if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(is_taken) {
-            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
         }
         uses.extend(ids.into_iter().map(|id| (id, purpose.clone())));
         Ok(())

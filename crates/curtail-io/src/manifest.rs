@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 
 /// Its name in an output directory. It begins with a dot, so no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";
@@ -69,7 +69,7 @@ impl Manifest {
     ///
     /// # Errors
     /// The file cannot be read, or it is neither empty nor a record.
-    pub fn load(path: &Path, options: &str) -> Result<Self, Error> {
+    pub fn load(path: &Path, options: &str) -> Result<Self, FileError> {
         let mut manifest = Self {
             path: path.to_owned(),
             options: options.to_owned(),
@@ -81,9 +81,9 @@ impl Manifest {
         };
         let before = match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(manifest),
-            Err(error) => return Err(Error::system(path.to_string_lossy(), &error)),
+            Err(error) => return Err(FileError::system(path.to_string_lossy(), &error)),
             Ok(there) if !there.is_file() => return Err(foreign(path)),
-            Ok(_) => std::fs::read(path).map_err(|error| Error::system(path.to_string_lossy(), &error))?,
+            Ok(_) => std::fs::read(path).map_err(|error| FileError::system(path.to_string_lossy(), &error))?,
         };
         let text = String::from_utf8(before).map_err(|_| foreign(path))?;
         if !text.is_empty() && !text.starts_with(SIGNATURE) && !is_torn_signature(&text) {
@@ -192,9 +192,9 @@ fn is_torn_signature(text: &str) -> bool {
     SIGNATURE.starts_with(text)
 }
 
-fn foreign(path: &Path) -> Error {
+fn foreign(path: &Path) -> FileError {
     let what = "not overwritten: the file is not empty and no record of --resume; name another file";
-    Error::new(ErrorKind::Usage, path.to_string_lossy(), what)
+    FileError::new(ErrorKind::Usage, path.to_string_lossy(), what)
 }
 
 fn line(file: &mut File, value: &impl Serialize) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek as _};
 use std::sync::Arc;
 
 use super::buffer::{Buffer, Filled};
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 
 /// Bytes that are read at once in search of the end of a line.
 const STEP: usize = 64 * 1024;
@@ -38,7 +38,8 @@ impl Plain {
     pub(super) fn claim(
         &mut self,
         block: &mut Buffer,
-        (front, most): (usize, usize),
+        front: usize,
+        most: usize,
         back: usize,
     ) -> io::Result<Option<Unread>> {
         let begin = self.at - back as u64;
@@ -84,14 +85,14 @@ impl Unread {
     ///
     /// # Errors
     /// What the system says, or the file became shorter.
-    pub fn read(self, block: &mut Buffer, name: &str) -> Result<(), Error> {
+    pub fn read(self, block: &mut Buffer, name: &str) -> Result<(), FileError> {
         let mut from = Plain { file: self.file, at: self.at };
         from.read_exact(block.front(self.len)).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 let what = "the file became shorter while it was read; run the command again";
-                Error::system(name, &io::Error::other(what))
+                FileError::system(name, &io::Error::other(what))
             }
-            _ => Error::system(name, &error),
+            _ => FileError::system(name, &error),
         })
     }
 }

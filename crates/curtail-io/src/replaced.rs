@@ -13,7 +13,7 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::identity::FileId;
 use crate::sink::{changed, folder_of, held};
 use crate::{Backup, Scratch, Stamp};
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 
 /// How many old versions are kept at once, and for how long: a look at all programs takes longer than replacing a file.
 const MOST: usize = 128;
@@ -37,7 +37,7 @@ pub(super) struct Replaced {
 #[derive(Debug, Default)]
 pub(super) struct Unsettled {
     replaced: Vec<Replaced>,
-    errors: Vec<Error>,
+    errors: Vec<FileError>,
 }
 
 impl Unsettled {
@@ -49,7 +49,7 @@ impl Unsettled {
     }
 
     /// Adds errors.
-    pub(super) fn fail(&mut self, errors: Vec<Error>) {
+    pub(super) fn fail(&mut self, errors: Vec<FileError>) {
         self.errors.extend(errors);
     }
 
@@ -59,7 +59,7 @@ impl Unsettled {
     }
 
     /// The errors.
-    pub(super) fn errors(&mut self) -> Vec<Error> {
+    pub(super) fn errors(&mut self) -> Vec<FileError> {
         std::mem::take(&mut self.errors)
     }
 }
@@ -68,7 +68,8 @@ impl Unsettled {
 pub(super) fn replace_input(
     file: NamedTempFile,
     path: &Path,
-    (stamp, backup): (Option<&Stamp>, Option<Backup<'_>>),
+    stamp: Option<&Stamp>,
+    backup: Option<Backup<'_>>,
     scratch: &Scratch,
 ) -> io::Result<Replaced> {
     let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
@@ -118,7 +119,7 @@ fn exchange(_one: &Path, _other: &Path) -> bool {
 }
 
 /// Looks at the old versions of `replaced`. A file whose old version was changed, or is open for writing, gets it back.
-pub(super) fn settle(replaced: Vec<Replaced>) -> Vec<Error> {
+pub(super) fn settle(replaced: Vec<Replaced>) -> Vec<FileError> {
     if replaced.is_empty() {
         return Vec::new();
     }
@@ -127,7 +128,7 @@ pub(super) fn settle(replaced: Vec<Replaced>) -> Vec<Error> {
 }
 
 impl Replaced {
-    fn settle(self, open: &HashSet<FileId>) -> Result<(), Error> {
+    fn settle(self, open: &HashSet<FileId>) -> Result<(), FileError> {
         let Some(old) = &self.old else { return Ok(()) };
         let name = self.path.to_string_lossy().into_owned();
         let is_changed = self.stamp.as_ref().is_some_and(|stamp| stamp.holds(old).is_ok_and(|same| !same));
@@ -136,7 +137,7 @@ impl Replaced {
             false if is_changed => changed(&name),
             false => return Ok(()),
         };
-        self.roll_back().map_err(|failed| Error::system(name, &failed))?;
+        self.roll_back().map_err(|failed| FileError::system(name, &failed))?;
         Err(error)
     }
 

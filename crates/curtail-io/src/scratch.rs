@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::replaced::{Replaced, Unsettled, settle};
 use crate::replaced::Holders;
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 
 /// Renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
@@ -79,7 +79,7 @@ impl Scratch {
     /// Looks at all inputs that were replaced. The errors are those of inputs that another program wrote to meanwhile: they are as
     /// they were before.
     #[must_use]
-    pub fn settle(&self) -> Vec<Error> {
+    pub fn settle(&self) -> Vec<FileError> {
         let rest = lock(&self.unsettled).rest();
         let errors = settle(rest);
         let mut unsettled = lock(&self.unsettled);

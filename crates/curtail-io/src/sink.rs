@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use crate::compression::Packer;
 use crate::identity::FileId;
 use crate::{BLOCK, Packing, Scratch, Stamp, access, replaced};
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, it leaves nothing behind.
 pub struct FileSink {
@@ -65,8 +65,8 @@ impl FileSink {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, Error> {
-        Self::begin(path, packing, like, scratch).map_err(|error| Error::system(path.to_string_lossy(), &error))
+    pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, FileError> {
+        Self::begin(path, packing, like, scratch).map_err(|error| FileError::system(path.to_string_lossy(), &error))
     }
 
     fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
@@ -95,7 +95,7 @@ impl FileSink {
     ///
     /// # Errors
     /// The system refused, for example because the disk is full.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         self.packer.write_all(bytes).map_err(|error| self.broken(&error))
     }
 
@@ -103,7 +103,7 @@ impl FileSink {
     ///
     /// # Errors
     /// The system refused, the path exists, or the input changed. Nothing is changed then.
-    pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, Error> {
+    pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, FileError> {
         let name = self.path.to_string_lossy().into_owned();
         let path = self.path.clone();
         let place = self.packer.finish().map_err(|error| full(&name, &error))?;
@@ -127,7 +127,7 @@ impl FileSink {
         self
     }
 
-    fn broken(&self, error: &io::Error) -> Error {
+    fn broken(&self, error: &io::Error) -> FileError {
         full(&self.path.to_string_lossy(), error)
     }
 }
@@ -138,40 +138,40 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 /// An error for an output that exists.
-pub(super) fn exists(name: &str) -> Error {
-    Error::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
+pub(super) fn exists(name: &str) -> FileError {
+    FileError::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
 }
 
 /// An error for a backup that exists.
-pub(super) fn backup_exists(name: &str) -> Error {
+pub(super) fn backup_exists(name: &str) -> FileError {
     let what =
         "the backup exists already and is never overwritten; choose another suffix, or pass --force to make none";
-    Error::new(ErrorKind::Exists, name, what)
+    FileError::new(ErrorKind::Exists, name, what)
 }
 
-fn differs(name: &str) -> Error {
+fn differs(name: &str) -> FileError {
     let what = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
                 batch; --force overwrites it";
-    Error::new(ErrorKind::Exists, name, what)
+    FileError::new(ErrorKind::Exists, name, what)
 }
 
 /// An error for an input that changed while it was read.
-pub(super) fn changed(name: &str) -> Error {
-    Error::new(ErrorKind::System, name, "changed while it was read; left as it was")
+pub(super) fn changed(name: &str) -> FileError {
+    FileError::new(ErrorKind::System, name, "changed while it was read; left as it was")
 }
 
 /// An error for an input that another program writes to.
-pub(super) fn held(name: &str) -> Error {
+pub(super) fn held(name: &str) -> FileError {
     let what = "another program has the file open for writing; left as it was; stop that program first";
-    Error::new(ErrorKind::System, name, what)
+    FileError::new(ErrorKind::System, name, what)
 }
 
 /// The error for an output that cannot be written; the earlier file is unchanged.
-fn full(name: &str, error: &io::Error) -> Error {
-    let said = Error::system(name, error);
+fn full(name: &str, error: &io::Error) -> FileError {
+    let said = FileError::system(name, error);
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
-            Error { what: format!("{}; the file is as it was before", said.what), ..said }
+            FileError { what: format!("{}; the file is as it was before", said.what), ..said }
         }
         _ => said,
     }
@@ -221,7 +221,7 @@ fn take_place(
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
         Replace::Input(stamp, backup) => {
-            let replaced = replaced::replace_input(file, path, (stamp, backup), scratch)?;
+            let replaced = replaced::replace_input(file, path, stamp, backup, scratch)?;
             scratch.replaced(replaced);
         }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use globset::GlobSet;
 use ignore::WalkBuilder;
 
-use curtail_core::error::{Error, ErrorKind, system_message};
+use curtail_core::error::{ErrorKind, FileError, system_message};
 use curtail_core::globs::{self, InvalidGlob, Stars};
 use curtail_core::visible::word;
 
@@ -84,7 +84,7 @@ pub struct Inputs {
     /// that was named twice is read once, at its first place.
     pub sources: Vec<Source>,
     /// The errors of inputs that cannot be found or read.
-    pub errors: Vec<Error>,
+    pub errors: Vec<FileError>,
     /// Symbolic links that a walk passed over.
     pub links: Vec<PathBuf>,
 }
@@ -93,7 +93,7 @@ pub struct Inputs {
 ///
 /// # Errors
 /// A usage error: `-` named twice, a glob that does not parse.
-pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
+pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     if wanted.paths.is_empty() {
         return Ok(Inputs { sources: vec![Source::stdin(wanted.stdin_name)], ..Inputs::default() });
     }
@@ -107,7 +107,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
     for path in wanted.paths {
         if path.as_os_str() == "-" {
             if found.sources.iter().any(|source| source.path.is_none()) {
-                return Err(Error::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
+                return Err(FileError::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
             }
             found.sources.push(Source::stdin(wanted.stdin_name));
         } else {
@@ -121,7 +121,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, Error> {
 #[derive(Default)]
 struct Found {
     sources: Vec<Source>,
-    errors: Vec<Error>,
+    errors: Vec<FileError>,
     except: Option<PathBuf>,
     globs: Option<GlobSet>,
     excludes: Arc<GlobSet>,
@@ -137,7 +137,7 @@ impl Found {
             Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
             Err(error) => match globbed(path) {
                 Some((base, pattern)) => self.glob(path, &base, &pattern),
-                None => self.errors.push(Error::system(path.to_string_lossy(), &error)),
+                None => self.errors.push(FileError::system(path.to_string_lossy(), &error)),
             },
         }
     }
@@ -156,7 +156,7 @@ impl Found {
     }
 
     fn fail(&mut self, path: &Path, what: &str) {
-        self.errors.push(Error::new(ErrorKind::System, path.to_string_lossy(), what));
+        self.errors.push(FileError::new(ErrorKind::System, path.to_string_lossy(), what));
     }
 
     /// Walks `root`: all transcripts below it, or the files that match a glob. Symlink loops are errors.
@@ -176,14 +176,14 @@ impl Found {
             match entry {
                 Ok(entry) => {
                     let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
-                    self.entry(root, (entry.path(), is_skipped), glob);
+                    self.entry(root, entry.path(), is_skipped, glob);
                 }
                 Err(error) => self.walk_error(&error),
             }
         }
     }
 
-    fn entry(&mut self, root: &Path, (path, is_skipped): (&Path, bool), glob: Option<&GlobSet>) {
+    fn entry(&mut self, root: &Path, path: &Path, is_skipped: bool, glob: Option<&GlobSet>) {
         // The walk of an empty root starts at `.`, and an empty prefix would not remove it.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let inside = path.strip_prefix(walked).unwrap_or(path);
@@ -221,7 +221,7 @@ impl Found {
 
     fn walk_error(&mut self, error: &ignore::Error) {
         let (path, what) = walk_message(error);
-        self.errors.push(Error::new(
+        self.errors.push(FileError::new(
             ErrorKind::System,
             path.map(|path| path.to_string_lossy()).unwrap_or_default(),
             what,
@@ -271,7 +271,7 @@ fn ending(path: &Path) -> Option<&'static str> {
 }
 
 /// Globs of paths below a walked directory. One without a slash matches a name at any depth.
-fn glob_set(globs: &[String]) -> Result<GlobSet, Error> {
+fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
     let anywhere = |glob: &String| {
         let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
         if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") }
@@ -281,7 +281,7 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, Error> {
         // The error names the glob as it was written.
         let nth = anywhere.iter().position(|glob| *glob == error.glob);
         let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
-        Error::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
+        FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
     })
 }
 

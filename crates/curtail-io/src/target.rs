@@ -12,7 +12,7 @@ use super::identity::FileId;
 use super::sink::{backup_exists, exists};
 use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::sink::backup_path;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 
 /// Where outputs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Targets {
         sources: &[Source],
         uses: &Arc<FileUses>,
         scratch: Scratch,
-    ) -> Result<Self, Vec<Error>> {
+    ) -> Result<Self, Vec<FileError>> {
         if let Destination::Directory(path) = &destination {
             refuse_file_as_directory(path).map_err(|error| vec![error])?;
         }
@@ -84,14 +84,14 @@ impl Targets {
         let more = there.len().saturating_sub(1);
         errors.extend(there.into_iter().next().map(|first| match more {
             0 => first,
-            1 => Error { what: format!("{} (so does one other output)", first.what), ..first },
-            _ => Error { what: format!("{} (so do {more} other outputs)", first.what), ..first },
+            1 => FileError { what: format!("{} (so does one other output)", first.what), ..first },
+            _ => FileError { what: format!("{} (so do {more} other outputs)", first.what), ..first },
         }));
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
     /// Ends the run: flushes all outputs to the disk. The errors are those of [`Scratch::settle`].
-    pub fn finish(&self) -> Vec<Error> {
+    pub fn finish(&self) -> Vec<FileError> {
         let errors = self.scratch.settle();
         self.scratch.sync_renames();
         errors
@@ -156,7 +156,7 @@ impl Targets {
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, Error> {
+    pub fn open(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, FileError> {
         let Some(path) = self.path(source) else { return Ok(None) };
         let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
@@ -167,12 +167,12 @@ impl Targets {
     ///
     /// # Errors
     /// The part exists and may not be overwritten, or is another file of the run, or what the system says.
-    pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, Error> {
+    pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, FileError> {
         let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
         self.uses.output(&path, source)?;
         if is_device(&path) && !keeps_nothing(&path) {
             let what = "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
-            return Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what));
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what));
         }
         if !self.overwrite && self.ours.is_none() && path.exists() && !is_device(&path) {
             return Err(exists(&path.to_string_lossy()));
@@ -185,16 +185,16 @@ impl Targets {
     ///
     /// # Errors
     /// What the system says.
-    pub fn copy(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, Error> {
+    pub fn copy(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, FileError> {
         let (Some(path), Some(input)) = (self.path(source), &source.path) else { return Ok(None) };
         if packing == Packing::Plain || Packing::of_name(&path) != packing {
             return Ok(None);
         }
         let mut sink = FileSink::create(&path, Packing::Plain, Some(input), &self.scratch)?;
-        let mut original = File::open(input).map_err(|error| Error::system(&source.name, &error))?;
+        let mut original = File::open(input).map_err(|error| FileError::system(&source.name, &error))?;
         let mut block = vec![0; BLOCK];
         loop {
-            match original.read(&mut block).map_err(|error| Error::system(&source.name, &error))? {
+            match original.read(&mut block).map_err(|error| FileError::system(&source.name, &error))? {
                 0 => return Ok(Some(sink)),
                 got => sink.write(&block[..got])?,
             }
@@ -205,7 +205,7 @@ impl Targets {
     ///
     /// # Errors
     /// As [`FileSink::commit`].
-    pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), Error> {
+    pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), FileError> {
         let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
         let replace = match (&self.destination, ours) {
             (Destination::InPlace(suffix), _) => {
@@ -224,8 +224,8 @@ impl Targets {
     }
 
     /// Why the output of `source` may not be written. Records it otherwise.
-    fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), Error> {
-        let usage = |name: &Path, what| Err(Error::new(ErrorKind::Usage, name.to_string_lossy(), what));
+    fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), FileError> {
+        let usage = |name: &Path, what| Err(FileError::new(ErrorKind::Usage, name.to_string_lossy(), what));
         let Some(path) = self.path(source) else {
             let what = "standard input cannot be replaced; name the files with --in-place";
             return if self.is_in_place() { usage(Path::new(""), what) } else { Ok(()) };
@@ -259,7 +259,13 @@ impl Targets {
         }
     }
 
-    fn check_backup(&self, source: &Source, path: &Path, suffix: &OsStr, existing: Existing<'_>) -> Result<(), Error> {
+    fn check_backup(
+        &self,
+        source: &Source,
+        path: &Path,
+        suffix: &OsStr,
+        existing: Existing<'_>,
+    ) -> Result<(), FileError> {
         let backup = backup_path(&canonical(path), suffix);
         // After a kill between backing up and replacing both names lead to one file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
@@ -276,7 +282,7 @@ impl Targets {
             Existing::Resume(_) => {
                 let what = "the backup exists already, and the record of --resume does not show that it belongs to this \
                             batch; choose another suffix, or pass --force to make none";
-                Err(Error::new(ErrorKind::Exists, name, what))
+                Err(FileError::new(ErrorKind::Exists, name, what))
             }
         }
     }
@@ -291,12 +297,12 @@ fn canonical(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// `path` exists and is no directory.
-pub fn refuse_file_as_directory(path: &Path) -> Result<(), Error> {
+pub fn refuse_file_as_directory(path: &Path) -> Result<(), FileError> {
     if path.is_dir() || !path.exists() {
         return Ok(());
     }
     let what = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
-    Err(Error::new(ErrorKind::Usage, path.to_string_lossy(), what))
+    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what))
 }
 
 /// Whether `path` is a pipe or a device, which holds no parts.

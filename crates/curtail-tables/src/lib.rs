@@ -7,7 +7,7 @@ mod parquet;
 
 use std::sync::Arc;
 
-use curtail_core::error::{Error, ErrorKind, catch_panic};
+use curtail_core::error::{ErrorKind, FileError, catch_panic};
 use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
 /// What the tests of the program read tables with.
@@ -18,25 +18,25 @@ pub use ::parquet as parquet_library;
 #[derive(Debug)]
 pub enum Table {
     /// A Parquet file.
-    Parquet(Arc<parquet::Table>),
+    Parquet(Arc<parquet::ParquetTable>),
     /// An Arrow IPC file or stream.
-    Arrow(Arc<arrow::Table>),
+    Arrow(Arc<arrow::ArrowTable>),
 }
 
 /// Reads the rows of a table.
 pub enum Rows {
     /// The rows of a Parquet file.
-    Parquet(parquet::Rows),
+    Parquet(parquet::ParquetRows),
     /// The rows of an Arrow file.
-    Arrow(arrow::Rows),
+    Arrow(arrow::ArrowRows),
 }
 
 /// Writes a table with new texts, in the format of the old one.
 pub enum TableSink {
     /// A Parquet file.
-    Parquet(Box<parquet::TableSink>),
+    Parquet(Box<parquet::ParquetSink>),
     /// An Arrow file.
-    Arrow(Box<arrow::TableSink>),
+    Arrow(Box<arrow::ArrowSink>),
 }
 
 /// What is read of a table.
@@ -58,11 +58,11 @@ impl Table {
         format: TableFormat,
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FileError> {
         Ok(Arc::new(match format {
-            TableFormat::Parquet => Self::Parquet(parquet::Table::open(source, wanted, is_transcript)?),
-            TableFormat::ArrowFile => Self::Arrow(arrow::Table::open(source, false, wanted, is_transcript)?),
-            TableFormat::ArrowStream => Self::Arrow(arrow::Table::open(source, true, wanted, is_transcript)?),
+            TableFormat::Parquet => Self::Parquet(parquet::ParquetTable::open(source, wanted, is_transcript)?),
+            TableFormat::ArrowFile => Self::Arrow(arrow::ArrowTable::open(source, false, wanted, is_transcript)?),
+            TableFormat::ArrowStream => Self::Arrow(arrow::ArrowTable::open(source, true, wanted, is_transcript)?),
         }))
     }
 
@@ -82,8 +82,8 @@ impl Rows {
     #[must_use]
     pub fn new(table: &Table) -> Self {
         match table {
-            Table::Parquet(table) => Self::Parquet(parquet::Rows::new(table)),
-            Table::Arrow(table) => Self::Arrow(arrow::Rows::new(table)),
+            Table::Parquet(table) => Self::Parquet(parquet::ParquetRows::new(table)),
+            Table::Arrow(table) => Self::Arrow(arrow::ArrowRows::new(table)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Rows {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         match self {
             Self::Parquet(rows) => rows.next_block(buffer, alone),
             Self::Arrow(rows) => rows.next_block(buffer, alone),
@@ -122,10 +122,10 @@ impl TableSink {
     ///
     /// # Errors
     /// The system refused to create the file, or the old file can no longer be read.
-    pub fn new(table: &Table, sink: FileSink) -> Result<Self, Error> {
+    pub fn new(table: &Table, sink: FileSink) -> Result<Self, FileError> {
         Ok(match table {
-            Table::Parquet(table) => Self::Parquet(Box::new(parquet::TableSink::new(table, sink)?)),
-            Table::Arrow(table) => Self::Arrow(Box::new(arrow::TableSink::new(table, sink)?)),
+            Table::Parquet(table) => Self::Parquet(Box::new(parquet::ParquetSink::new(table, sink)?)),
+            Table::Arrow(table) => Self::Arrow(Box::new(arrow::ArrowSink::new(table, sink)?)),
         })
     }
 
@@ -134,7 +134,7 @@ impl TableSink {
     ///
     /// # Errors
     /// The system refused to write, or the old file can no longer be read.
-    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), Error> {
+    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         match self {
             Self::Parquet(sink) => sink.write(group, rows, output, changed),
             Self::Arrow(sink) => sink.write(group, rows, output, changed),
@@ -145,7 +145,7 @@ impl TableSink {
     ///
     /// # Errors
     /// As [`TableSink::write`].
-    pub fn finish(self) -> Result<FileSink, Error> {
+    pub fn finish(self) -> Result<FileSink, FileError> {
         match self {
             Self::Parquet(sink) => sink.finish(),
             Self::Arrow(sink) => sink.finish(),
@@ -165,9 +165,9 @@ pub(crate) fn choose_column<C: Clone>(
     found: &[(String, C)],
     wanted: Option<&str>,
     has_rows: bool,
-    mut fits: impl FnMut(&C) -> Result<bool, Error>,
-) -> Result<Option<C>, Error> {
-    let refuse = |what: String| Err(Error::new(ErrorKind::Content, name, what));
+    mut fits: impl FnMut(&C) -> Result<bool, FileError>,
+) -> Result<Option<C>, FileError> {
+    let refuse = |what: String| Err(FileError::new(ErrorKind::Content, name, what));
     if let Some(wanted) = wanted {
         return match found.iter().find(|(name, _)| name == wanted) {
             Some((_, column)) => Ok(Some(column.clone())),
@@ -199,7 +199,11 @@ fn names<C>(found: &[(String, C)]) -> String {
 ///
 /// # Errors
 /// Those of `read`, and that the file is damaged.
-pub(crate) fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn guarded<T>(
+    format: TableFormat,
+    name: &str,
+    read: impl FnOnce() -> Result<T, FileError>,
+) -> Result<T, FileError> {
     let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
-    catch_panic(read).unwrap_or_else(|_| Err(Error::new(ErrorKind::Content, name, damaged())))
+    catch_panic(read).unwrap_or_else(|_| Err(FileError::new(ErrorKind::Content, name, damaged())))
 }

@@ -21,7 +21,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::options::ProcessorSpec;
 use curtail_core::error::system_message;
-use curtail_core::pipeline::{Agent, Chain, Levels, Network, UnknownLevel};
+use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels, UnknownLevel};
 use curtail_core::suggest::unknown;
 use table::found;
 
@@ -42,7 +42,7 @@ const NAME_IT: &str = "name it with -c to use it";
 
 /// How a configuration was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum ConfigChoice {
     /// The user named it.
     Named,
     /// It is in the user's folder of configurations.
@@ -51,7 +51,7 @@ pub(crate) enum Choice {
     Found,
 }
 
-impl Choice {
+impl ConfigChoice {
     /// Whether the file may run programs, name servers, keys and files, and be of any size.
     pub(crate) fn is_trusted(self) -> bool {
         self != Self::Found
@@ -64,9 +64,9 @@ pub(crate) struct Config {
     /// The name of the file in messages.
     pub(crate) file: String,
     /// How it was chosen.
-    pub(crate) choice: Choice,
+    pub(crate) choice: ConfigChoice,
     text: String,
-    levels: Levels<ProcessorEntry>,
+    levels: ProcessorLevels<ProcessorEntry>,
 }
 
 impl Config {
@@ -76,7 +76,7 @@ impl Config {
     /// The file cannot be read, or something in it is not understood.
     pub(crate) fn load(
         path: &Path,
-        choice: Choice,
+        choice: ConfigChoice,
         specs: &'static [ProcessorSpec],
         variables: &Variables,
     ) -> Result<Self, ConfigError> {
@@ -90,7 +90,7 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let room = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
         let page = Page { file: &file, text: &text };
-        let levels = levels(Reader { page, folder, specs, variables, room: &room })?;
+        let levels = levels(TableReader { page, folder, specs, variables, room: &room })?;
         Ok(Self { file, choice, text, levels })
     }
 
@@ -99,7 +99,7 @@ impl Config {
     #[must_use]
     pub(crate) fn folder(&self) -> &Path {
         let folder = Path::new(&self.file).parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.filter(|_| self.choice != Choice::OfUser).unwrap_or(Path::new("."))
+        folder.filter(|_| self.choice != ConfigChoice::OfUser).unwrap_or(Path::new("."))
     }
 
     /// Refuses more `check.paths` tables than a file that was found may have.
@@ -242,15 +242,15 @@ const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
 type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
 
 /// The processors at every level.
-fn levels(reader: Reader<'_>) -> Result<Levels<ProcessorEntry>, ConfigError> {
+fn levels(reader: TableReader<'_>) -> Result<ProcessorLevels<ProcessorEntry>, ConfigError> {
     let page = reader.page;
     let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
-    let mut levels = Levels::default();
+    let mut levels = ProcessorLevels::default();
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
             "history" => levels.history = reader.named(name, value)?.processors,
-            "networks" => levels.networks = reader.each(name, value, Reader::network)?,
-            "agents" => levels.agents = reader.each(name, value, Reader::named)?,
+            "networks" => levels.networks = reader.each(name, value, TableReader::network)?,
+            "agents" => levels.agents = reader.each(name, value, TableReader::named)?,
             "check" => {}
             other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
         }
@@ -269,7 +269,7 @@ fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<
     })
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     fn network(
         self,
         name: &Spanned<Cow<'_, str>>,
@@ -280,7 +280,7 @@ impl Reader<'_> {
         for (key, value) in self.members(name, value)? {
             match key.get_ref().as_ref() {
                 "processors" => network.processors = self.processors(value)?,
-                "agents" => network.agents = self.each(key, value, Reader::named)?,
+                "agents" => network.agents = self.each(key, value, TableReader::named)?,
                 other => {
                     let what = unknown("a network has no key", other, &["processors", "agents"]);
                     return Err(self.page.fault(key.span(), what));
@@ -294,7 +294,7 @@ impl Reader<'_> {
         self,
         name: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Agent<ProcessorEntry>, ConfigError> {
+    ) -> Result<AgentLevel<ProcessorEntry>, ConfigError> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
@@ -303,7 +303,7 @@ impl Reader<'_> {
             }
             processors = self.processors(value)?;
         }
-        Ok(Agent { name: name.get_ref().to_string(), processors })
+        Ok(AgentLevel { name: name.get_ref().to_string(), processors })
     }
 
     /// A table of tables, each under its name.
@@ -426,7 +426,7 @@ struct Page<'t> {
 /// The context for reading a table: its file, the folder that its paths are resolved against, the known processors, the
 /// environment, and how many processors the file may still contain.
 #[derive(Clone, Copy)]
-struct Reader<'r> {
+struct TableReader<'r> {
     page: Page<'r>,
     folder: &'r Path,
     specs: &'static [ProcessorSpec],

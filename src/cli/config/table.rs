@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::{ConfigError, MAX_FOUND_PROCESSORS, NAME_IT, Page, Reader};
+use super::{ConfigError, MAX_FOUND_PROCESSORS, NAME_IT, Page, TableReader};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
@@ -40,8 +40,11 @@ impl ProcessorEntry {
 }
 
 /// Reads the table of a processor.
-pub(super) fn read_processor(reader: Reader<'_>, table: &Spanned<DeValue<'_>>) -> Result<ProcessorEntry, ConfigError> {
-    let Reader { page, folder, specs, variables, room } = reader;
+pub(super) fn read_processor(
+    reader: TableReader<'_>,
+    table: &Spanned<DeValue<'_>>,
+) -> Result<ProcessorEntry, ConfigError> {
+    let TableReader { page, folder, specs, variables, room } = reader;
     let Some(left) = room.get().checked_sub(1) else {
         let what = format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAME_IT}");
         return Err(page.fault(table.span(), what));
@@ -93,7 +96,7 @@ fn spec(
 }
 
 fn key<'k>(
-    reader: Reader<'_>,
+    reader: TableReader<'_>,
     spec: &ProcessorSpec,
     keys: &'k [OptionKey],
     name: &Spanned<Cow<'_, str>>,
@@ -226,14 +229,13 @@ fn refused(
     page.fault(culprit.map_or(table, |culprit| culprit.span.clone()), what)
 }
 
-/// `max-tokens` of `--max-tokens <N>`.
 /// A name in quotes. A group of flags, `<--a <N>|--b>`, is each of its names.
 fn quoted(name: &str) -> String {
     let names: Vec<_> = name.trim_matches(['<', '>']).split('|').map(|flag| format!("`{}`", bare(flag))).collect();
     names.join(" or ")
 }
 
-/// The name of a flag, without dashes and value. A group of flags keeps all of its text.
+/// The name of a flag, without dashes and value: `max-tokens` of `--max-tokens <N>`. A group of flags keeps all of its text.
 fn bare(flag: &str) -> String {
     if flag.contains('|') {
         return flag.to_owned();

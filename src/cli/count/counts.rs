@@ -13,7 +13,7 @@ use curtail_tokens::templates::TemplateError;
 
 /// Numbers of transcripts, messages, calls and tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Amount {
+pub(super) struct CountRow {
     pub(super) transcripts: usize,
     /// Turns of a person, each from a user message with text to the next.
     pub(super) turns: usize,
@@ -26,7 +26,7 @@ pub(super) struct Amount {
     pub(super) live: usize,
 }
 
-impl Amount {
+impl CountRow {
     fn add(&mut self, other: Self) {
         self.transcripts += other.transcripts;
         self.turns += other.turns;
@@ -42,15 +42,15 @@ impl Amount {
 pub(super) struct Sum {
     line: usize,
     pub(super) dialect: Option<&'static str>,
-    total: Amount,
+    total: CountRow,
     /// Boundaries whose text is encrypted.
     opaque: usize,
     /// Tokens of [`total`](Self::total) that no message has.
     added: usize,
     /// The roles or tools, if each has a row.
-    named: BTreeMap<String, Amount>,
+    named: BTreeMap<String, CountRow>,
     /// The messages, if each has a row: line, words and amount.
-    messages: Vec<(usize, String, Amount)>,
+    messages: Vec<(usize, String, CountRow)>,
     /// What the provider counted, if the log says it.
     pub(super) figures: Option<Figures>,
 }
@@ -68,7 +68,7 @@ impl Sum {
         let mut sum = Self {
             line,
             dialect: None,
-            total: Amount::default(),
+            total: CountRow::default(),
             opaque: 0,
             added: 0,
             named: BTreeMap::new(),
@@ -101,13 +101,14 @@ impl Sum {
         mut self,
         by: By,
         transcript: &Transcript<'_>,
-        (counting, each): (&Counting, &[usize]),
+        counting: &Counting,
+        each: &[usize],
         line_of: impl FnMut(usize) -> usize,
     ) -> Self {
         match by {
             By::File | By::Transcript => {}
-            By::Message => self.messages(transcript, (counting, each), line_of),
-            By::Role => self.roles(transcript, (counting, each)),
+            By::Message => self.messages(transcript, counting, each, line_of),
+            By::Role => self.roles(transcript, counting, each),
             By::Tool => self.tools(transcript, counting),
         }
         self
@@ -117,7 +118,8 @@ impl Sum {
     fn messages(
         &mut self,
         transcript: &Transcript<'_>,
-        (counting, each): (&Counting, &[usize]),
+        counting: &Counting,
+        each: &[usize],
         mut line_of: impl FnMut(usize) -> usize,
     ) {
         let estimates = estimates(transcript, counting);
@@ -131,7 +133,7 @@ impl Sum {
     }
 
     /// Adds the messages under the names of who wrote them. Results beside what a person said are a tool's.
-    fn roles(&mut self, transcript: &Transcript<'_>, (counting, each): (&Counting, &[usize])) {
+    fn roles(&mut self, transcript: &Transcript<'_>, counting: &Counting, each: &[usize]) {
         let estimates = estimates(transcript, counting);
         for (at, (message, &tokens)) in transcript.messages.iter().zip(each).enumerate() {
             let mut own = of_message(message, tokens, estimates.get(&at));
@@ -140,8 +142,8 @@ impl Sum {
                 let tokens = results.sum::<usize>().min(own.tokens);
                 if tokens > 0 {
                     let live = if own.live > 0 { tokens } else { 0 };
-                    self.named(Role::Tool.name()).add(Amount { tokens, live, ..Amount::default() });
-                    own = Amount { tokens: own.tokens - tokens, live: own.live - live, ..own };
+                    self.named(Role::Tool.name()).add(CountRow { tokens, live, ..CountRow::default() });
+                    own = CountRow { tokens: own.tokens - tokens, live: own.live - live, ..own };
                 }
             }
             self.named(message.writer()).add(own);
@@ -150,12 +152,12 @@ impl Sum {
         let hidden = counting.hidden.min(self.added);
         for (name, tokens) in [("outside", self.added - hidden), ("hidden", hidden)] {
             if tokens > 0 {
-                self.named.insert(name.to_owned(), Amount { tokens, live: tokens, ..Amount::default() });
+                self.named.insert(name.to_owned(), CountRow { tokens, live: tokens, ..CountRow::default() });
             }
         }
     }
 
-    fn named(&mut self, name: &str) -> &mut Amount {
+    fn named(&mut self, name: &str) -> &mut CountRow {
         self.named.entry(name.to_owned()).or_default()
     }
 
@@ -173,7 +175,7 @@ impl Sum {
             let calls = usize::from(content(at).call().is_some());
             let tokens = counting.content(content(at));
             let live = if transcript.messages[at.message].standing.is_read() { tokens } else { 0 };
-            let amount = Amount { calls, tokens, live, ..Amount::default() };
+            let amount = CountRow { calls, tokens, live, ..CountRow::default() };
             self.named(&name).add(amount);
         }
     }
@@ -199,8 +201,8 @@ fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize
     estimates
 }
 
-fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> Amount {
-    Amount {
+fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> CountRow {
+    CountRow {
         transcripts: 0,
         turns: usize::from(message.begins_turn()),
         messages: 1,
@@ -213,19 +215,19 @@ fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -
 
 /// Amounts under names, in the order in which they came.
 #[derive(Default)]
-struct Rows {
-    rows: Vec<(String, Amount)>,
+struct NamedRows {
+    rows: Vec<(String, CountRow)>,
     /// The place of each name.
     names: HashMap<String, usize>,
 }
 
-impl Rows {
-    fn row(&mut self, name: &str) -> &mut Amount {
+impl NamedRows {
+    fn row(&mut self, name: &str) -> &mut CountRow {
         let at = if let Some(&at) = self.names.get(name) {
             at
         } else {
             self.names.insert(name.to_owned(), self.rows.len());
-            self.rows.push((name.to_owned(), Amount::default()));
+            self.rows.push((name.to_owned(), CountRow::default()));
             self.rows.len() - 1
         };
         &mut self.rows[at].1
@@ -234,10 +236,10 @@ impl Rows {
 
 /// The counts of the transcripts of a block, which take less room than those of each.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(super) struct BlockCounts {
     /// The dialect of the first transcript with messages.
     dialect: Option<&'static str>,
-    total: Amount,
+    total: CountRow,
     opaque: usize,
     usage: UsageSum,
     /// How many transcripts have so many tokens.
@@ -245,12 +247,12 @@ pub(super) struct Sums {
     /// Line and tokens of the longest.
     longest: Option<(usize, usize)>,
     /// Roles or tools.
-    rows: Rows,
+    rows: NamedRows,
     /// Transcripts or messages: line, name after it, and amount.
-    each: Vec<(usize, String, Amount)>,
+    each: Vec<(usize, String, CountRow)>,
 }
 
-impl Sums {
+impl BlockCounts {
     /// Adds a transcript, whose rows are `by`.
     pub(super) fn add(&mut self, by: By, sum: Sum) {
         let Sum { line, dialect, total, opaque, named, messages, figures, .. } = sum;
@@ -317,16 +319,16 @@ pub(super) struct Counts {
     /// How many rows are kept, those with the most tokens; `None` for all.
     pub(super) top: Option<usize>,
     /// Rows that were left out, and their sum.
-    pub(super) left_out: (usize, Amount),
+    pub(super) left_out: (usize, CountRow),
     /// Tokens of a budget that are reserved for the reply, and not counted.
     pub(super) reserve: usize,
     pub(super) tokenizer: String,
     pub(super) exact: bool,
-    pub(super) total: Amount,
+    pub(super) total: CountRow,
     pub(super) usage: UsageSum,
     /// Boundaries whose text is encrypted, so that their tokens are not known.
     pub(super) opaque: usize,
-    rows: Rows,
+    rows: NamedRows,
     pub(super) longest: Option<Longest>,
     /// How many transcripts have so many tokens: millions of small ones take no more room than a few.
     lengths: BTreeMap<usize, usize>,
@@ -339,14 +341,14 @@ impl Counts {
         Self {
             by,
             top,
-            left_out: (0, Amount::default()),
+            left_out: (0, CountRow::default()),
             reserve: counting.reserve,
             tokenizer: counting.name(),
             exact: counting.tokenizer.exact() && counting.by_usage.is_none(),
-            total: Amount::default(),
+            total: CountRow::default(),
             usage: UsageSum::default(),
             opaque: 0,
-            rows: Rows::default(),
+            rows: NamedRows::default(),
             longest: None,
             lengths: BTreeMap::new(),
             described: false,
@@ -362,14 +364,14 @@ impl Counts {
     }
 
     /// With `--verbose`, reports once for each file how it is read.
-    pub(super) fn describe(&mut self, opened: &Opened, sums: &Sums, global: &Global) {
+    pub(super) fn describe(&mut self, opened: &Opened, sums: &BlockCounts, global: &Global) {
         if !std::mem::replace(&mut self.described, true) && global.verbose {
             report::note(&report::reading(opened, sums.dialect));
         }
     }
 
     /// Adds the transcripts of a block of `file`.
-    pub(super) fn add(&mut self, file: &str, sums: &mut Sums) {
+    pub(super) fn add(&mut self, file: &str, sums: &mut BlockCounts) {
         self.usage.merge(&sums.usage);
         self.total.add(sums.total);
         self.opaque += sums.opaque;
@@ -384,7 +386,7 @@ impl Counts {
         match self.by {
             By::File => self.rows.row(file).add(sums.total),
             By::Transcript | By::Message => {
-                let named = |(line, what, amount): (usize, String, Amount)| (format!("{file}:{line}{what}"), amount);
+                let named = |(line, what, amount): (usize, String, CountRow)| (format!("{file}:{line}{what}"), amount);
                 self.rows.rows.extend(sums.each.drain(..).map(named));
                 self.shed();
             }
@@ -429,7 +431,7 @@ impl Counts {
     }
 
     /// The rows, in the order of the input or by name.
-    pub(super) fn rows(&self) -> &[(String, Amount)] {
+    pub(super) fn rows(&self) -> &[(String, CountRow)] {
         &self.rows.rows
     }
 }

@@ -12,7 +12,7 @@ use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
-use counts::{Counts, Sum, Sums};
+use counts::{BlockCounts, Counts, Sum};
 use curtail_core::counting::{REFUSED, TemplateError};
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::Counting;
@@ -24,7 +24,7 @@ use curtail_lab::calibration::{Figures, NO_FIGURES};
 /// The count covers the text of every part, tool names, arguments and results. Arguments and results that are not strings
 /// count as JSON without white space between its tokens. An image or a file counts as 765 tokens.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CountArgs {
     /// Unit of a row
     #[arg(long, value_enum, default_value = "file")]
     by: By,
@@ -42,7 +42,7 @@ pub(super) struct Args {
 
     /// Format of the counts
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    output_format: Format,
+    output_format: CountFormat,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -74,7 +74,7 @@ enum By {
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum CountFormat {
     /// A table
     Table,
     /// One JSON object
@@ -93,9 +93,9 @@ struct Counter {
 }
 
 impl Work for Counter {
-    type Out = Sums;
+    type Out = BlockCounts;
 
-    fn unit(&self, unit: &Unit<'_>, out: &mut Sums) -> Result<(), ReadError> {
+    fn unit(&self, unit: &Unit<'_>, out: &mut BlockCounts) -> Result<(), ReadError> {
         let document = unit.parse()?;
         // White space contains no transcript.
         if document.roots().len() == 0 {
@@ -117,7 +117,7 @@ impl Work for Counter {
             let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
             sum.figures = counted.figures;
             sum.dialect = (!transcript.messages.is_empty()).then(|| dialect.name());
-            Ok(sum.with_rows(self.by, &transcript, (counting, &each), |offset| lines.line_at(offset)))
+            Ok(sum.with_rows(self.by, &transcript, counting, &each, |offset| lines.line_at(offset)))
         });
         let sums: Vec<Sum> = sums.collect::<Result<_, ReadError>>()?;
         sums.into_iter().for_each(|sum| out.add(self.by, sum));
@@ -157,7 +157,7 @@ fn refused(offset: usize, error: &TemplateError) -> ReadError {
 }
 
 /// Counts the input and writes the counts.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let counting = args.template.counting(&args.counting)?;
     args.counting.note().iter().for_each(report::note);
     report::counted(&counting, global);
@@ -195,8 +195,8 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     counts.rank();
     let text = print::print(&counts, args.output_format);
     match args.output_format {
-        Format::Json => console::out_json(&text)?,
-        Format::Table | Format::Csv => console::out(&text)?,
+        CountFormat::Json => console::out_json(&text)?,
+        CountFormat::Table | CountFormat::Csv => console::out(&text)?,
     }
     Ok(status)
 }

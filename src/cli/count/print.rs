@@ -2,29 +2,34 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::counts::{Amount, Counts};
-use super::{By, Format};
+use super::counts::{CountRow, Counts};
+use super::{By, CountFormat};
 use crate::cli::csv;
 use curtail_core::visible::one_line;
 
 const PERCENTILES: [usize; 3] = [50, 90, 99];
 
 /// The counts in `format`, with a final line end.
-pub(super) fn print(counts: &Counts, format: Format) -> String {
+pub(super) fn print(counts: &Counts, format: CountFormat) -> String {
     match format {
-        Format::Table => table(counts),
-        Format::Json => format!("{}\n", json(counts)),
-        Format::Csv => csv(counts),
+        CountFormat::Table => table(counts),
+        CountFormat::Json => format!("{}\n", json(counts)),
+        CountFormat::Csv => csv(counts),
     }
 }
 
-type Column = (&'static str, fn(&Amount) -> usize);
+/// A figure of every row.
+#[derive(Clone, Copy)]
+struct CountColumn {
+    title: &'static str,
+    of: fn(&CountRow) -> usize,
+}
 
 /// The columns of a table for people: the live tokens only if they differ. A mark shows which tokens are estimated.
-fn shown(counts: &Counts) -> Vec<Column> {
+fn shown(counts: &Counts) -> Vec<CountColumn> {
     let differ = counts.total.live != counts.total.tokens;
     let own = columns(counts.by).iter().copied();
-    own.filter(|(name, _)| *name != ESTIMATED && (*name != LIVE || differ)).collect()
+    own.filter(|column| column.title != ESTIMATED && (column.title != LIVE || differ)).collect()
 }
 
 /// The tokens of text of unknown type, which are estimated.
@@ -39,37 +44,26 @@ const TOKENS: &str = "tokens";
 /// The tokens that the model still reads.
 const LIVE: &str = "live";
 
+/// All columns; the first of them apply to larger rows only.
+const COLUMNS: [CountColumn; 7] = [
+    CountColumn { title: "transcripts", of: |row| row.transcripts },
+    CountColumn { title: "turns", of: |row| row.turns },
+    CountColumn { title: "messages", of: |row| row.messages },
+    CountColumn { title: "calls", of: |row| row.calls },
+    CountColumn { title: TOKENS, of: |row| row.tokens },
+    CountColumn { title: ESTIMATED, of: |row| row.estimated },
+    CountColumn { title: LIVE, of: |row| row.live },
+];
+
 /// The columns that apply to rows of this kind.
-fn columns(by: By) -> &'static [Column] {
-    match by {
-        By::File => &[
-            ("transcripts", |a| a.transcripts),
-            ("turns", |a| a.turns),
-            ("messages", |a| a.messages),
-            ("calls", |a| a.calls),
-            (TOKENS, |a| a.tokens),
-            (ESTIMATED, |a| a.estimated),
-            (LIVE, |a| a.live),
-        ],
-        By::Transcript => &[
-            ("turns", |a| a.turns),
-            ("messages", |a| a.messages),
-            ("calls", |a| a.calls),
-            (TOKENS, |a| a.tokens),
-            (ESTIMATED, |a| a.estimated),
-            (LIVE, |a| a.live),
-        ],
-        By::Role => &[
-            ("messages", |a| a.messages),
-            ("calls", |a| a.calls),
-            (TOKENS, |a| a.tokens),
-            (ESTIMATED, |a| a.estimated),
-            (LIVE, |a| a.live),
-        ],
-        By::Message | By::Tool => {
-            &[("calls", |a| a.calls), (TOKENS, |a| a.tokens), (ESTIMATED, |a| a.estimated), (LIVE, |a| a.live)]
-        }
-    }
+fn columns(by: By) -> &'static [CountColumn] {
+    let first = match by {
+        By::File => 0,
+        By::Transcript => 1,
+        By::Role => 2,
+        By::Message | By::Tool => 3,
+    };
+    &COLUMNS[first..]
 }
 
 const fn title(by: By) -> &'static str {
@@ -93,9 +87,9 @@ fn share(counts: &Counts, tokens: usize) -> Option<usize> {
 }
 
 /// The titles of all columns but the first.
-fn titles(counts: &Counts, columns: &[Column]) -> Vec<&'static str> {
+fn titles(counts: &Counts, columns: &[CountColumn]) -> Vec<&'static str> {
     let share = share(counts, 0).map(|_| SHARE);
-    columns.iter().map(|(name, _)| *name).chain(share).collect()
+    columns.iter().map(|column| column.title).chain(share).collect()
 }
 
 fn table(counts: &Counts) -> String {
@@ -103,12 +97,12 @@ fn table(counts: &Counts) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(std::iter::once(title(counts.by)).chain(titles(counts, &columns)));
-    let row = |name: &str, amount: &Amount| {
+    let row = |name: &str, amount: &CountRow| {
         let mark = |title: &str| {
             let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
             if estimated { ESTIMATE } else { "" }
         };
-        let cells = columns.iter().map(|(title, of)| format!("{}{}", mark(title), of(amount)));
+        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), (column.of)(amount)));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
@@ -185,8 +179,8 @@ fn opaque(boundaries: usize) -> String {
 }
 
 fn json(counts: &Counts) -> serde_json::Value {
-    let amount = |amount: &Amount| {
-        let cells = columns(counts.by).iter().map(|(name, of)| ((*name).to_owned(), of(amount).into()));
+    let amount = |amount: &CountRow| {
+        let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.of)(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
     let rows = counts.rows().iter().map(|(name, own)| {
@@ -233,7 +227,7 @@ fn csv(counts: &Counts) -> String {
     let header = std::iter::once(title(counts.by)).chain(titles(counts, columns));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
     for (name, amount) in counts.rows() {
-        let cells = columns.iter().map(|(_, of)| of(amount).to_string());
+        let cells = columns.iter().map(|column| (column.of)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
         text.push_str(&std::iter::once(csv::field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
         text.push('\n');

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{Format, LoadedRules, Output, RuleFlags, Whose, state};
+use super::{LoadedRules, RuleFlags, StateFormat, StateOutput, Whose, state};
 use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::report;
 use crate::console;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::Error;
+use curtail_core::error::FileError;
 use curtail_core::visible::{self, one_line};
 use curtail_io::{Inputs, find_sources};
 use curtail_memory::memory::{Outcome, Replayed, State, Update, replay, updates};
@@ -22,7 +22,7 @@ use curtail_memory::store::Store;
 /// With --thread or --resource, the state in the store is updated; updates that were applied before change nothing. Without
 /// them, nothing is stored and every transcript has its own state; several states are printed as one line of JSON each.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ApplyArgs {
     /// File with the initial state: text or a JSON object
     #[arg(long, value_name = "FILE", conflicts_with_all = ["store", "thread", "resource", "scope"])]
     state: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub(super) struct Args {
     rules: RuleFlags,
 
     #[command(flatten)]
-    output: Output,
+    output: StateOutput,
 
     /// Report the outcome of every update on standard error
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
@@ -44,7 +44,7 @@ pub(super) struct Args {
     input: Input,
 }
 
-impl Args {
+impl ApplyArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
         let start = self.state.as_deref().map(|path| state(path, rules.schema.as_ref())).transpose()?;
@@ -60,7 +60,7 @@ impl Args {
     }
 
     /// Applies the updates of every readable transcript, and returns the errors of the others.
-    fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<Error>> {
+    fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
         let Inputs { sources, errors: mut failures, .. } = find_sources(&self.input.wanted(None))?;
         let input_options = InputOptions {
             framing: self.input.framing.0,
@@ -101,8 +101,8 @@ impl Args {
     }
 
     /// Applies the updates of one transcript.
-    fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[Found]) -> anyhow::Result<()> {
-        let updates: Vec<Update<'_>> = found.iter().map(Found::update).collect();
+    fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[UpdateAt]) -> anyhow::Result<()> {
+        let updates: Vec<Update<'_>> = found.iter().map(UpdateAt::update).collect();
         let rules = sink.rules.rules();
         let (state, outcomes) = if let Some(store) = &mut sink.store {
             let Replayed { state, outcomes, set_aside } = replay(store, self.whose.owner(), rules, &updates)?;
@@ -119,13 +119,13 @@ impl Args {
         let before = sink.last.replace(state);
         if let (Some(before), None) = (before, &sink.store) {
             sink.several = true;
-            console::data(&Format::Json.write(&before))?;
+            console::data(&StateFormat::Json.write(&before))?;
         }
         Ok(())
     }
 
     fn finish(&self, sink: Sink<'_>) -> anyhow::Result<()> {
-        let format = if sink.several { Format::Json } else { self.output.output_format };
+        let format = if sink.several { StateFormat::Json } else { self.output.output_format };
         let state = match (sink.last, sink.store) {
             (Some(state), _) => state,
             (None, None) => sink.start,
@@ -134,8 +134,8 @@ impl Args {
         Ok(console::data(&format.write(&state))?)
     }
 
-    fn report(&self, name: &str, found: &[Found], outcomes: &[Outcome]) {
-        for (Found { line, call_id, .. }, outcome) in found.iter().zip(outcomes) {
+    fn report(&self, name: &str, found: &[UpdateAt], outcomes: &[Outcome]) {
+        for (UpdateAt { line, call_id, .. }, outcome) in found.iter().zip(outcomes) {
             let (action, reason) = outcome.described();
             let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             match self.explain {
@@ -171,13 +171,13 @@ struct Sink<'r> {
 }
 
 /// An update and its line.
-struct Found {
+struct UpdateAt {
     line: usize,
     call_id: String,
     arguments: String,
 }
 
-impl Found {
+impl UpdateAt {
     fn update(&self) -> Update<'_> {
         Update { call_id: &self.call_id, arguments: &self.arguments }
     }
@@ -190,7 +190,7 @@ struct Search {
 }
 
 impl Work for Search {
-    type Out = Vec<Vec<Found>>;
+    type Out = Vec<Vec<UpdateAt>>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.parse()?;
@@ -203,7 +203,7 @@ impl Work for Search {
             let start = |at: usize| {
                 messages.get(at).and_then(curtail_core::transcript::Message::value).map(|value| value.span().start)
             };
-            let found = updates(messages).into_iter().map(|found| Found {
+            let found = updates(messages).into_iter().map(|found| UpdateAt {
                 line: lines.line_at(start(found.message).unwrap_or_default() as usize),
                 call_id: found.call_id.into_owned(),
                 arguments: found.arguments.into_owned(),

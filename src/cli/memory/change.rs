@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::{Output, RuleFlags, Whose, note_misspelled};
+use super::{RuleFlags, StateOutput, Whose, note_misspelled};
 use crate::cli::report;
 use crate::console;
 use curtail_memory::memory::{
@@ -31,7 +31,7 @@ pub(super) struct Update {
     rules: RuleFlags,
 
     #[command(flatten)]
-    output: Output,
+    output: StateOutput,
 }
 
 impl Update {

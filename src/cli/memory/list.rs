@@ -6,7 +6,7 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::{ListFormat, Output, RuleFlags, SCOPES, Whose, note_misspelled};
+use super::{ListFormat, RuleFlags, SCOPES, StateOutput, Whose, note_misspelled};
 use crate::cli::options::one_of;
 use crate::cli::report;
 use crate::cli::store::StoreFlag;
@@ -17,7 +17,7 @@ use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreEntry};
 
 /// List the stored states
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ListArgs {
     #[command(flatten)]
     which: Which,
 
@@ -71,7 +71,7 @@ impl Chosen {
     }
 }
 
-impl Args {
+impl ListArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let Which { chosen, older_than } = &self.which;
         if let Some(store) = chosen.place.open_existing()? {
@@ -150,7 +150,7 @@ fn age(text: &str) -> Result<Duration, String> {
 
 /// Print the stored state
 #[derive(Debug, clap::Args)]
-pub(super) struct ShowArgs {
+pub(super) struct StateArgs {
     #[command(flatten)]
     whose: Whose,
 
@@ -158,14 +158,14 @@ pub(super) struct ShowArgs {
     rules: RuleFlags,
 
     #[command(flatten)]
-    output: Output,
+    output: StateOutput,
 
     /// Print states that were set aside as unusable instead, one line of JSON each
     #[arg(long)]
     set_aside: bool,
 }
 
-impl ShowArgs {
+impl StateArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
         let owner = self.whose.owner();

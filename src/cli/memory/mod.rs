@@ -23,38 +23,38 @@ use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
 /// Store what a model notes with the memory tool, and insert it into later requests
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct MemoryArgs {
     #[command(subcommand)]
-    command: Command,
+    command: MemoryCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
-    Apply(apply::Args),
-    Recall(recall::Args),
+enum MemoryCommand {
+    Apply(apply::ApplyArgs),
+    Recall(recall::RecallArgs),
     Update(change::Update),
-    Show(list::ShowArgs),
+    Show(list::StateArgs),
     Set(change::Set),
     Clear(change::Clear),
     Spawn(change::Spawn),
-    List(list::Args),
+    List(list::ListArgs),
     Prune(list::Prune),
     ToolSchema(ToolSchemaArgs),
 }
 
-impl Args {
+impl MemoryArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         match &self.command {
-            Command::Apply(args) => args.run(),
-            Command::Recall(args) => args.run(global),
-            Command::Update(args) => args.run(),
-            Command::Show(args) => args.run(),
-            Command::Set(args) => args.run(),
-            Command::Clear(args) => args.run(),
-            Command::Spawn(args) => args.run(),
-            Command::List(args) => args.run(),
-            Command::Prune(args) => args.run(),
-            Command::ToolSchema(args) => args.run(),
+            MemoryCommand::Apply(args) => args.run(),
+            MemoryCommand::Recall(args) => args.run(global),
+            MemoryCommand::Update(args) => args.run(),
+            MemoryCommand::Show(args) => args.run(),
+            MemoryCommand::Set(args) => args.run(),
+            MemoryCommand::Clear(args) => args.run(),
+            MemoryCommand::Spawn(args) => args.run(),
+            MemoryCommand::List(args) => args.run(),
+            MemoryCommand::Prune(args) => args.run(),
+            MemoryCommand::ToolSchema(args) => args.run(),
         }
     }
 }
@@ -218,15 +218,15 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
 
 /// How a state is written.
 #[derive(Debug, Clone, clap::Args)]
-struct Output {
+struct StateOutput {
     /// Format of the state
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: StateFormat,
 }
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum StateFormat {
     /// Text unchanged, an object as indented JSON
     Text,
     /// JSON on one line
@@ -242,13 +242,13 @@ enum ListFormat {
     Json,
 }
 
-impl Format {
+impl StateFormat {
     /// The state and a newline; nothing for an empty text.
     fn write(self, state: &State) -> String {
         match (self, state) {
-            (Format::Json, _) => state.to_json() + "\n",
-            (Format::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
-            (Format::Text, _) => state.to_text() + "\n",
+            (StateFormat::Json, _) => state.to_json() + "\n",
+            (StateFormat::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
+            (StateFormat::Text, _) => state.to_text() + "\n",
         }
     }
 }

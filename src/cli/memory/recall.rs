@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ValueHint;
 
 use super::{LoadedRules, RuleFlags, Whose, note_misspelled, state};
-use crate::cli::input::{Cutting, Global};
+use crate::cli::input::{CutFlags, Global};
 use crate::cli::options::{Options, Tokens, tokenizer_file};
 use crate::cli::store::store_path;
 use crate::cli::{cut, report};
@@ -20,12 +20,12 @@ use curtail_tokens::tokenizers::{DEFAULT, tokenizer_by_name};
 /// The state comes from the store with --thread or --resource, from a file with --state, and otherwise from the updates in the
 /// transcript itself.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct RecallArgs {
     #[command(flatten)]
     pub(super) options: RecallOptions,
 
     #[command(flatten)]
-    pub(super) cutting: Cutting,
+    pub(super) cutting: CutFlags,
 }
 
 /// Insert the stored state after the leading instructions
@@ -52,7 +52,7 @@ pub(in crate::cli) struct RecallOptions {
     rules: RuleFlags,
 }
 
-impl Args {
+impl RecallArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         cut::with(&self.cutting, global, &self.options)
     }

@@ -43,7 +43,7 @@ pub(super) enum Column {
     Summaries,
 }
 
-struct Described {
+struct NamedColumn {
     column: Column,
     shown: ReplayColumn,
 }
@@ -53,15 +53,15 @@ const fn described(
     title: &'static str,
     cell: fn(&PolicyTotal, &PolicyTotal) -> String,
     meaning: &'static str,
-) -> Described {
-    Described { column, shown: ReplayColumn { title, cell, meaning } }
+) -> NamedColumn {
+    NamedColumn { column, shown: ReplayColumn { title, cell, meaning } }
 }
 
 /// The columns without `--columns`.
 const USUAL: &[Column] =
     &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
 
-const COLUMNS: &[Described] = &[
+const COLUMNS: &[NamedColumn] = &[
     described(Column::Tokens, "tokens sent", |own, _| thousands(own.tokens_sent), ""),
     described(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
     described(
@@ -166,7 +166,7 @@ pub(super) fn legend(asked: &[Column]) -> Vec<String> {
 /// The columns that `asked` names, or the usual ones.
 fn shown(asked: &[Column]) -> Vec<&'static ReplayColumn> {
     let asked = if asked.is_empty() { USUAL } else { asked };
-    let is_shown = |own: &&Described| asked.contains(&own.column) || asked.contains(&Column::All);
+    let is_shown = |own: &&NamedColumn| asked.contains(&own.column) || asked.contains(&Column::All);
     COLUMNS.iter().filter(is_shown).map(|own| &own.shown).collect()
 }
 

@@ -29,7 +29,7 @@ use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionR
 /// measured: tokens sent, tokens that the provider would have read from its cache, the cost of the input, and how many of
 /// the references that the reply used were kept. No transcript is written, and nothing is sent without --allow-summarizer.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ReplayArgs {
     #[command(flatten)]
     policies: PolicyFlags,
 
@@ -67,7 +67,7 @@ pub(super) struct Args {
 
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    output_format: ReplayFormat,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -116,7 +116,7 @@ enum ApplyFlag {
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReplayFormat {
     /// A table of all sessions together
     Text,
     /// One JSON object with every request
@@ -161,14 +161,14 @@ impl Work for Replaying {
 }
 
 /// Replays the input and prints the report.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let replay = args.replay()?;
     let (sources, missing) = args.input.sources(None)?;
     report::warn_empty(sources.is_empty() && missing.is_empty(), global);
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let interrupt = Interrupt::watch(false)?;
-    let progress = Arc::new(Progress::new(global.progress_display(args.output_format != Format::Text), &sources));
+    let progress = Arc::new(Progress::new(global.progress_display(args.output_format != ReplayFormat::Text), &sources));
     let batch = Batch {
         at_once: None,
         jobs: global.jobs,
@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         progress: Arc::clone(&progress),
     };
     let work = Replaying(replay);
-    let mut printer = print::Printer::new(args.output_format, &work.0, (args.keep_references, &args.columns));
+    let mut printer = print::Printer::new(args.output_format, &work.0, args.keep_references, &args.columns);
     let mut broken = printer.begin();
     batch.run(sources, &work, |event| {
         match event {
@@ -202,7 +202,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 
-impl Args {
+impl ReplayArgs {
     fn replay(&self) -> anyhow::Result<Replay> {
         let (prices, model) = self.prices()?;
         if let Some(name) = self.cache.as_ref().filter(|name| !prices.cache.contains_key(*name)) {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 
 use crate::cli::PROCESSOR_SPECS;
-use crate::cli::config::{Choice, Config, Variables};
+use crate::cli::config::{Config, ConfigChoice, Variables};
 use crate::cli::options::Tokens;
 use crate::cli::policy::PRESETS;
-use crate::cli::policy::{self, Command, Rules, Summarizers};
+use crate::cli::policy::{self, PolicyCommand, Rules, Summarizers};
 use crate::cli::replay::PolicyFlags;
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
@@ -61,7 +61,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     let rules = context.rules();
     let commands = policy::parse(&name)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
-    let commands: Vec<Command> = commands.into_iter().map(keeping_summaries).collect();
+    let commands: Vec<PolicyCommand> = commands.into_iter().map(keeping_summaries).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
@@ -78,7 +78,7 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
 }
 
 /// The command with a folder that keeps what its summarizer is asked, so that a second replay asks for nothing.
-fn keeping_summaries(command: Command) -> Command {
+fn keeping_summaries(command: PolicyCommand) -> PolicyCommand {
     let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.traits().sends));
     let is_kept = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
     match summaries_folder().filter(|_| sends && !is_kept) {
@@ -98,12 +98,12 @@ fn summaries_folder() -> Option<PathBuf> {
 }
 
 /// `commands`, with numbers of tokens instead of shares of `largest`.
-fn scaled_commands(commands: &[Command], largest: u64) -> Vec<Command> {
+fn scaled_commands(commands: &[PolicyCommand], largest: u64) -> Vec<PolicyCommand> {
     commands.iter().map(|command| command.with_flags(scaled(&command.flags, largest))).collect()
 }
 
 /// The chain of commands, with shares of `largest` as numbers of tokens.
-fn chain(commands: &[Command], largest: u64, counting: &Counting) -> Result<Chain, String> {
+fn chain(commands: &[PolicyCommand], largest: u64, counting: &Counting) -> Result<Chain, String> {
     let commands = scaled_commands(commands, largest);
     let stages = commands.iter().map(|command| command.processors(false).map_err(|error| format!("{error:#}")));
     let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
@@ -134,7 +134,7 @@ fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, S
 }
 
 fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
-    let config = Config::load(path, Choice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
+    let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
     context.rules().check_steps(&config, &steps)?;
     let chain = remembering(config.chain(&steps, false)?, context.counting);

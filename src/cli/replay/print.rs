@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Format;
+use super::ReplayFormat;
 use super::columns::{self, Column, legend, percent, table, thousands};
 use super::policies::{budgets, to_paste};
 use crate::cli::csv;
@@ -18,7 +18,7 @@ const MOST_OUTCOMES: usize = 8;
 
 /// Writes the report.
 pub(super) struct Printer<'r> {
-    format: Format,
+    format: ReplayFormat,
     replay: &'r Replay,
     /// The share of references that a recommended policy keeps.
     keep: f64,
@@ -43,7 +43,7 @@ pub(super) struct Printer<'r> {
 }
 
 impl<'r> Printer<'r> {
-    pub(super) fn new(format: Format, replay: &'r Replay, (keep, columns): (f64, &'r [Column])) -> Self {
+    pub(super) fn new(format: ReplayFormat, replay: &'r Replay, keep: f64, columns: &'r [Column]) -> Self {
         Self {
             format,
             replay,
@@ -67,13 +67,13 @@ impl<'r> Printer<'r> {
     /// What precedes the sessions.
     pub(super) fn begin(&self) -> anyhow::Result<()> {
         match self.format {
-            Format::Text | Format::Html => Ok(()),
-            Format::Json => {
+            ReplayFormat::Text | ReplayFormat::Html => Ok(()),
+            ReplayFormat::Json => {
                 let tokenizer = serde_json::to_string(self.replay.counting.tokenizer.name())?;
                 let date = serde_json::to_string(&self.replay.prices.date)?;
                 json(&format!("{{\"version\":1,\"tokenizer\":{tokenizer},\"prices\":{date},\"sessions\":["))
             }
-            Format::Csv => text(&format!("{}\n", CSV.map(|(name, _)| name).join(","))),
+            ReplayFormat::Csv => text(&format!("{}\n", CSV.map(|(name, _)| name).join(","))),
         }
     }
 
@@ -98,13 +98,15 @@ impl<'r> Printer<'r> {
             }
         }
         match self.format {
-            Format::Text => {
+            ReplayFormat::Text => {
                 self.missing.push_str(&missing(session));
                 Ok(())
             }
-            Format::Json => json(&format!("{}{}", if first { "\n" } else { ",\n" }, serde_json::to_string(session)?)),
-            Format::Csv => text(&csv(session)),
-            Format::Html => {
+            ReplayFormat::Json => {
+                json(&format!("{}{}", if first { "\n" } else { ",\n" }, serde_json::to_string(session)?))
+            }
+            ReplayFormat::Csv => text(&csv(session)),
+            ReplayFormat::Html => {
                 self.sections.push(replayed_session(session, &columns::all()));
                 Ok(())
             }
@@ -195,20 +197,20 @@ impl<'r> Printer<'r> {
         }
         let verdicts = self.verdicts();
         match self.format {
-            Format::Csv => Ok(()),
-            Format::Html => {
+            ReplayFormat::Csv => Ok(()),
+            ReplayFormat::Html => {
                 let notes = self.notes();
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
                 let verdicts = verdicts.iter().map(|line| line.trim());
                 let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
                 page(&replayed_page(&self.total, &lines, &self.sections, &columns::all()))
             }
-            Format::Json => {
+            ReplayFormat::Json => {
                 let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
                 json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))
             }
-            Format::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
-            Format::Text => text(&self.page(&verdicts)),
+            ReplayFormat::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
+            ReplayFormat::Text => text(&self.page(&verdicts)),
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Head {
 
 /// The sums of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct SessionSums {
     pub(super) messages: usize,
     pub(super) tokens: usize,
 }
@@ -111,7 +111,7 @@ impl Beginning {
     }
 }
 
-impl Sums {
+impl SessionSums {
     /// Counts all of `session`; `None` if it cannot be read as its agent writes it.
     pub(super) fn count(session: &Session, counting: &Counting) -> Option<Self> {
         let kept = session.kept.as_ref();

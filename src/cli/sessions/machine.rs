@@ -37,7 +37,7 @@ impl Session {
 
 /// The sessions of a machine, the newest first, and what could not be read.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundSessions {
     pub(crate) sessions: Vec<Session>,
     pub(crate) failed: Vec<String>,
 }
@@ -55,8 +55,8 @@ impl Machine {
     }
 
     /// The sessions of `agents`, or of all agents if there are none.
-    pub(crate) fn sessions(&self, agents: &[&'static Agent]) -> Found {
-        let mut found = Found::default();
+    pub(crate) fn sessions(&self, agents: &[&'static Agent]) -> FoundSessions {
+        let mut found = FoundSessions::default();
         for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
             let Some(folder) = self.folder(agent) else { continue };
             if agent.export.is_some() {
@@ -66,7 +66,7 @@ impl Machine {
                 continue;
             }
             for below in agent.folders {
-                search(agent, &folder.join(below), (DEPTH, agent.within.is_empty()), &mut found.sessions);
+                search(agent, &folder.join(below), DEPTH, agent.within.is_empty(), &mut found.sessions);
             }
         }
         found.sessions.sort_by(|one, other| {
@@ -103,7 +103,7 @@ impl Machine {
                 words.join(", @")
             ));
         }
-        let Found { mut sessions, failed } = self.sessions(agent.as_slice());
+        let FoundSessions { mut sessions, failed } = self.sessions(agent.as_slice());
         let of = agent.map_or_else(String::new, |agent| format!(" of {}", agent.name));
         if sessions.len() < number {
             return Err(match sessions.len() {
@@ -141,7 +141,7 @@ pub(crate) fn named_path(given: &OsString) -> Result<PathBuf, String> {
 
 /// Adds the sessions of `agent` in `folder`, whose `depth` is left; `found` if its files are sessions. Links are not followed,
 /// and what cannot be read is passed over.
-fn search(agent: &'static Agent, folder: &Path, (depth, found): (usize, bool), sessions: &mut Vec<Session>) {
+fn search(agent: &'static Agent, folder: &Path, depth: usize, found: bool, sessions: &mut Vec<Session>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
@@ -149,7 +149,7 @@ fn search(agent: &'static Agent, folder: &Path, (depth, found): (usize, bool), s
         if kind.is_dir() {
             // What an agent of an agent did is part of the session that started it.
             if depth > 0 && name != "subagents" {
-                search(agent, &entry.path(), (depth - 1, found || name == agent.within), sessions);
+                search(agent, &entry.path(), depth - 1, found || name == agent.within, sessions);
             }
         } else if kind.is_file() && found && is_session(agent, name) && !is_shortened(folder, name) {
             let Ok(metadata) = entry.metadata() else { continue };

@@ -11,8 +11,8 @@ use clap::ValueEnum;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use self::head::{Head, Sums};
-use self::machine::{Found, Machine, Session};
+use self::head::{Head, SessionSums};
+use self::machine::{FoundSessions, Machine, Session};
 use super::input::Global;
 use super::options::CountingOptions;
 use super::report;
@@ -26,7 +26,7 @@ use curtail_core::visible::one_line;
 /// Other commands take a session by its name instead of a path: `@last` is the newest one, `@codex` the newest of Codex, and
 /// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, and nothing is written.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct SessionsArgs {
     /// List only sessions of this agent: claude, codex, gemini, pi, qwen, kimi, droid, copilot, grok, cursor,
     /// goose, antigravity, opencode
     #[arg(long, value_name = "NAME")]
@@ -54,7 +54,7 @@ pub(super) struct Args {
 
     /// Format of the list
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: SessionsFormat,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -88,7 +88,7 @@ enum Sort {
 
 /// `--format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum SessionsFormat {
     /// A table
     Table,
     /// One JSON object
@@ -100,23 +100,23 @@ enum Format {
 }
 
 /// A session with what was read of it.
-struct Listed {
+struct ListedSession {
     /// Its name for other commands.
     name: String,
     session: Session,
     head: Head,
-    sums: Option<Sums>,
+    sums: Option<SessionSums>,
 }
 
 /// The list as JSON.
 #[derive(Serialize)]
-struct Report<'l> {
+struct SessionList<'l> {
     version: u8,
-    sessions: Vec<Entry<'l>>,
+    sessions: Vec<SessionEntry<'l>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'l> {
+struct SessionEntry<'l> {
     name: &'l str,
     id: Option<&'l str>,
     agent: &'static str,
@@ -133,9 +133,9 @@ struct Entry<'l> {
 }
 
 /// Lists the sessions.
-pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let agents = args.agents()?;
-    let Found { sessions, failed } = Machine::of_process().sessions(&agents);
+    let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
     passed_over(failed.iter(), global);
     let mut listed = named(sessions);
     let now = now(global);
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         });
     }
     args.leave_stores(&mut listed, global);
-    let most = args.count.unwrap_or(if args.format == Format::Table { 20 } else { 0 });
+    let most = args.count.unwrap_or(if args.format == SessionsFormat::Table { 20 } else { 0 });
     if args.sort == Sort::Size {
         listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
     }
@@ -161,10 +161,10 @@ pub(super) fn run(args: &Args, global: &Global) -> anyhow::Result<ExitCode> {
         listed.truncate(if most > 0 { most } else { total });
     }
     args.print(&listed, now)?;
-    if listed.is_empty() && args.format == Format::Table && !global.quiet {
+    if listed.is_empty() && args.format == SessionsFormat::Table && !global.quiet {
         agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
     }
-    if listed.len() < total && args.format == Format::Table && !global.quiet {
+    if listed.len() < total && args.format == SessionsFormat::Table && !global.quiet {
         report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
     }
     Ok(ExitCode::SUCCESS)
@@ -183,7 +183,7 @@ fn now(global: &Global) -> SystemTime {
 }
 
 /// The sessions, the newest first, each with its name for other commands.
-fn named(sessions: Vec<Session>) -> Vec<Listed> {
+fn named(sessions: Vec<Session>) -> Vec<ListedSession> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let named = sessions.into_iter().map(|session| {
         let word = session.agent.words[0];
@@ -193,12 +193,12 @@ fn named(sessions: Vec<Session>) -> Vec<Listed> {
         });
         counts[at].1 += 1;
         let name = if counts[at].1 == 1 { format!("@{word}") } else { format!("@{word}:{}", counts[at].1) };
-        Listed { name, session, head: Head::default(), sums: None }
+        ListedSession { name, session, head: Head::default(), sums: None }
     });
     named.collect()
 }
 
-impl Args {
+impl SessionsArgs {
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
         let agent = |name: &String| {
@@ -208,11 +208,11 @@ impl Args {
     }
 
     fn is_of_paths(&self) -> bool {
-        matches!(self.format, Format::Paths | Format::Paths0)
+        matches!(self.format, SessionsFormat::Paths | SessionsFormat::Paths0)
     }
 
     /// Leaves out of a list of paths what has none.
-    fn leave_stores(&self, listed: &mut Vec<Listed>, global: &Global) {
+    fn leave_stores(&self, listed: &mut Vec<ListedSession>, global: &Global) {
         if !self.is_of_paths() {
             return;
         }
@@ -227,7 +227,7 @@ impl Args {
     }
 
     /// Reads what is shown, and leaves out other projects and what cannot be read.
-    fn read(&self, listed: &mut Vec<Listed>, global: &Global) -> anyhow::Result<()> {
+    fn read(&self, listed: &mut Vec<ListedSession>, global: &Global) -> anyhow::Result<()> {
         let project = self.project.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
         if self.is_of_paths() && project.is_none() && self.sort != Sort::Tokens {
             return Ok(());
@@ -241,8 +241,10 @@ impl Args {
                     Err(error) => return Some(format!("{}: {error}", one.session.path.display())),
                 }
                 let is_listed = project.as_ref().is_none_or(|folder| one.is_in(folder));
-                one.sums =
-                    counting.as_ref().filter(|_| is_listed).and_then(|counting| Sums::count(&one.session, counting));
+                one.sums = counting
+                    .as_ref()
+                    .filter(|_| is_listed)
+                    .and_then(|counting| SessionSums::count(&one.session, counting));
                 None
             })
             .collect();
@@ -256,15 +258,15 @@ impl Args {
         Ok(())
     }
 
-    fn print(&self, listed: &[Listed], now: SystemTime) -> anyhow::Result<()> {
+    fn print(&self, listed: &[ListedSession], now: SystemTime) -> anyhow::Result<()> {
         match self.format {
-            Format::Table => console::out(&table(listed, now))?,
-            Format::Json => {
-                let report = Report { version: 1, sessions: listed.iter().map(Listed::entry).collect() };
+            SessionsFormat::Table => console::out(&table(listed, now))?,
+            SessionsFormat::Json => {
+                let report = SessionList { version: 1, sessions: listed.iter().map(ListedSession::entry).collect() };
                 console::out_json(&(serde_json::to_string(&report)? + "\n"))?;
             }
-            Format::Paths | Format::Paths0 => {
-                let end = if self.format == Format::Paths { '\n' } else { '\0' };
+            SessionsFormat::Paths | SessionsFormat::Paths0 => {
+                let end = if self.format == SessionsFormat::Paths { '\n' } else { '\0' };
                 let paths = listed.iter().map(|one| format!("{}{end}", one.session.path.display()));
                 console::data(&paths.collect::<String>())?;
             }
@@ -273,7 +275,7 @@ impl Args {
     }
 }
 
-impl Listed {
+impl ListedSession {
     fn is_in(&self, folder: &Path) -> bool {
         self.head.project.as_ref().is_some_and(|own| Path::new(own).starts_with(folder))
     }
@@ -294,9 +296,9 @@ impl Listed {
         self.session.export().map_or_else(path, |export| one_line(&export).into_owned())
     }
 
-    fn entry(&self) -> Entry<'_> {
+    fn entry(&self) -> SessionEntry<'_> {
         let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Entry {
+        SessionEntry {
             name: &self.name,
             id: self.session.kept.as_ref().map(|kept| kept.id.as_str()),
             agent: self.session.agent.name,
@@ -314,7 +316,7 @@ impl Listed {
     }
 }
 
-fn table(listed: &[Listed], now: SystemTime) -> String {
+fn table(listed: &[ListedSession], now: SystemTime) -> String {
     if listed.is_empty() {
         return String::from("no sessions\n");
     }
@@ -328,7 +330,8 @@ fn table(listed: &[Listed], now: SystemTime) -> String {
         let bytes = one.session.size.map_or_else(String::new, size);
         let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
         if has_sums {
-            let shown = |number: fn(Sums) -> usize| one.sums.map_or_else(String::new, |sums| number(sums).to_string());
+            let shown =
+                |number: fn(SessionSums) -> usize| one.sums.map_or_else(String::new, |sums| number(sums).to_string());
             row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
         }
         let project = one.head.project.as_deref().unwrap_or_default();

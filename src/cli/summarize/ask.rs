@@ -71,7 +71,7 @@ pub(super) struct AskFlags {
 
     /// What to do if a summary fails
     #[arg(long, value_enum, value_name = "WHAT", default_value = "fail", help_heading = "Summaries")]
-    on_summary_error: OnError,
+    on_summary_error: OnSummaryError,
 
     /// Directory that stores summaries for later runs
     #[arg(long, value_name = "DIR", help_heading = "Summaries")]
@@ -93,7 +93,7 @@ enum SummarizerKind {
 
 /// `--on-summary-error`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OnError {
+enum OnSummaryError {
     /// Write no output for the transcript and exit with status 2
     Fail,
     /// Use the extractive summarizer instead, with a warning
@@ -121,8 +121,8 @@ impl AskFlags {
             None => Box::new(asked),
         };
         Ok(match self.on_summary_error {
-            OnError::Fail => asked,
-            OnError::Extractive => {
+            OnSummaryError::Fail => asked,
+            OnSummaryError::Extractive => {
                 let warn = |message: &str| report::warning(&message);
                 Box::new(Fallback { first: asked, second: Extractive, warn })
             }
@@ -166,7 +166,12 @@ impl AskFlags {
             ("--timeout", self.timeout.is_some(), outside, "openai, anthropic or command"),
             ("--concurrency", self.concurrency.is_some(), outside, "openai, anthropic or command"),
             ("--cache", self.cache.is_some(), outside, "openai, anthropic or command"),
-            ("--on-summary-error", self.on_summary_error != OnError::Fail, outside, "openai, anthropic or command"),
+            (
+                "--on-summary-error",
+                self.on_summary_error != OnSummaryError::Fail,
+                outside,
+                "openai, anthropic or command",
+            ),
         ];
         match flags.iter().find(|(_, given, fits, _)| *given && !fits) {
             Some((flag, _, _, kinds)) => bail!("{flag} needs --summarizer {kinds}"),

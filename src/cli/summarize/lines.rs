@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::Clock;
 use crate::batch::{Batch, Event, Flow, Unit, Work};
-use crate::cli::input::{Cutting, Global};
+use crate::cli::input::{CutFlags, Global};
 use crate::cli::report;
 use crate::console;
 use crate::progress::Progress;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{OnSummary, ProcessorError};
 use curtail_core::transcript::Message;
 use curtail_core::visible::printed;
@@ -22,7 +22,7 @@ use curtail_memory::summarizers::{Budget, Failure, Speaker, Utterance};
 /// Processes every input and writes the results in input order, at least `at_once` records at a time; text for people is made
 /// visible. `make` receives the observer that advances the progress display.
 pub(super) fn write<W: Work<Out = String>>(
-    flags: &Cutting,
+    flags: &CutFlags,
     global: &Global,
     (at_once, for_people): (Option<usize>, bool),
     make: impl FnOnce(OnSummary) -> W,
@@ -67,16 +67,16 @@ pub(super) fn write<W: Work<Out = String>>(
     Ok(status)
 }
 
-fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), Error> {
+fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), FileError> {
     let text = if for_people { printed(text) } else { Cow::Borrowed(text) };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|error| Error::system("stdout", &error))
+    written.map_err(|error| FileError::system("stdout", &error))
 }
 
 // `--emit state`: one line of JSON per transcript.
 
 /// Writes the state of every transcript's rolling memory.
-pub(super) fn emit_states(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+pub(super) fn emit_states(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
     let now = Clock::new(global.environment).now();
     let at_once = summary.summarizer.concurrency();
     write(flags, global, (at_once, false), |on_summary| States { summary, on_summary, now })
@@ -134,16 +134,16 @@ impl States<'_> {
 // `--handoff`: a page in Markdown from which the next session goes on.
 
 /// Writes a page for every transcript.
-pub(super) fn emit_handoffs(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    write(flags, global, (summary.summarizer.concurrency(), false), |on_summary| Pages { summary, on_summary })
+pub(super) fn emit_handoffs(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    write(flags, global, (summary.summarizer.concurrency(), false), |on_summary| Handoffs { summary, on_summary })
 }
 
-struct Pages<'s> {
+struct Handoffs<'s> {
     summary: &'s RollingSummary,
     on_summary: OnSummary,
 }
 
-impl Work for Pages<'_> {
+impl Work for Handoffs<'_> {
     type Out = String;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
@@ -157,7 +157,7 @@ impl Work for Pages<'_> {
     }
 }
 
-impl Pages<'_> {
+impl Handoffs<'_> {
     fn page(&self, messages: &[Message<'_>]) -> Result<String, Failure> {
         let (ledger, mut said) = self.summary.whole(messages);
         said.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));

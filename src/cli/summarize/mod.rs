@@ -16,7 +16,7 @@ use clap::{ValueEnum, ValueHint};
 
 use super::cut;
 use super::environment::Environment;
-use super::input::{Cutting, Global};
+use super::input::{CutFlags, Global};
 use super::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
 use crate::batch::{OnError, Unit, Work};
 use curtail_core::dialects::{ReadError, iso_8601};
@@ -32,7 +32,7 @@ use curtail_tokens::tokenizers;
 /// The first summary is made when interaction N+1 arrives, and covers interactions 2 to N+1; another one follows after every N
 /// further interactions, of the newest N. Only the newest summaries are kept.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct SummarizeArgs {
     #[command(flatten)]
     options: SummarizeOptions,
 
@@ -55,7 +55,7 @@ pub(super) struct Args {
     thread: thread::ThreadFlags,
 
     #[command(flatten)]
-    pub(super) cutting: Cutting,
+    pub(super) cutting: CutFlags,
 }
 
 /// Keep the newest interactions verbatim and summaries of the older ones
@@ -120,7 +120,7 @@ enum Emit {
     State,
 }
 
-impl Args {
+impl SummarizeArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         if self.print_prompt {
             return self.options.ask.print();
@@ -208,7 +208,7 @@ impl SummarizeOptions {
 // `--dry-run`: the ranges that would be summarized, and the requests that would be sent.
 
 /// Writes, for every summary that is due, the request, its destination and its size in tokens.
-fn dry_run(flags: &Cutting, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+fn dry_run(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
     lines::write(flags, global, (None, true), |_| Requests { summary })
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::{Args, Clock, Emit};
+use super::{Clock, Emit, SummarizeArgs};
 use crate::cli::input::{Input, is_standard};
 use crate::cli::store::store_path;
 use crate::console;
@@ -45,7 +45,7 @@ impl ThreadFlags {
         self.thread.is_some()
     }
 
-    pub(super) fn run(&self, args: &Args, clock: Clock, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, args: &SummarizeArgs, clock: Clock, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
         // An unknown dialect is an error before anything is read.
         args.cutting.input.input_options()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;

@@ -1,7 +1,7 @@
 //! Blocks of the Messages API that look like others: compactions that failed, and messages that set only the effort.
 
 use curtail_core::dialects::{Framing, Reading};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::{Role, Standing};
 
@@ -60,7 +60,7 @@ fn a_call_in_front_of_a_compaction_is_answered_there() {
     let chain = Chain::default().then(Repair { mode: RepairMode::Stub, pending: true });
     let reading = Reading::new(Framing::Lines, Some("anthropic"), None).expect("a dialect");
     let mut out = String::new();
-    let cutter = Cutter { chain, ..Cutter::default() };
+    let cutter = TextCutter { chain, ..TextCutter::default() };
     cutter.cut(&reading, &format!("{head}{tail}"), &mut out).expect("it can be cut");
     let answer = out.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).expect("nothing else changes");
     assert!(answer.contains("\"tool_use_id\":\"c1\""), "{out}");

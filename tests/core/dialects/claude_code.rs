@@ -6,7 +6,7 @@ use std::path::Path;
 
 use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
     ClearResults, HistoryWindow, Keep, Live, Repair, RepairMode, SlidingWindow, StaleResults, Strip, ToolFilter,
     ToolGlobs, WindowUnit,
@@ -42,7 +42,7 @@ fn cut(chain: Chain, text: &str) -> String {
     let reading =
         Reading { framing: Framing::Lines, dialect: dialect_named("claude-code"), named: true, messages_key: None };
     let mut out = String::new();
-    Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
+    TextCutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
     out
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit};
 use curtail_core::transcript::Pairs;
 
@@ -25,7 +25,7 @@ fn last(size: usize) -> Chain {
 fn cut(chain: Chain, name: &str) -> String {
     let text = fixture(name);
     let mut out = String::new();
-    Cutter { chain, explain: false, counting: None }.cut(&reading(), &text, &mut out).expect("it can be cut");
+    TextCutter { chain, explain: false, counting: None }.cut(&reading(), &text, &mut out).expect("it can be cut");
     out
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
     ClearResults, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs, WindowUnit,
 };
@@ -20,7 +20,7 @@ fn fixture(name: &str) -> String {
 fn cut(chain: Chain, text: &str) -> String {
     let reading = Reading::new(detect_framing(text, None), None, None).expect("no dialect is named");
     let mut out = String::new();
-    Cutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
+    TextCutter { chain, explain: false, counting: None }.cut(&reading, text, &mut out).expect("it can be cut");
     out
 }
 
@@ -310,7 +310,7 @@ fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
     let said = |chain: Chain| {
         let mut out = String::new();
         let cut =
-            Cutter { chain, explain: false, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+            TextCutter { chain, explain: false, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
         (out, cut.notes.into_iter().map(|(_, note)| note).collect::<Vec<_>>())
     };
     let (out, notes) = said(last(1));

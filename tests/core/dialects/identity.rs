@@ -1,7 +1,7 @@
 //! Nothing to do is the identity, byte for byte.
 
 use curtail_core::dialects::{ReadError, Reading, detect_framing, dialect_named};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
 
 use super::files::{File, fixtures, pieces};
@@ -12,7 +12,7 @@ pub(crate) fn complaint(file: &File) -> Option<String> {
     chains.into_iter().find_map(|chain| {
         let framing = detect_framing(&file.text, None);
         let reading = Reading { framing, dialect: None, named: false, messages_key: None };
-        let cutter = Cutter { chain, explain: false, counting: None };
+        let cutter = TextCutter { chain, explain: false, counting: None };
         pieces(&file.text, framing).into_iter().find_map(|piece| {
             let mut text = String::new();
             match cutter.cut(&reading, piece, &mut text).map_err(ReadError::from) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, CutError, Cutter};
+use curtail_core::pipeline::{Chain, CutError, TextCutter};
 use curtail_core::processors::{MessageRange, Pins, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
@@ -69,7 +69,7 @@ impl Piece<'_> {
     fn cut_with_notes(&self, chain: Chain, text: &str) -> Option<(String, Vec<String>)> {
         let mut out = String::new();
         let reading = reading(Some(self.dialect), self.framing);
-        match (Cutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
+        match (TextCutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
             Ok(cut) => Some((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
             // Where no message is left, there is nothing to cut again: every command says so.
             Err(CutError::Read(error)) if error.what.starts_with("no message was read") => {
@@ -215,7 +215,8 @@ fn a_stage_after_notes_names_messages_as_they_were_read() {
     let chain = persist("*").then(MessageRange { from: 3, to: None, pins: Pins::default() });
     let mut out = String::new();
     let reading = reading(Some("openai"), Framing::Lines);
-    let cut = Cutter { chain, explain: true, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
+    let cut =
+        TextCutter { chain, explain: true, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
     assert_eq!(out, format!("{}\n", lines[4]));
     let dropped = cut.explained.iter().map(|(_, decision)| decision).filter(|decision| decision.action == "dropped");
     let dropped: Vec<_> = dropped.map(|decision| (decision.message, decision.offset)).collect();

@@ -2,7 +2,7 @@
 
 use curtail_core::dialects::{Framing, ReadError, Reading};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Role};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ pub fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
 pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
     let reading = reading(dialect, framing);
     let mut out = String::new();
-    let done = Cutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
+    let done = TextCutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
     match done.map_err(ReadError::from) {
         // Where no message is left, there is nothing to cut again: every command says so.
         Err(error) if error.what.starts_with("no message was read") => Ok(text.to_owned()),

@@ -491,3 +491,18 @@ fn retreating(calls: usize) -> String {
     }
     text
 }
+
+/// Of a key that is there twice, the last value counts: an image goes from there, and the first one stays as it is.
+#[test]
+fn an_image_under_a_repeated_key_goes_where_it_counts() {
+    let image = r#"[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]"#;
+    let call = r#"{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}"#;
+    let result =
+        |last: &str| format!(r#"{{"type":"function_call_output","call_id":"a","output":{image},"output":{last}}}"#);
+    holds("responses", &[call, &result(image)]);
+    let limits = MediaLimits { keep_last: Some(0), ..MediaLimits::default() };
+    let text = format!("{call}\n{}\n", result(image));
+    let cut = cut_with(Chain::default().then(limits), Some("responses"), Framing::Lines, &text).unwrap();
+    let removed = r#"[{"type":"input_text","text":"[image: png, 8 bytes, removed]"}]"#;
+    assert_eq!(cut, format!("{call}\n{}\n", result(removed)));
+}

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, Cut, Cutter, Splitting, Window};
+use curtail_core::pipeline::{Chain, Cut, Splitting, TextCutter, Window};
 use curtail_core::processors::{
     Counting, Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule, Thinking, View, WindowUnit,
 };
@@ -45,7 +45,7 @@ fn with(options: Options) -> Split {
 fn cut(split: &Split, reading: &Reading, text: &str) -> Result<(Cut, String), String> {
     let splitting = Some(Splitting::new(split.clone()));
     let chain = Chain { splitting, thinking: Thinking::Keep, ..Chain::default() };
-    let cutter = Cutter { chain, explain: true, counting: None };
+    let cutter = TextCutter { chain, explain: true, counting: None };
     let mut out = String::new();
     let done = cutter.cut(reading, text, &mut out).map_err(|error| ReadError::from(error).what)?;
     Ok((done, out))

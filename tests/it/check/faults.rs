@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::program::command;
 use crate::spell::{Call, SPELLERS, Speller, Turn};
 use curtail_core::dialects::{Framing, Reading, dialect_named};
-use curtail_core::pipeline::{Chain, Cutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::ResultPlace;
 
@@ -169,7 +169,7 @@ fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
     };
     let chain = Repair { mode, pending: true }.with_drop().into_iter().fold(Chain::default(), Chain::then);
     let reading = Reading::new(Framing::Lines, Some(dialect), None).unwrap();
-    let cutter = Cutter { chain, explain: false, counting: None };
+    let cutter = TextCutter { chain, explain: false, counting: None };
     let repair = |text: &String| {
         let mut repaired = String::new();
         cutter.cut(&reading, text, &mut repaired).unwrap();

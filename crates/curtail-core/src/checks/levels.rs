@@ -97,12 +97,12 @@ struct PathLevels {
 
 #[derive(Debug, Clone, Copy)]
 struct Setting {
-    which: Which,
+    which: WhichRules,
     level: Level,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum WhichRules {
     All,
     Group(Group),
     Rule(&'static str),
@@ -286,8 +286,8 @@ fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
 
 /// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.
 fn level_in(layer: &[Setting], rule: &Rule) -> Option<Level> {
-    let by = |which: Which| layer.iter().filter(|own| own.which == which).map(|own| own.level).max();
-    by(Which::Rule(rule.name)).or_else(|| by(Which::Group(rule.group))).or_else(|| by(Which::All))
+    let by = |which: WhichRules| layer.iter().filter(|own| own.which == which).map(|own| own.level).max();
+    by(WhichRules::Rule(rule.name)).or_else(|| by(WhichRules::Group(rule.group))).or_else(|| by(WhichRules::All))
 }
 
 fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Setting>, UnknownRule> {
@@ -296,11 +296,11 @@ fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Se
     each.map(|(key, level)| Ok(Setting { which: which(key)?, level })).collect()
 }
 
-fn which(key: &str) -> Result<Which, UnknownRule> {
+fn which(key: &str) -> Result<WhichRules, UnknownRule> {
     match (key, Group::named(key)) {
-        ("all", _) => Ok(Which::All),
-        (_, Some(group)) => Ok(Which::Group(group)),
-        (key, None) => rule_named(key).map(|rule| Which::Rule(rule.name)),
+        ("all", _) => Ok(WhichRules::All),
+        (_, Some(group)) => Ok(WhichRules::Group(group)),
+        (key, None) => rule_named(key).map(|rule| WhichRules::Rule(rule.name)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
     Unknown,
@@ -59,16 +59,18 @@ impl Dialect for AgentKit {
 impl DialectWriter for AgentKit {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            format!(
-                "{{\"type\":\"tool_result\",\"role\":\"tool_result\",\"tool\":{{\"type\":\"tool\",\"id\":{},\"name\":{},\"input\":{{}}}},\
-             \"content\":{{\"error\":{}}},\"stop_reason\":\"tool\"}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                quote(text)
-            )
+            let id = id.as_deref().unwrap_or_default();
+            let result = object! {
+                "type": "tool_result",
+                "role": "tool_result",
+                "tool": object! { "type": "tool", "id": id, "name": name, "input": object! {} },
+                "content": object! { "error": text },
+                "stop_reason": "tool",
+            };
+            result.0
         } else {
             let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-            format!("{{\"type\":\"text\",\"role\":{},\"content\":{}}}", quote(role.name()), quote(&draft.joined_text()))
+            object! { "type": "text", "role": role.name(), "content": draft.joined_text() }.0
         }
     }
 

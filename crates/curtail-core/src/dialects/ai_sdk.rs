@@ -2,7 +2,7 @@
 //! call and later also its result.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree};
-use crate::json::{Span, Text, Value, quote};
+use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartPlace, ProviderRules,
     ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
@@ -63,40 +63,37 @@ impl Dialect for AiSdk {
 impl DialectWriter for AiSdk {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        let parts = parts.join(",");
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
         if anchor.is_some_and(|anchor| anchor.get("parts").is_some()) {
             // `validateUIMessages` refuses a message without an id.
-            let id = draft.links.as_ref().map_or_else(String::new, |links| format!("\"id\":\"{}\",", links.id));
-            return format!("{{{id}\"role\":{},\"parts\":[{parts}]}}", quote(role.name()));
+            let id = draft.links.as_ref().map(|links| links.id.to_string());
+            return object! { "id": id, "role": role.name(), "parts": list(parts) }.0;
         }
         match draft.parts.as_slice() {
             [DraftPart::Text(text)] => blocks::role_and_content(role.name(), text),
-            _ => format!("{{\"role\":{},\"content\":[{parts}]}}", quote(role.name())),
+            _ => object! { "role": role.name(), "content": list(parts) }.0,
         }
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, family: Family::Approval, .. } => format!(
-                "{{\"type\":\"tool-approval-response\",\"approvalId\":{},\"approved\":false,\"reason\":{}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(text)
-            ),
-            DraftPart::ToolResult { id, name, text, .. } => format!(
-                "{{\"type\":\"tool-result\",\"toolCallId\":{},\"toolName\":{},\"output\":{{\"type\":\"error-text\",\"value\":{}}}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, text, family: Family::Approval, .. } => {
+                let id = id.as_deref().unwrap_or_default();
+                object! { "type": "tool-approval-response", "approvalId": id, "approved": false, "reason": text }.0
+            }
+            DraftPart::ToolResult { id, name, text, .. } => {
+                let id = id.as_deref().unwrap_or_default();
+                let output = object! { "type": "error-text", "value": text };
+                object! { "type": "tool-result", "toolCallId": id, "toolName": name, "output": output }.0
+            }
         }
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let list = message.get("content").or_else(|| message.get("parts"))?;
-        blocks::prepend_parts(list, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(list, parts, |json| object! { "type": "text", "text": Json(json) }.0)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {

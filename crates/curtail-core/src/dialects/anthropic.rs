@@ -2,7 +2,7 @@
 //! message, server tools answered inside the same message.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
     ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
@@ -78,8 +78,8 @@ impl DialectWriter for Anthropic {
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
             return blocks::role_and_content(role, text);
         }
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        object! { "role": role, "content": blocks }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -87,7 +87,7 @@ impl DialectWriter for Anthropic {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(message.get("content")?, parts, |json| object! { "type": "text", "text": Json(json) }.0)
     }
 }
 
@@ -127,13 +127,12 @@ pub(super) const RULES: ProviderRules = ProviderRules {
 /// Spells a part as a content block.
 pub(super) fn spell_block(part: &DraftPart) -> String {
     match part {
-        DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+        DraftPart::Text(text) => blocks::text_block(text),
         DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, text, .. } => format!(
-            "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"content\":{},\"is_error\":true}}",
-            quote(id.as_deref().unwrap_or_default()),
-            quote(text)
-        ),
+        DraftPart::ToolResult { id, text, .. } => {
+            let id = id.as_deref().unwrap_or_default();
+            object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
+        }
     }
 }
 

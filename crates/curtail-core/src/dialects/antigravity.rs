@@ -2,7 +2,7 @@
 //! the results, in the same order.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, ObjectWriter, Text, Value};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `antigravity`.
@@ -69,11 +69,9 @@ impl DialectWriter for Antigravity {
             _ => draft.joined_text(),
         };
         let step = anchor.and_then(|anchor| anchor.get("step_index")).map_or("0", Value::raw);
-        let time = events::envelope(anchor, &["created_at"]);
-        format!(
-            "{{\"step_index\":{step},\"source\":\"{source}\",\"type\":\"{kind}\",\"status\":\"DONE\"{time},\"content\":{}}}",
-            quote(&text)
-        )
+        let head = ObjectWriter::new().member("step_index", &Json(step)).member("source", source);
+        let head = head.member("type", kind).member("status", "DONE");
+        head.copied(anchor, &["created_at"]).member("content", &text).end().0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

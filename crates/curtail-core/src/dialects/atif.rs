@@ -2,7 +2,7 @@
 //! its tool calls and, under `observation`, their results.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
-use crate::json::{Span, Text, Value, quote};
+use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     SlotKind, Unknown, Usage,
@@ -73,15 +73,15 @@ impl DialectWriter for Atif {
         };
         // `relink` numbers the steps that are written.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
-        let text = quote(&draft.joined_text());
+        let text = draft.joined_text();
         let results: Vec<String> = draft.parts.iter().filter_map(spell_result).collect();
-        let observed = if results.is_empty() { String::new() } else { observation(&results) };
-        format!("{{\"step_id\":{number},\"source\":\"{source}\",\"message\":{text}{observed}}}")
+        let observed = (!results.is_empty()).then(|| object! { "results": list(&results) });
+        object! { "step_id": Json(number), "source": source, "message": text, "observation": observed }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             part => spell_result(part).unwrap_or_default(),
         }
     }
@@ -89,12 +89,11 @@ impl DialectWriter for Atif {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let Some(observed) = message.some("observation") else {
             return match message.get("observation") {
-                Some(empty) => {
-                    Some(Patch { span: empty.span(), text: format!("{{\"results\":[{}]}}", parts.join(",")) })
-                }
+                Some(empty) => Some(Patch { span: empty.span(), text: object! { "results": list(parts) }.0 }),
                 None => {
                     let end = message.members().last()?.span.end;
-                    Some(Patch { span: Span::new(end, end), text: observation(parts) })
+                    let observed = object! { "results": list(parts) };
+                    Some(Patch { span: Span::new(end, end), text: format!(",\"observation\":{}", observed.0) })
                 }
             };
         };
@@ -103,7 +102,9 @@ impl DialectWriter for Atif {
             // One result instead of the list.
             None => Some(Patch {
                 span: observed.span(),
-                text: format!("{{\"results\":[{},{}]}}", observed.raw(), parts.join(",")),
+                text:
+                    object! { "results": list(std::iter::once(observed.raw()).chain(parts.iter().map(String::as_str))) }
+                        .0,
             }),
         }
     }
@@ -191,18 +192,11 @@ fn spell_result(part: &DraftPart) -> Option<String> {
     match part {
         DraftPart::Text(_) => None,
         DraftPart::Verbatim(raw) => Some(raw.clone()),
-        DraftPart::ToolResult { id, text, key, .. } => Some(format!(
-            "{{\"{}\":{},\"content\":{}}}",
-            key.unwrap_or(SOURCE_CALL[0]),
-            quote(id.as_deref().unwrap_or_default()),
-            quote(text)
-        )),
+        DraftPart::ToolResult { id, text, key, .. } => {
+            let key = key.unwrap_or(SOURCE_CALL[0]);
+            Some(object! { key: id.as_deref().unwrap_or_default(), "content": text }.0)
+        }
     }
-}
-
-/// The member `observation` with these results.
-fn observation(results: &[String]) -> String {
-    format!(",\"observation\":{{\"results\":[{}]}}", results.join(","))
 }
 
 fn role_of(source: &Text<'_>) -> Option<Role> {

@@ -2,7 +2,7 @@
 //! the next user message.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
     Rewrite, Role, ToolCall, ToolResult, Turns, Unknown,
@@ -79,24 +79,23 @@ impl Dialect for Bedrock {
 impl DialectWriter for Bedrock {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","))
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        object! { "role": role, "content": blocks }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => object! { "text": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => format!(
-                "{{\"toolResult\":{{\"toolUseId\":{},\"content\":[{{\"text\":{}}}],\"status\":\"error\"}}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, text, .. } => {
+                let (id, content) = (id.as_deref().unwrap_or_default(), list([object! { "text": text }.0]));
+                object! { "toolResult": object! { "toolUseId": id, "content": content, "status": "error" } }.0
+            }
         }
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"text\":{json}}}"))
+        blocks::prepend_parts(message.get("content")?, parts, |json| object! { "text": Json(json) }.0)
     }
 }
 

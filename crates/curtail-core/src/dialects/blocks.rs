@@ -1,6 +1,6 @@
 //! Parts of messages that several wire formats write in the same way.
 
-use crate::json::{Span, Text, Value, quote};
+use crate::json::{Span, Text, Value, object};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, blocks_in_text, media};
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
@@ -176,5 +176,10 @@ pub(super) fn draft_id(parts: &str) -> String {
 
 /// `{"role": …, "content": "…"}`
 pub(super) fn role_and_content(role: &str, text: &str) -> String {
-    format!("{{\"role\":{},\"content\":{}}}", quote(role), quote(text))
+    object! { "role": role, "content": text }.0
+}
+
+/// `{"type": "text", "text": "…"}`
+pub(super) fn text_block(text: &str) -> String {
+    object! { "type": "text", "text": text }.0
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::tree::{Sides, Tree};
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
-use crate::json::{Text, Value, ValueKind, quote};
+use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
     Unknown, Usage,
@@ -520,27 +520,21 @@ const ENVELOPE: &[&str] = &[
 fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
     let content = match draft.parts.as_slice() {
-        [DraftPart::Text(text)] if draft.role != Role::Assistant => quote(text),
-        _ => format!("[{}]", blocks.join(",")),
+        [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
+        _ => list(blocks),
     };
     // User records contain results. Instructions from the application are written as user records, before other content.
-    let (kind, head) = match draft.role {
-        // Who reads a log expects an id, which no other reply has.
-        Role::Assistant => {
-            let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
-            let id = blocks::draft_id(&[&content, beside].concat());
-            ("assistant", format!("\"id\":\"{id}\",\"model\":\"<synthetic>\",\"type\":\"message\","))
-        }
-        _ => ("user", String::new()),
+    let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };
+    // Who reads a log expects an id of a reply, which no other reply has.
+    let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
+    let reply = (draft.role == Role::Assistant).then(|| blocks::draft_id(&[&content.0, beside].concat()));
+    let message = object! {
+        "id": reply,
+        "model": reply.is_some().then_some("<synthetic>"),
+        "type": reply.is_some().then_some("message"),
+        "role": kind,
+        "content": content,
     };
-    let members = |keys: &[&str]| -> String {
-        let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
-        found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
-    };
-    format!(
-        "{}{},\"type\":\"{kind}\",\"message\":{{{head}\"role\":\"{kind}\",\"content\":{content}}}{}}}",
-        TREE.begin(draft, anchor),
-        members(ENVELOPE),
-        members(&["timestamp"])
-    )
+    let record = TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
+    record.copied(anchor, &["timestamp"]).end().0
 }

@@ -3,7 +3,7 @@
 
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
-use crate::json::{Value, quote};
+use crate::json::{Json, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `copilot`.
@@ -54,22 +54,20 @@ impl DialectWriter for Copilot {
         let (kind, data) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { id, text, .. }], _) => (
                 "tool.execution_complete",
-                format!(
-                    "{{\"toolCallId\":{},\"success\":false,\"result\":{{\"content\":{}}}}}",
-                    quote(id.as_deref().unwrap_or_default()),
-                    quote(text)
-                ),
+                object! {
+                    "toolCallId": id.as_deref().unwrap_or_default(),
+                    "success": false,
+                    "result": object! { "content": text },
+                },
             ),
             (_, Role::Assistant) => {
-                ("assistant.message", format!("{{\"content\":{},\"toolRequests\":[]}}", quote(&draft.joined_text())))
+                ("assistant.message", object! { "content": draft.joined_text(), "toolRequests": Json("[]") })
             }
-            (_, Role::System | Role::Developer) => {
-                ("system.message", format!("{{\"content\":{}}}", quote(&draft.joined_text())))
-            }
-            _ => ("user.message", format!("{{\"content\":{},\"attachments\":[]}}", quote(&draft.joined_text()))),
+            (_, Role::System | Role::Developer) => ("system.message", object! { "content": draft.joined_text() }),
+            _ => ("user.message", object! { "content": draft.joined_text(), "attachments": Json("[]") }),
         };
-        let time = events::envelope(anchor, &["timestamp"]);
-        format!("{},\"type\":\"{kind}\",\"data\":{data}{time}}}", TREE.begin(draft, anchor))
+        let event = TREE.begin(draft, anchor).member("type", kind).member("data", &data);
+        event.copied(anchor, &["timestamp"]).end().0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

@@ -1,7 +1,7 @@
 //! Cursor transcripts: `role` beside `message`, with the blocks of Anthropic, but without ids that join calls and results.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, anthropic, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace, Role, Unknown};
 
 /// The dialect `cursor`.
@@ -49,24 +49,23 @@ impl Dialect for Cursor {
 impl DialectWriter for Cursor {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        format!("{{\"role\":\"{role}\",\"message\":{{\"content\":[{}]}}}}", blocks.join(","))
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        object! { "role": role, "message": object! { "content": blocks } }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::ToolResult { name, text, .. } => format!(
-                "{{\"type\":\"tool_result\",\"name\":{},\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
-                quote(name),
-                quote(text)
-            ),
+            DraftPart::ToolResult { name, text, .. } => {
+                let content = list([blocks::text_block(text)]);
+                object! { "type": "tool_result", "name": name, "content": content }.0
+            }
             other => anthropic::spell_block(other),
         }
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let content = message.get("message")?.get("content")?;
-        blocks::prepend_parts(content, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(content, parts, |json| object! { "type": "text", "text": Json(json) }.0)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, events};
-use crate::json::{Value, quote};
+use crate::json::{ObjectWriter, Value, list, object, or_null};
 use crate::transcript::{Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
 
 /// The dialect `droid`.
@@ -84,10 +84,10 @@ impl DialectWriter for Droid {
             return spell_line(draft, anchor);
         }
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
-        let said = format!("{{\"role\":\"{role}\",\"content\":[{}]}}", blocks.join(","));
-        let head = if is_linked(anchor) { TREE.begin(draft, anchor) + "," } else { String::from("{") };
-        format!("{head}\"type\":\"message\"{},\"message\":{said}}}", events::envelope(anchor, &["timestamp"]))
+        let blocks = list(draft.parts.iter().map(anthropic::spell_block));
+        let said = object! { "role": role, "content": blocks };
+        let line = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
+        line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -140,23 +140,23 @@ const ID: &str = "id";
 
 /// Writes a line of the stream.
 fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let envelope = events::envelope(anchor, &["session_id", "sessionId", "timestamp"]);
-    match draft.parts.as_slice() {
+    let begun =
+        |kind: &str| ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"]);
+    let line = match draft.parts.as_slice() {
         [DraftPart::ToolResult { id, name, text, key, .. }] => {
-            let (id, name, text) =
-                (id.as_deref().map_or_else(|| String::from("null"), quote), quote(name), quote(text));
-            let named = match *key {
-                Some(ID) => format!("\"id\":{id},\"toolId\":{name}"),
-                _ => format!("\"toolCallId\":{id}"),
+            let (line, id) = (begun("tool_result"), or_null(id.as_deref()));
+            let line = match *key {
+                Some(ID) => line.member(ID, &id).member("toolId", name),
+                _ => line.member("toolCallId", &id),
             };
-            format!("{{\"type\":\"tool_result\"{envelope},{named},\"isError\":true,\"value\":{text}}}")
+            line.member("isError", &true).member("value", text)
         }
-        _ => format!(
-            "{{\"type\":\"message\"{envelope},\"role\":{},\"text\":{}}}",
-            quote(if draft.role == Role::Assistant { "assistant" } else { "user" }),
-            quote(&draft.joined_text())
-        ),
-    }
+        _ => {
+            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+            begun("message").member("role", role).member("text", &draft.joined_text())
+        }
+    };
+    line.end().0
 }
 
 /// Whether a record beside `anchor` has links.

@@ -53,9 +53,3 @@ pub(super) fn close_rounds(items: &mut [Item<'_>]) {
         }
     }
 }
-
-/// `,"key":value` for every key of `keys` that `anchor` has.
-pub(super) fn envelope(anchor: Option<Value<'_>>, keys: &[&str]) -> String {
-    let found = keys.iter().filter_map(|key| Some((key, anchor?.get(key)?)));
-    found.map(|(key, value)| [",\"", key, "\":", value.raw()].concat()).collect()
-}

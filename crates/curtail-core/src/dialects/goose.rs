@@ -2,7 +2,7 @@
 //! with the same `id`.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     Standing, Unknown,
@@ -82,28 +82,27 @@ impl Dialect for Goose {
 impl DialectWriter for Goose {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
         let told =
             anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.get("agentVisible").is_some());
-        let told = if told { ",\"metadata\":{\"userVisible\":true,\"agentVisible\":true}" } else { "" };
-        format!("{{\"role\":\"{role}\",\"created\":{created},\"content\":[{}]{told}}}", blocks.join(","))
+        let told = told.then(|| object! { "userVisible": true, "agentVisible": true });
+        object! { "role": role, "created": Json(created), "content": blocks, "metadata": told }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => format!(
-                "{{\"type\":\"toolResponse\",\"id\":{},\"toolResult\":{{\"status\":\"error\",\"error\":{}}}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, text, .. } => {
+                let result = object! { "status": "error", "error": text };
+                object! { "type": "toolResponse", "id": id.as_deref().unwrap_or_default(), "toolResult": result }.0
+            }
         }
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("content")?, parts, |json| format!("{{\"type\":\"text\",\"text\":{json}}}"))
+        blocks::prepend_parts(message.get("content")?, parts, |json| object! { "type": "text", "text": Json(json) }.0)
     }
 
     /// The head line says how many messages follow.

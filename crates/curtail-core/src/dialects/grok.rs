@@ -2,7 +2,7 @@
 //! `tool_result`.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, responses};
-use crate::json::{Value, quote};
+use crate::json::{Value, object};
 use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
 
 /// The dialect `grok`.
@@ -80,19 +80,18 @@ impl DialectWriter for Grok {
                 Role::System | Role::Developer => "system",
                 _ => "user",
             };
-            format!("{{\"type\":\"{kind}\",\"content\":{}}}", quote(&draft.joined_text()))
+            object! { "type": kind, "content": draft.joined_text() }.0
         }
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => format!(
-                "{{\"type\":\"tool_result\",\"tool_call_id\":{},\"content\":{}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, text, .. } => {
+                let id = id.as_deref().unwrap_or_default();
+                object! { "type": "tool_result", "tool_call_id": id, "content": text }.0
+            }
         }
     }
 }

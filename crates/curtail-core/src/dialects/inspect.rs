@@ -2,7 +2,7 @@
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, usage};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
     Unknown, Usage,
@@ -64,12 +64,8 @@ impl Dialect for Inspect {
 impl DialectWriter for Inspect {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            return format!(
-                "{{\"role\":\"tool\",\"tool_call_id\":{},\"function\":{},\"content\":{}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                quote(text)
-            );
+            let id = id.as_deref().unwrap_or_default();
+            return object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0;
         }
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
         blocks::role_and_content(role.name(), &draft.joined_text())
@@ -87,7 +83,8 @@ impl LogHabits for Inspect {
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let replies = replies(items);
         let own = |nth: usize, item: Value<'_>| {
-            let named = |reply: &Reply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
+            let named =
+                |reply: &ModelReply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
             replies.iter().find(|reply| named(reply)).or(replies.get(nth).filter(|reply| reply.message.is_none()))
         };
         let is_reply = |item: &Value<'_>| item.get("role").is_some_and(|role| role.is("assistant"));
@@ -106,20 +103,20 @@ impl LogHabits for Inspect {
 }
 
 /// A reply of the model among the events of a sample.
-struct Reply<'a> {
+struct ModelReply<'a> {
     /// The id of its message.
     message: Option<Text<'a>>,
     usage: Usage,
 }
 
-fn replies<'a>(items: &[Value<'a>]) -> Vec<Reply<'a>> {
+fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
     let sample = items.first().and_then(|item| item.parent()?.parent());
     let events = sample.and_then(|sample| sample.some("events").or_else(|| sample.some("transcript")?.some("events")));
     let replies = events.into_iter().flat_map(Value::items).filter_map(|event| {
         let output = event.get("event").filter(|kind| kind.is("model")).and_then(|_| event.some("output"))?;
         let usage = usage::inspect(output.some("usage")?)?;
         let message = output.get("choices").and_then(|choices| choices.items().next()?.some("message")?.get_text("id"));
-        Some(Reply { message, usage })
+        Some(ModelReply { message, usage })
     });
     replies.collect()
 }

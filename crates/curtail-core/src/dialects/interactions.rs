@@ -3,7 +3,7 @@
 
 use super::responses::bind_reasoning;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, ToolCall,
     ToolResult, Usage,
@@ -84,20 +84,17 @@ impl DialectWriter for Interactions {
             return self.spell_part(part);
         }
         let kind = if draft.role == Role::Assistant { "model_output" } else { "user_input" };
-        let text = quote(&draft.joined_text());
-        format!("{{\"type\":\"{kind}\",\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}")
+        object! { "type": kind, "content": list([blocks::text_block(&draft.joined_text())]) }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, name, text, .. } => format!(
-                "{{\"type\":\"function_result\",\"call_id\":{},\"name\":{},\"result\":{},\"is_error\":true}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, name, text, .. } => {
+                let id = id.as_deref().unwrap_or_default();
+                object! { "type": "function_result", "call_id": id, "name": name, "result": text, "is_error": true }.0
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! all other events are for the screen.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown, Usage,
 };
@@ -60,32 +60,34 @@ impl Dialect for Kimi {
 
 impl DialectWriter for Kimi {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let time = events::envelope(anchor, &["time", "agentId"]);
         if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
-            let id = quote(id.as_deref().unwrap_or_default());
-            let event = format!(
-                "{{\"type\":\"tool.result\",\"parentUuid\":{id},\"toolCallId\":{id},\"result\":{{\"output\":{},\"isError\":true}}}}",
-                quote(text)
-            );
-            format!("{{\"type\":\"context.append_loop_event\",\"event\":{event}{time}}}")
+            let id = id.as_deref().unwrap_or_default();
+            let event = object! {
+                "type": "tool.result",
+                "parentUuid": id,
+                "toolCallId": id,
+                "result": object! { "output": text, "isError": true },
+            };
+            line("context.append_loop_event", "event", &event, anchor)
         } else {
             let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
             let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-            format!(
-                "{{\"type\":\"context.append_message\",\"message\":{{\"role\":\"{role}\",\"content\":[{}],\"toolCalls\":[]}}{time}}}",
-                content.join(",")
-            )
+            let said = object! { "role": role, "content": list(content), "toolCalls": Json("[]") };
+            line("context.append_message", "message", &said, anchor)
         }
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => {
-                format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
-            }
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
         }
     }
+}
+
+/// A line of the log with a value under `key`, at the time of `anchor`.
+fn line(kind: &str, key: &str, value: &Json, anchor: Option<Value<'_>>) -> String {
+    ObjectWriter::new().member("type", kind).member(key, value).copied(anchor, &["time", "agentId"]).end().0
 }
 
 impl LogHabits for Kimi {

@@ -2,7 +2,7 @@
 //! message of the user and the answer.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
-use crate::json::{Document, Text, Value, quote};
+use crate::json::{Document, Json, Text, Value, list, object, raw};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
 };
@@ -70,19 +70,20 @@ impl DialectWriter for Kiro {
             _ if results => "ToolResults",
             _ => "Prompt",
         };
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        format!("{{\"kind\":\"{kind}\",\"data\":{{\"content\":[{}]}}}}", blocks.join(","))
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        object! { "kind": kind, "data": object! { "content": blocks } }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"kind\":\"text\",\"data\":{}}}", quote(text)),
+            DraftPart::Text(text) => object! { "kind": "text", "data": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => format!(
-                "{{\"kind\":\"toolResult\",\"data\":{{\"toolUseId\":{},\"content\":[{{\"kind\":\"text\",\"data\":{}}}],\"status\":\"error\"}}}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(text)
-            ),
+            DraftPart::ToolResult { id, text, .. } => {
+                let content = list([object! { "kind": "text", "data": text }.0]);
+                let id = id.as_deref().unwrap_or_default();
+                let data = object! { "toolUseId": id, "content": content, "status": "error" };
+                object! { "kind": "toolResult", "data": data }.0
+            }
         }
     }
 
@@ -104,18 +105,15 @@ impl LogHabits for Kiro {
 
 /// An entry that says what `draft` does in one of its halves.
 fn spell_entry(draft: &Draft) -> String {
-    let text = quote(&draft.joined_text());
+    let text = draft.joined_text();
     let results: Vec<String> = draft.parts.iter().filter_map(|part| stored(&Kiro.spell_part(part))).collect();
     let (asked, answer) = match draft.role {
-        Role::Assistant => (String::from("{\"Prompt\":{\"prompt\":\"\"}}"), text.as_str()),
-        _ if !results.is_empty() => {
-            (format!("{{\"ToolUseResults\":{{\"tool_use_results\":[{}]}}}}", results.join(",")), "\"\"")
-        }
-        _ => (format!("{{\"Prompt\":{{\"prompt\":{text}}}}}"), "\"\""),
+        Role::Assistant => (object! { "Prompt": object! { "prompt": "" } }, text.as_str()),
+        _ if !results.is_empty() => (object! { "ToolUseResults": object! { "tool_use_results": list(results) } }, ""),
+        _ => (object! { "Prompt": object! { "prompt": text } }, ""),
     };
-    format!(
-        "{{\"user\":{{\"content\":{asked}}},\"assistant\":{{\"Response\":{{\"message_id\":null,\"content\":{answer}}}}}}}"
-    )
+    let response = object! { "message_id": Json("null"), "content": answer };
+    object! { "user": object! { "content": asked }, "assistant": object! { "Response": response } }.0
 }
 
 /// The result of a block as an entry has it. `None` if the block is none.
@@ -123,8 +121,8 @@ fn stored(block: &str) -> Option<String> {
     let block = Document::parse(block).ok()?;
     let result = block.roots().next()?.some("data").filter(|data| data.get("toolUseId").is_some())?;
     let text = result.get("content")?.items().next()?.get("data")?;
-    let id = result.get("toolUseId")?.raw();
-    Some(format!("{{\"tool_use_id\":{id},\"content\":[{{\"Text\":{}}}],\"status\":\"Error\"}}", text.raw()))
+    let content = list([object! { "Text": raw(text) }.0]);
+    Some(object! { "tool_use_id": raw(result.get("toolUseId")?), "content": content, "status": "Error" }.0)
 }
 
 fn role_of(kind: &str) -> Option<Role> {

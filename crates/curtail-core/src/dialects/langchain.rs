@@ -2,7 +2,7 @@
 //! and event streams of LangGraph, of which the last state is read.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, usage};
-use crate::json::{Text, Value, quote};
+use crate::json::{ObjectWriter, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, ToolCall,
     ToolResult, Unknown, Usage,
@@ -78,20 +78,20 @@ impl DialectWriter for LangChain {
             Role::Assistant => ("ai", "AIMessage"),
             Role::Tool => ("tool", "ToolMessage"),
         };
-        let members = spell_members(draft);
         match anchor {
             Some(anchor) if anchor.get("kwargs").is_some() => {
                 let class = quote(class);
                 let mut path = anchor.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
                 path.pop();
                 path.push(&class);
-                let id = format!("[{}]", path.join(","));
-                format!("{{\"lc\":1,\"type\":\"constructor\",\"id\":{id},\"kwargs\":{{{members}}}}}")
+                let members = spell_members(ObjectWriter::new(), draft).end();
+                object! { "lc": 1, "type": "constructor", "id": list(path), "kwargs": members }.0
             }
             Some(anchor) if anchor.get("data").is_some() => {
-                format!("{{\"type\":\"{kind}\",\"data\":{{{members},\"type\":\"{kind}\"}}}}")
+                let data = spell_members(ObjectWriter::new(), draft).member("type", kind).end();
+                object! { "type": kind, "data": data }.0
             }
-            _ => format!("{{\"type\":\"{kind}\",{members}}}"),
+            _ => spell_members(ObjectWriter::new().member("type", kind), draft).end().0,
         }
     }
 }
@@ -110,15 +110,13 @@ impl LogHabits for LangChain {
     }
 }
 
-fn spell_members(draft: &Draft) -> String {
+fn spell_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
     match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, name, text, .. }] => format!(
-            "\"content\":{},\"tool_call_id\":{},\"name\":{},\"status\":\"error\"",
-            quote(text),
-            quote(id.as_deref().unwrap_or_default()),
-            quote(name)
-        ),
-        _ => format!("\"content\":{}", quote(&draft.joined_text())),
+        [DraftPart::ToolResult { id, name, text, .. }] => {
+            let message = message.member("content", text).member("tool_call_id", id.as_deref().unwrap_or_default());
+            message.member("name", name).member("status", "error")
+        }
+        _ => message.member("content", &draft.joined_text()),
     }
 }
 
@@ -252,28 +250,29 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
     calls.into_iter().enumerate().map(part).collect()
 }
 
-fn list<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
+fn items_under<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
     holder.and_then(|holder| holder.get(key)).into_iter().flat_map(Value::items)
 }
 
 fn own(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    list(Some(body), "tool_calls").chain(list(Some(body), "invalid_tool_calls"))
+    items_under(Some(body), "tool_calls").chain(items_under(Some(body), "invalid_tool_calls"))
 }
 
 /// Other places of calls. If `tool_calls` lacks a call, the first of these places that has it is read.
 fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let extra = body.get("additional_kwargs");
-    let blocks = list(Some(body), "content").filter(|block| is_call(*block));
+    let blocks = items_under(Some(body), "content").filter(|block| is_call(*block));
     let legacy = extra.and_then(|extra| extra.some("function_call"));
-    blocks.chain(list(extra, "tool_calls")).chain(legacy)
+    blocks.chain(items_under(extra, "tool_calls")).chain(legacy)
 }
 
 /// Copies of a call in places that are never read as calls: chunks, and the raw reply.
 fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
     let Some(id) = id_of(call) else { return Vec::new() };
     let id = id.decode();
-    let chunks = list(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
-    let output = list(body.get("response_metadata"), "output");
+    let chunks =
+        items_under(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
+    let output = items_under(body.get("response_metadata"), "output");
     let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
     chunks.chain(raw).collect()
 }

@@ -60,7 +60,7 @@ pub use sniff::{SniffError, Sniffed, sniff};
 pub use times::iso_8601;
 pub use vscode_copilot::rebuilt;
 
-use crate::json::{Span, Text, Value, quote};
+use crate::json::{Span, Text, Value};
 use crate::transcript::{
     Draft, DraftId, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, Reread, Role, Unknown, Usage,
 };
@@ -186,7 +186,7 @@ pub trait DialectWriter {
     /// Writes `part` as an element of a list of parts: by default, a result as a message of its own.
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
+            DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
             DraftPart::ToolResult { .. } => self.spell(&Draft::part(Role::Tool, part.clone()), None),
         }

@@ -2,7 +2,7 @@
 //! `function_call` answered by role `function`, without ids.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, times, usage};
-use crate::json::{Document, Text, Value, quote};
+use crate::json::{Document, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     ToolCall, ToolResult, Unknown, Usage,
@@ -89,16 +89,17 @@ impl DialectWriter for OpenAi {
         match draft.parts.as_slice() {
             [DraftPart::ToolResult { text, key: Some(BY_PLACE), .. }] => blocks::role_and_content("tool", text),
             [DraftPart::ToolResult { id: Some(id), text, key, .. }] => {
-                let (id, text) = (quote(id), quote(text));
-                let named = match *key {
-                    Some(TAU2_ID) => format!("\"id\":{id},\"role\":\"tool\""),
-                    Some(TOOL_CALL_IDS) => format!("\"role\":\"tool\",\"tool_call_ids\":[{id}]"),
-                    _ => format!("\"role\":\"tool\",\"tool_call_id\":{id}"),
+                let result = match *key {
+                    Some(TAU2_ID) => object! { TAU2_ID: id, "role": "tool", "content": text },
+                    Some(TOOL_CALL_IDS) => {
+                        object! { "role": "tool", TOOL_CALL_IDS: list([quote(id)]), "content": text }
+                    }
+                    _ => object! { "role": "tool", "tool_call_id": id, "content": text },
                 };
-                format!("{{{named},\"content\":{text}}}")
+                result.0
             }
             [DraftPart::ToolResult { id: None, name, text, .. }] => {
-                format!("{{\"role\":\"function\",\"name\":{},\"content\":{}}}", quote(name), quote(text))
+                object! { "role": "function", "name": name, "content": text }.0
             }
             _ => blocks::role_and_content(draft.role.name(), &draft.joined_text()),
         }

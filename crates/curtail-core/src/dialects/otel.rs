@@ -2,7 +2,7 @@
 //! `content`.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown,
 };
@@ -73,22 +73,21 @@ impl DialectWriter for Otel {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        format!("{{\"role\":{},\"parts\":[{}]}}", quote(role.name()), parts.join(","))
+        object! { "role": role.name(), "parts": list(parts) }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => format!("{{\"type\":\"text\",\"content\":{}}}", quote(text)),
+            DraftPart::Text(text) => object! { "type": "text", "content": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),
             DraftPart::ToolResult { id, text, .. } => {
-                let id = id.as_deref().map_or_else(|| String::from("null"), quote);
-                format!("{{\"type\":\"tool_call_response\",\"id\":{id},\"response\":{}}}", quote(text))
+                object! { "type": "tool_call_response", "id": or_null(id.as_deref()), "response": text }.0
             }
         }
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("parts")?, parts, |json| format!("{{\"type\":\"text\",\"content\":{json}}}"))
+        blocks::prepend_parts(message.get("parts")?, parts, |json| object! { "type": "text", "content": Json(json) }.0)
     }
 }
 

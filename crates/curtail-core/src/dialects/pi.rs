@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
-use crate::json::{Text, Value, quote};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace,
     Role, SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
@@ -77,25 +77,24 @@ impl DialectWriter for Pi {
         }
         let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            format!(
-                "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":[{}],\"isError\":true}}",
-                quote(id.as_deref().unwrap_or_default()),
-                quote(name),
-                block(text)
-            )
+            object! {
+                "role": "toolResult",
+                "toolCallId": id.as_deref().unwrap_or_default(),
+                "toolName": name,
+                "content": list([blocks::text_block(text)]),
+                "isError": true,
+            }
         } else {
             let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-            format!("{{\"role\":\"{role}\",\"content\":[{}]}}", content.join(","))
+            object! { "role": role, "content": list(content) }
         };
-        let head = if is_linked(anchor) { TREE.begin(draft, anchor) + "," } else { String::from("{") };
-        let time = anchor.and_then(|anchor| anchor.get("timestamp")).map(Value::raw);
-        let time = time.map_or_else(String::new, |time| format!("\"timestamp\":{time},"));
-        format!("{head}\"type\":\"message\",{time}\"message\":{said}}}")
+        let entry = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
+        entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => block(text),
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
         }
     }
@@ -207,10 +206,6 @@ impl<'a> Names<'a> {
 fn is_read(entry: Value<'_>) -> bool {
     const READ: &[&str] = &["message", "custom_message", "branch_summary", "compaction"];
     entry.get_text("type").is_some_and(|kind| READ.iter().any(|read| kind.is(read)))
-}
-
-fn block(text: &str) -> String {
-    format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
 }
 
 fn fit_message(message: Value<'_>) -> Fit {

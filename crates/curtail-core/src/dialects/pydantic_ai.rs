@@ -2,7 +2,7 @@
 //! results for the calls of the response before it.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Reread, blocks, events, times};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
     Role, Unknown, Usage,
@@ -62,7 +62,7 @@ impl DialectWriter for PydanticAi {
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| spell_part(part, draft.role)).collect();
         let kind = if draft.role == Role::Assistant { "response" } else { "request" };
-        format!("{{\"parts\":[{}],\"kind\":\"{kind}\"}}", parts.join(","))
+        object! { "parts": list(parts), "kind": kind }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
@@ -110,15 +110,13 @@ fn spell_part(part: &DraftPart, role: Role) -> String {
                 Role::System | Role::Developer => "system-prompt",
                 Role::User | Role::Tool => "user-prompt",
             };
-            format!("{{\"content\":{},\"part_kind\":\"{kind}\"}}", quote(text))
+            object! { "content": text, "part_kind": kind }.0
         }
         DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, name, text, .. } => format!(
-            "{{\"tool_name\":{},\"content\":{},\"tool_call_id\":{},\"part_kind\":\"tool-return\"}}",
-            quote(name),
-            quote(text),
-            quote(id.as_deref().unwrap_or_default())
-        ),
+        DraftPart::ToolResult { id, name, text, .. } => {
+            let id = id.as_deref().unwrap_or_default();
+            object! { "tool_name": name, "content": text, "tool_call_id": id, "part_kind": "tool-return" }.0
+        }
     }
 }
 

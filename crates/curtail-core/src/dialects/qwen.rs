@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
-use crate::json::{Text, Value};
+use crate::json::{Text, Value, list, object};
 use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Standing, Usage};
 
 /// The dialect `qwen`.
@@ -93,10 +93,10 @@ impl DialectWriter for Qwen {
             Role::Tool => ("tool_result", "user"),
             _ => ("user", "user"),
         };
-        let spelled: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        let said = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", spelled.join(","));
-        let envelope = events::envelope(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        format!("{}{envelope},\"type\":\"{kind}\",\"message\":{said}}}", TREE.begin(draft, anchor))
+        let spelled = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let record = TREE.begin(draft, anchor);
+        let record = record.copied(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
+        record.member("type", kind).member("message", &object! { "role": role, "parts": spelled }).end().0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

@@ -2,7 +2,7 @@
 //! `call_id` (also spelled `callId`).
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
     Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
     Role, ToolCall, ToolResult, Unknown,
@@ -303,31 +303,25 @@ pub(super) fn spell_item(draft: &Draft) -> String {
             spell_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
         }
         [DraftPart::Verbatim(raw)] => raw.clone(),
-        _ => format!(
-            "{{\"type\":\"message\",\"role\":{},\"content\":{}}}",
-            quote(draft.role.name()),
-            quote(&draft.joined_text())
-        ),
+        _ => object! { "type": "message", "role": draft.role.name(), "content": draft.joined_text() }.0,
     }
 }
 
 fn spell_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
     let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
-    let id = id.map_or_else(|| String::from("null"), quote);
-    match family {
+    let id = or_null(id);
+    let item = match family {
         Family::Approval => {
-            format!("{{\"type\":\"{kind}\",\"approval_request_id\":{id},\"approve\":false,\"reason\":{}}}", quote(text))
+            object! { "type": kind, "approval_request_id": id, "approve": false, "reason": text }
         }
-        Family::Shell => format!(
-            "{{\"type\":\"{kind}\",\"{key}\":{id},\"output\":[{{\"stdout\":\"\",\"stderr\":{},\"outcome\":{{\"type\":\"timeout\"}}}}]}}",
-            quote(text)
-        ),
-        Family::ToolSearch => {
-            format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"tools\":[],\"status\":\"incomplete\"}}")
+        Family::Shell => {
+            let outcome = object! { "type": "timeout" };
+            let output = list([object! { "stdout": "", "stderr": text, "outcome": outcome }.0]);
+            object! { "type": kind, key: id, "output": output }
         }
-        Family::ApplyPatch => {
-            format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"status\":\"failed\",\"output\":{}}}", quote(text))
-        }
-        _ => format!("{{\"type\":\"{kind}\",\"{key}\":{id},\"output\":{}}}", quote(text)),
-    }
+        Family::ToolSearch => object! { "type": kind, key: id, "tools": Json("[]"), "status": "incomplete" },
+        Family::ApplyPatch => object! { "type": kind, key: id, "status": "failed", "output": text },
+        _ => object! { "type": kind, key: id, "output": text },
+    };
+    item.0
 }

@@ -2,7 +2,7 @@
 //! the hub or of OpenAI.
 
 use super::{blocks, events};
-use crate::json::{Value, quote};
+use crate::json::{Json, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Part, PartPlace, Role};
 
 /// How a member is spelt: as the hub writes it, and as OpenAI does.
@@ -69,16 +69,14 @@ pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
     let openai =
         anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
     let said = match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, .. }] => format!(
-            "{{\"role\":\"tool\",\"{}\":{},\"content\":{}}}",
-            CALL_ID[usize::from(openai)],
-            quote(id.as_deref().unwrap_or_default()),
-            quote(text)
-        ),
+        [DraftPart::ToolResult { id, text, .. }] => {
+            let key = CALL_ID[usize::from(openai)];
+            object! { "role": "tool", key: id.as_deref().unwrap_or_default(), "content": text }.0
+        }
         _ => {
             let role = if draft.role == Role::Developer { Role::System } else { draft.role };
             blocks::role_and_content(role.name(), &draft.joined_text())
         }
     };
-    format!("{{\"type\":\"message\",\"message\":{said}}}")
+    object! { "type": "message", "message": Json(said) }.0
 }

@@ -2,7 +2,7 @@
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
-use crate::json::{Document, Text, Value, quote};
+use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, Reread,
     ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
@@ -83,6 +83,11 @@ impl Dialect for ShareGpt {
     }
 }
 
+/// `{"type": "text", "value": "…"}`
+fn text_block(text: &str) -> String {
+    object! { "type": "text", "value": text }.0
+}
+
 impl DialectWriter for ShareGpt {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text = quote(&spoken(draft));
@@ -90,10 +95,7 @@ impl DialectWriter for ShareGpt {
             return if draft.role == Role::Assistant { format!("[\"\",{text}]") } else { format!("[{text},\"\"]") };
         }
         if anchor.is_some_and(|anchor| anchor.get("from").is_none()) {
-            return format!(
-                "{{\"role\":{},\"content\":[{{\"type\":\"text\",\"value\":{text}}}]}}",
-                quote(draft.role.name())
-            );
+            return object! { "role": draft.role.name(), "content": list([text_block(&spoken(draft))]) }.0;
         }
         let from = match draft.role {
             Role::System | Role::Developer => "system",
@@ -101,15 +103,13 @@ impl DialectWriter for ShareGpt {
             Role::Assistant => "gpt",
             Role::Tool => "observation",
         };
-        format!("{{\"from\":\"{from}\",\"value\":{text}}}")
+        object! { "from": from, "value": Json(text) }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => {
-                format!("{{\"type\":\"text\",\"value\":{}}}", quote(text))
-            }
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => text_block(text),
         }
     }
 

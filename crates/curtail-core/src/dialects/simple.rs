@@ -2,7 +2,7 @@
 //! fits for certain takes precedence.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
-use crate::json::{Value, quote};
+use crate::json::{Value, object, quote};
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `simple`.
@@ -55,7 +55,7 @@ impl DialectWriter for Simple {
         let (role_key, role) = anchor.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
         let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
         let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
-        format!("{{\"{role_key}\":{},\"{text_key}\":{}}}", quote(&name), quote(&draft.joined_text()))
+        object! { role_key: name, text_key: draft.joined_text() }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {

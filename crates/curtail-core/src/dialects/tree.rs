@@ -19,7 +19,7 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use super::{Patch, Remaining, Written};
 use crate::digest::fnv1a_64;
-use crate::json::{Text, Value, quote};
+use crate::json::{ObjectWriter, Text, Value, or_null, quote};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind};
 
 /// The keys that link the records of a log.
@@ -98,7 +98,7 @@ impl Tree {
             let on_line = written.live || after.is_some_and(|after| line.binary_search_by(|at| after.cmp(at)).is_ok());
             let joint = if on_line && !line.is_empty() {
                 let behind = log.index_behind(written, after);
-                self.joint(log, line, behind, (written.live, &*parents))
+                self.joint(log, line, behind, written.live, parents)
             } else {
                 self.joint_of_neighbors(log, written, after, parents)
             };
@@ -117,13 +117,7 @@ impl Tree {
     ///
     /// The first record of a tree takes a draft as its parent if a model reads both and it is a message: what precedes a
     /// compaction boundary has no part in what follows it. A draft of an older tree is linked to the end of that.
-    fn joint<'a>(
-        &self,
-        log: &Log<'a>,
-        line: &[usize],
-        behind: usize,
-        (live, parents): (bool, &Parents<'a>),
-    ) -> Joint<'a> {
+    fn joint<'a>(&self, log: &Log<'a>, line: &[usize], behind: usize, live: bool, parents: &Parents<'a>) -> Joint<'a> {
         let nth = line.partition_point(|&at| at >= behind);
         let own = |at: usize| log.records[at].own.clone();
         let above = line.get(nth).copied();
@@ -180,10 +174,9 @@ impl Tree {
     }
 
     /// The beginning of a record for `draft`, up to its links.
-    pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> ObjectWriter {
         let Links { id, parent } = draft.links.clone().unwrap_or_else(|| self.links(draft, anchor));
-        let parent = parent.map_or_else(|| String::from("null"), |parent| quote(&parent));
-        format!("{{\"{}\":{parent},\"{}\":\"{id}\"", self.parent, self.own)
+        ObjectWriter::new().member(self.parent, &or_null(parent.as_deref())).member(self.own, &id.to_string())
     }
 
     /// The links of `draft` before it has neighbors: no parent.

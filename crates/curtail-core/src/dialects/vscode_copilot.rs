@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, ReadError, blocks, events};
-use crate::json::{Document, Text, Value, quote};
+use crate::json::{Document, Text, Value, list, object};
 use crate::transcript::{Content, Draft, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `vscode-copilot`.
@@ -57,8 +57,11 @@ impl DialectWriter for VsCodeCopilot {
     }
 
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let text = format!("{{\"text\":{}}}", quote(&draft.joined_text()));
-        if draft.role == Role::Assistant { format!("[{}]", text.replacen("text", "value", 1)) } else { text }
+        let text = draft.joined_text();
+        match draft.role {
+            Role::Assistant => list([object! { "value": text }.0]).0,
+            _ => object! { "text": text }.0,
+        }
     }
 }
 
@@ -168,10 +171,10 @@ fn output<'a>(details: Option<Value<'a>>, specific: Option<Value<'a>>) -> Vec<Te
 
 /// A line of a log.
 #[derive(serde::Deserialize)]
-struct Patch {
+struct LogPatch {
     kind: u8,
     #[serde(default)]
-    k: Vec<Step>,
+    k: Vec<PathStep>,
     #[serde(default)]
     v: Option<Json>,
     #[serde(default)]
@@ -181,7 +184,7 @@ struct Patch {
 /// A step of the path of a patch.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-enum Step {
+enum PathStep {
     Index(usize),
     Key(String),
 }
@@ -212,7 +215,7 @@ fn replayed(text: &str) -> Result<String, ReadError> {
     let (mut document, mut at) = (Json::Null, 0);
     for line in text.split_inclusive('\n') {
         let wrong = |what: String| ReadError { offset: at, what };
-        match serde_json::from_str::<Patch>(line) {
+        match serde_json::from_str::<LogPatch>(line) {
             _ if line.trim().is_empty() => {}
             Ok(patch) => patch.apply(&mut document).map_err(|what| wrong(what.to_owned()))?,
             Err(error) if error.is_eof() && !line.ends_with('\n') => {}
@@ -227,7 +230,7 @@ fn replayed(text: &str) -> Result<String, ReadError> {
 /// Why a patch cannot be applied.
 const NO_PLACE: &str = "the path of this patch is not in the document that the lines before it make";
 
-impl Patch {
+impl LogPatch {
     fn apply(self, document: &mut Json) -> Result<(), &'static str> {
         let value = self.v.unwrap_or(Json::Null);
         match self.kind {
@@ -242,16 +245,16 @@ impl Patch {
 }
 
 /// The value at a path. Its last step may be a new member.
-fn place<'d>(document: &'d mut Json, path: &[Step]) -> Result<&'d mut Json, &'static str> {
+fn place<'d>(document: &'d mut Json, path: &[PathStep]) -> Result<&'d mut Json, &'static str> {
     let mut found = document;
     for (nth, step) in path.iter().enumerate() {
         let is_last = nth + 1 == path.len();
         found = match (found, step) {
-            (Json::Object(members), Step::Key(key)) => match is_last {
+            (Json::Object(members), PathStep::Key(key)) => match is_last {
                 true => members.entry(key.clone()).or_insert(Json::Null),
                 false => members.get_mut(key).ok_or(NO_PLACE)?,
             },
-            (Json::Array(items), Step::Index(index)) => {
+            (Json::Array(items), PathStep::Index(index)) => {
                 if is_last && *index == items.len() {
                     items.push(Json::Null);
                 }
@@ -281,11 +284,11 @@ fn add(list: &mut Json, items: Json, from: Option<i64>) -> Result<(), &'static s
 }
 
 /// Deletes a member. An element of a list becomes `null`, because the editor keeps the place of the others.
-fn delete(document: &mut Json, path: &[Step]) -> Result<(), &'static str> {
+fn delete(document: &mut Json, path: &[PathStep]) -> Result<(), &'static str> {
     let Some((last, before)) = path.split_last() else { return Err(NO_PLACE) };
     match (place(document, before)?, last) {
-        (Json::Object(members), Step::Key(key)) => drop(members.remove(key)),
-        (Json::Array(items), Step::Index(index)) => *items.get_mut(*index).ok_or(NO_PLACE)? = Json::Null,
+        (Json::Object(members), PathStep::Key(key)) => drop(members.remove(key)),
+        (Json::Array(items), PathStep::Index(index)) => *items.get_mut(*index).ok_or(NO_PLACE)? = Json::Null,
         _ => return Err(NO_PLACE),
     }
     Ok(())

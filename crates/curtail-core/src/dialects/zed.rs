@@ -2,7 +2,7 @@
 //! id of the call. They are only read.
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
 };
@@ -52,13 +52,13 @@ impl DialectWriter for Zed {
 
     fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let speaker = if draft.role == Role::Assistant { "Agent" } else { "User" };
-        let blocks: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        format!("{{\"{speaker}\":{{\"content\":[{}]}}}}", blocks.join(","))
+        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        object! { speaker: object! { "content": blocks } }.0
     }
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => format!("{{\"Text\":{}}}", quote(text)),
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => object! { "Text": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),
         }
     }

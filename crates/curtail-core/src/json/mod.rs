@@ -4,11 +4,13 @@
 //! needed. This layer knows nothing about messages.
 
 mod error;
+mod object;
 mod tape;
 mod text;
 mod value;
 
 pub use error::{ParseError, ParseErrorKind};
+pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use tape::{Document, MAX_DEPTH, Node};
 pub use text::{Text, quote};
 pub use value::{Member, Value, ValueKind, element_span, removal, repeated_members};

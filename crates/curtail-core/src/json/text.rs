@@ -154,6 +154,12 @@ fn unescape_unicode(escape: &str) -> (char, usize) {
 #[must_use]
 pub fn quote(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + 2);
+    quote_into(text, &mut json);
+    json
+}
+
+/// Appends `text` as a JSON string to `json`.
+pub(super) fn quote_into(text: &str, json: &mut String) {
     json.push('"');
     for c in text.chars() {
         match c {
@@ -168,5 +174,4 @@ pub fn quote(text: &str) -> String {
         }
     }
     json.push('"');
-    json
 }

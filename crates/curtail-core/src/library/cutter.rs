@@ -12,7 +12,7 @@ use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy};
 use crate::counting::{Approximate, Tokenizer};
 use crate::dialects::{Dialect, Framing, Reading, UnknownDialect, detect_framing, dialect_named};
 use crate::json::Document;
-use crate::pipeline::{Chain, Cut, Cutter as TextCutter};
+use crate::pipeline::{Chain, Cut, TextCutter};
 use crate::processors::{ClearResults, Counting, Repair, RepairMode, StaleResults, Strip, StripKind};
 use crate::transcript::Role;
 
@@ -147,7 +147,7 @@ impl Cutter {
 }
 
 /// A policy of a builder.
-enum Step {
+enum PolicyStep {
     Window(WindowPolicy),
     Limit(LimitPolicy),
     Tools(ToolPolicy),
@@ -181,7 +181,7 @@ pub struct CutterBuilder {
     dialect: Option<String>,
     messages_key: Option<String>,
     tokenizer: Option<Arc<dyn Tokenizer>>,
-    steps: Vec<Step>,
+    steps: Vec<PolicyStep>,
 }
 
 impl CutterBuilder {
@@ -207,27 +207,27 @@ impl CutterBuilder {
 
     /// Keeps the newest units.
     pub fn window(self, window: WindowPolicy) -> Self {
-        self.then(Step::Window(window))
+        self.then(PolicyStep::Window(window))
     }
 
     /// Keeps what fits into a number of tokens.
     pub fn limit(self, limit: LimitPolicy) -> Self {
-        self.then(Step::Limit(limit))
+        self.then(PolicyStep::Limit(limit))
     }
 
     /// Drops tool calls with their results.
     pub fn tools(self, tools: ToolPolicy) -> Self {
-        self.then(Step::Tools(tools))
+        self.then(PolicyStep::Tools(tools))
     }
 
     /// Drops parts of this kind.
     pub fn strip(self, kind: StripKind) -> Self {
-        self.then(Step::Strip(Strip { kinds: vec![kind], ..Strip::default() }))
+        self.then(PolicyStep::Strip(Strip { kinds: vec![kind], ..Strip::default() }))
     }
 
     /// Drops messages of all other roles.
     pub fn keep_roles(self, roles: impl IntoIterator<Item = Role>) -> Self {
-        self.then(Step::Strip(Strip { roles: roles.into_iter().collect(), ..Strip::default() }))
+        self.then(PolicyStep::Strip(Strip { roles: roles.into_iter().collect(), ..Strip::default() }))
     }
 
     /// Writes `[cleared]` into all tool results but the last `count`.
@@ -242,7 +242,7 @@ impl CutterBuilder {
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     pub fn keep_last_results(self, count: usize) -> Self {
-        self.then(Step::KeepLastResults(count))
+        self.then(PolicyStep::KeepLastResults(count))
     }
 
     /// Repairs broken pairs of calls and results, and drops those that cannot be repaired. Calls that are pending at the end
@@ -261,12 +261,12 @@ impl CutterBuilder {
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     pub fn repair(self, mode: RepairMode) -> Self {
-        self.then(Step::Repair(mode))
+        self.then(PolicyStep::Repair(mode))
     }
 
     /// Applies a policy of your own.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
-        self.then(Step::User(Box::new(|chain| chain.then(UserPolicy(policy)))))
+        self.then(PolicyStep::User(Box::new(|chain| chain.then(UserPolicy(policy)))))
     }
 
     /// The cutter.
@@ -280,19 +280,19 @@ impl CutterBuilder {
         };
         let dialect = self.dialect.map(named).transpose()?;
         let tokenizer = self.tokenizer.clone().unwrap_or_else(|| Arc::new(Approximate::default()));
-        let onto = |chain: Chain, step: Step| step.onto(chain, &tokenizer);
+        let onto = |chain: Chain, step: PolicyStep| step.onto(chain, &tokenizer);
         let chain = self.steps.into_iter().try_fold(Chain::default(), onto)?;
         let cutter = TextCutter { chain, explain: true, counting: self.tokenizer.map(Counting::new) };
         Ok(Cutter { cutter, framing: self.framing, dialect, messages_key: self.messages_key })
     }
 
-    fn then(mut self, step: Step) -> Self {
+    fn then(mut self, step: PolicyStep) -> Self {
         self.steps.push(step);
         self
     }
 }
 
-impl Step {
+impl PolicyStep {
     fn onto(self, chain: Chain, tokenizer: &Arc<dyn Tokenizer>) -> Result<Chain, Error> {
         Ok(match self {
             Self::Window(window) => window.onto(chain),

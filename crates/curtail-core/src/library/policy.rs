@@ -306,12 +306,12 @@ impl LimitPolicy {
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ToolPolicy {
-    which: Which,
+    which: WhichTools,
     notes: bool,
 }
 
 #[derive(Debug, Clone)]
-enum Which {
+enum WhichTools {
     All,
     Named(Vec<String>),
     Except(Vec<String>),
@@ -320,17 +320,17 @@ enum Which {
 impl ToolPolicy {
     /// Drops the calls of all tools.
     pub const fn drop_all() -> Self {
-        Self { which: Which::All, notes: false }
+        Self { which: WhichTools::All, notes: false }
     }
 
     /// Drops the calls of tools whose name matches one of `globs`: `*`, `?`, `[…]`, `{a,b}`.
     pub fn drop_named<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
-        Self { which: Which::Named(globs.into_iter().map(Into::into).collect()), notes: false }
+        Self { which: WhichTools::Named(globs.into_iter().map(Into::into).collect()), notes: false }
     }
 
     /// Drops the calls of tools whose name matches none of `globs`.
     pub fn drop_except<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
-        Self { which: Which::Except(globs.into_iter().map(Into::into).collect()), notes: false }
+        Self { which: WhichTools::Except(globs.into_iter().map(Into::into).collect()), notes: false }
     }
 
     /// Leaves a note such as `Used search tool` in place of the calls.
@@ -343,9 +343,9 @@ impl ToolPolicy {
             NameGlobs::compile(globs).map_err(|error| Error::InvalidGlob { glob: error.glob, what: error.reason })
         };
         let tools = match self.which {
-            Which::All => ToolGlobs::All,
-            Which::Named(globs) => ToolGlobs::Exclude(compile(&globs)?),
-            Which::Except(globs) => ToolGlobs::Include(compile(&globs)?),
+            WhichTools::All => ToolGlobs::All,
+            WhichTools::Named(globs) => ToolGlobs::Exclude(compile(&globs)?),
+            WhichTools::Except(globs) => ToolGlobs::Include(compile(&globs)?),
         };
         Ok(chain.then(ToolFilter { tools, persist_results: self.notes }))
     }

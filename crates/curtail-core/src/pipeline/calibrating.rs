@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chain, Cutter, Splitting, Stage};
+use super::{Chain, Splitting, Stage, TextCutter};
 use crate::dialects::{Dialect, ReadError};
 use crate::processors::{Counting, Split};
 use crate::transcript::Transcript;
@@ -38,7 +38,7 @@ impl Chain {
     }
 }
 
-impl Cutter {
+impl TextCutter {
     /// The cutter with countings that are calibrated for `transcript`; `None` if none has to be.
     pub(super) fn calibrated(
         &self,

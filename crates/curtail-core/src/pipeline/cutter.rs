@@ -13,7 +13,7 @@ use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, check
 
 /// Cuts texts with a chain of processors. The default changes nothing.
 #[derive(Default)]
-pub struct Cutter {
+pub struct TextCutter {
     /// What is done to every transcript.
     pub chain: Chain,
     /// Whether decisions are explained.
@@ -79,7 +79,7 @@ impl StageCount {
     }
 }
 
-/// Counts before and after. Tokens and faults are counted only with [`Cutter::counting`].
+/// Counts before and after. Tokens and faults are counted only with [`TextCutter::counting`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Totals {
     /// Transcripts.
@@ -158,14 +158,14 @@ impl std::fmt::Display for CutError {
 
 impl std::error::Error for CutError {}
 
-impl Cutter {
+impl TextCutter {
     /// Cuts every transcript of `text`, which is read as `reading` says, and appends the result to `out`.
     ///
     /// ```
     /// use curtail_core::dialects::{Framing, Reading};
-    /// use curtail_core::pipeline::{Chain, Cutter};
+    /// use curtail_core::pipeline::{Chain, TextCutter};
     ///
-    /// let cutter = Cutter { chain: Chain::default(), ..Cutter::default() };
+    /// let cutter = TextCutter { chain: Chain::default(), ..TextCutter::default() };
     /// let (chat, mut out) = ("{\"role\": \"user\", \"content\": \"Hello\"}\n", String::new());
     /// let cut = cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut out)?;
     /// assert!(!cut.changed && out == chat);
@@ -201,7 +201,7 @@ impl Cutter {
         }
         cut.dialect = positions.first().map(|position| position.dialect.name());
         let begin = out.len();
-        self.pass((reading, text), transcripts, (&mut positions, &mut cut), out)?;
+        self.pass(reading, text, transcripts, &mut positions, &mut cut, out)?;
         while positions.iter().any(|position| position.next < self.chain.stages.len()) {
             let written = out.split_off(begin);
             let document = reading.parse(&written)?;
@@ -211,7 +211,7 @@ impl Cutter {
                 out.push_str(&written);
                 break;
             }
-            self.pass((reading, &written), transcripts, (&mut positions, &mut cut), out)?;
+            self.pass(reading, &written, transcripts, &mut positions, &mut cut, out)?;
         }
         for mut position in positions {
             position.report(&mut cut);
@@ -224,9 +224,11 @@ impl Cutter {
     /// before one that has to read what they wrote.
     fn pass(
         &self,
-        (reading, text): (&Reading, &str),
+        reading: &Reading,
+        text: &str,
         transcripts: Vec<(&'static dyn Dialect, Transcript<'_>)>,
-        (positions, cut): (&mut [Position], &mut Cut),
+        positions: &mut [Position],
+        cut: &mut Cut,
         out: &mut String,
     ) -> Result<(), CutError> {
         let mut at = 0;
@@ -252,7 +254,7 @@ impl Cutter {
                 position.report(cut);
                 let (layout, separator) = (&layout, separators.of_record(nth));
                 let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
-                at = splitter.append(&run, at, (cut, &mut position.totals), out)?;
+                at = splitter.append(&run, at, cut, &mut position.totals, out)?;
             } else if run.changed {
                 out.push_str(&text[at..layout.span.start as usize]);
                 let from = out.len();
@@ -351,27 +353,31 @@ fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]
 // Where a transcript is in a chain that reads it several times.
 
 /// The index of a message, and the offset of its value, as they were read first; `None` if a stage wrote it.
-type Source = Option<(usize, usize)>;
+type ReadPlace = Option<(usize, usize)>;
 
 /// Where a transcript is in a chain, and what is known of it so far.
 struct Position {
     pub(super) dialect: &'static dyn Dialect,
     /// The cutter that is calibrated for it, if one is.
-    pub(super) cutter: Option<Cutter>,
+    pub(super) cutter: Option<TextCutter>,
     /// Index of the stage that comes next.
     pub(super) next: usize,
     /// Where it begins in the text that was read first.
     pub(super) offset: usize,
     pub(super) totals: Totals,
     /// The messages, once they are read again.
-    sources: Option<Vec<Source>>,
+    sources: Option<Vec<ReadPlace>>,
     explained: Vec<(Decider, Explained)>,
     notes: Vec<String>,
 }
 
 impl Position {
     /// A transcript that was just read.
-    pub(super) fn begun(dialect: &'static dyn Dialect, transcript: &Transcript<'_>, cutter: Option<Cutter>) -> Self {
+    pub(super) fn begun(
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+        cutter: Option<TextCutter>,
+    ) -> Self {
         let messages_before = transcript.messages.len();
         let totals = Totals { transcripts: 1, messages_before, ..Totals::default() };
         let offset = transcript.layout.span.start as usize;

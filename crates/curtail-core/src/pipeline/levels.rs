@@ -8,13 +8,13 @@ use crate::visible::word;
 
 /// Processors (or what describes them) at every level.
 #[derive(Debug, Clone)]
-pub struct Levels<P> {
+pub struct ProcessorLevels<P> {
     /// Those that apply to every transcript.
     pub history: Vec<P>,
     /// The networks.
     pub networks: Vec<Network<P>>,
     /// Agents outside any network.
-    pub agents: Vec<Agent<P>>,
+    pub agents: Vec<AgentLevel<P>>,
 }
 
 /// A network: its processors and its agents.
@@ -25,12 +25,12 @@ pub struct Network<P> {
     /// Those that apply to all of its agents.
     pub processors: Vec<P>,
     /// Its agents.
-    pub agents: Vec<Agent<P>>,
+    pub agents: Vec<AgentLevel<P>>,
 }
 
 /// The processors of an agent.
 #[derive(Debug, Clone)]
-pub struct Agent<P> {
+pub struct AgentLevel<P> {
     /// Its name.
     pub name: String,
     /// Those that apply to it alone.
@@ -74,22 +74,22 @@ pub enum UnknownLevel {
     },
 }
 
-impl<P> Default for Levels<P> {
+impl<P> Default for ProcessorLevels<P> {
     fn default() -> Self {
         Self { history: Vec::new(), networks: Vec::new(), agents: Vec::new() }
     }
 }
 
-impl<P> Levels<P> {
+impl<P> ProcessorLevels<P> {
     /// The processors that apply to `network` and `agent`, in order. An agent of the network comes before an agent of the
     /// same name outside it.
     ///
     /// ```
-    /// use curtail_core::pipeline::{Agent, Levels, Network};
+    /// use curtail_core::pipeline::{AgentLevel, ProcessorLevels, Network};
     ///
-    /// let greeter = Agent { name: String::from("greeter"), processors: vec!["limit"] };
+    /// let greeter = AgentLevel { name: String::from("greeter"), processors: vec!["limit"] };
     /// let support = Network { name: String::from("support"), processors: vec!["window"], agents: vec![greeter] };
-    /// let levels = Levels { history: vec!["repair"], networks: vec![support], agents: Vec::new() };
+    /// let levels = ProcessorLevels { history: vec!["repair"], networks: vec![support], agents: Vec::new() };
     /// let steps = levels.steps(Some("support"), Some("greeter")).expect("both exist");
     /// let order: Vec<_> = steps.iter().map(|step| (step.level.as_str(), *step.entry)).collect();
     /// assert_eq!(order, [("history", "repair"), ("network support", "window"), ("agent greeter", "limit")]);
@@ -104,7 +104,7 @@ impl<P> Levels<P> {
         if let Some(Network { name, processors, .. }) = network {
             steps.extend(at(&format!("network {name}"), processors));
         }
-        if let Some(Agent { name, processors }) = agent {
+        if let Some(AgentLevel { name, processors }) = agent {
             steps.extend(at(&format!("agent {name}"), processors));
         }
         Ok(steps)
@@ -116,7 +116,7 @@ impl<P> Levels<P> {
         let mut steps = at("history", &self.history);
         for Network { name, processors, agents } in &self.networks {
             steps.extend(at(&format!("network {name}"), processors));
-            let level = |agent: &Agent<P>| format!("network {name} agent {}", agent.name);
+            let level = |agent: &AgentLevel<P>| format!("network {name} agent {}", agent.name);
             steps.extend(agents.iter().flat_map(|agent| at(&level(agent), &agent.processors)));
         }
         steps.extend(self.agents.iter().flat_map(|agent| at(&format!("agent {}", agent.name), &agent.processors)));
@@ -130,7 +130,7 @@ impl<P> Levels<P> {
         })
     }
 
-    fn agent<'l>(&'l self, network: Option<&'l Network<P>>, name: &str) -> Result<&'l Agent<P>, UnknownLevel> {
+    fn agent<'l>(&'l self, network: Option<&'l Network<P>>, name: &str) -> Result<&'l AgentLevel<P>, UnknownLevel> {
         let own = network.map_or(&[][..], |network| &network.agents);
         let mut agents = own.iter().chain(&self.agents);
         agents.clone().find(|agent| agent.name == name).ok_or_else(|| {

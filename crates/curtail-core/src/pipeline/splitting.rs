@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cutter::RecordEdits;
-use super::{Cut, Cutter, Decider, Run, ThoughtStep, Totals};
+use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};
 use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
@@ -49,7 +49,7 @@ pub struct Window {
 
 /// A transcript that is split, and the settings for writing its windows.
 pub(super) struct Splitter<'s, 'a> {
-    pub(super) cutter: &'s Cutter,
+    pub(super) cutter: &'s TextCutter,
     pub(super) splitting: &'s Splitting,
     pub(super) dialect: &'static dyn Dialect,
     pub(super) layout: &'s Layout<'a>,
@@ -60,13 +60,13 @@ pub(super) struct Splitter<'s, 'a> {
 }
 
 /// The messages of a window, and for each whether it is the window's own.
-struct Content<'a> {
+struct WindowContent<'a> {
     messages: Vec<Message<'a>>,
     own: Vec<bool>,
     changed: bool,
 }
 
-impl Content<'_> {
+impl WindowContent<'_> {
     /// The numbers of the messages that are trained on.
     fn targets(&self) -> impl Iterator<Item = usize> {
         let is_target = |at: &usize| self.own[*at] && self.messages[*at].role == Role::Assistant;
@@ -84,7 +84,8 @@ impl<'a> Splitter<'_, 'a> {
         &self,
         run: &Run<'a>,
         at: usize,
-        (cut, totals): (&mut Cut, &mut Totals),
+        cut: &mut Cut,
+        totals: &mut Totals,
         out: &mut String,
     ) -> Result<usize, ReadError> {
         let Layout { source, record, .. } = *self.layout;
@@ -132,7 +133,7 @@ impl<'a> Splitter<'_, 'a> {
         let all = windows.len();
         let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
         let known = KnownFaults::from_view(&view);
-        let mut contents: Vec<(SplitWindow, Content<'a>)> = Vec::with_capacity(windows.len());
+        let mut contents: Vec<(SplitWindow, WindowContent<'a>)> = Vec::with_capacity(windows.len());
         for window in windows {
             let content = self.content(&run.messages, &window, &known, cut);
             if !self.splitting.drop_untrained || content.has_target() {
@@ -148,7 +149,7 @@ impl<'a> Splitter<'_, 'a> {
                 out.push_str(separator);
             }
             let start = out.len();
-            let window = self.describe(run, window, content, (nth + 1, count));
+            let window = self.describe(run, window, content, nth + 1, count);
             changed |= content.changed;
             let untouched = all == 1 && !run.changed && !content.changed;
             self.window(&content.messages, untouched, &edits, &window, out);
@@ -165,11 +166,11 @@ impl<'a> Splitter<'_, 'a> {
         window: &SplitWindow,
         known: &KnownFaults,
         cut: &mut Cut,
-    ) -> Content<'a> {
+    ) -> WindowContent<'a> {
         let all = window.messages();
         let own = all.iter().map(|at| window.own.contains(at)).collect();
         let mut content =
-            Content { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
+            WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
         let mut plan = Plan::keep(all.len());
         for (at, changes) in &window.changes {
             if let Some(nth) = all.iter().position(|own| own == at) {
@@ -204,7 +205,7 @@ impl<'a> Splitter<'_, 'a> {
         content
     }
 
-    fn change(&self, content: &mut Content<'a>, plan: &Plan, cut: &mut Cut) {
+    fn change(&self, content: &mut WindowContent<'a>, plan: &Plan, cut: &mut Cut) {
         if plan.is_identity() {
             return;
         }
@@ -221,8 +222,9 @@ impl<'a> Splitter<'_, 'a> {
         &self,
         run: &Run<'a>,
         window: &SplitWindow,
-        content: &Content<'a>,
-        (number, count): (usize, usize),
+        content: &WindowContent<'a>,
+        number: usize,
+        count: usize,
     ) -> Window {
         let sources = |of: &mut dyn Iterator<Item = usize>| ranges(of.filter_map(|at| run.messages[at].source_index()));
         let mut pinned: Vec<usize> = window.pinned.iter().chain(&window.instructions).copied().collect();

@@ -58,7 +58,7 @@ impl Processor for DropMessages {
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::pipeline::{Chain, TextCutter};
 /// use curtail_core::processors::MessageRange;
 ///
 /// let chat = concat!(
@@ -68,7 +68,7 @@ impl Processor for DropMessages {
 /// );
 /// let chain = Chain::default().then(MessageRange { from: 2, ..MessageRange::default() });
 /// let mut end = String::new();
-/// Cutter { chain, ..Cutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
+/// TextCutter { chain, ..TextCutter::default() }.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut end)?;
 /// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -128,8 +128,8 @@ impl HistoryWindow {
         let mut drops = DropSet::none(view, pairs);
         let (size, unit, step) = (self.size, self.unit.plural(), self.step);
         let reason = Reason::Owned(format!("outside the last {size} {unit}, in steps of {step}"));
-        for outside in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
-            self.keep.drop_outside(&mut drops, outside, &reason, task);
+        for (at, message) in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
+            self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }
         (flight, drops)
     }
@@ -148,7 +148,7 @@ impl HistoryWindow {
             // What the walk reached is dropped with something before the window, so the window has to reach back to that.
             let first = runs.partition_point(|run| run.start < bound);
             let earlier = &runs[first..runs.partition_point(|run| run.end <= window.start).max(first)];
-            if let Some(start) = self.latest_start(view, (pairs, &runs), (earlier, flight), role) {
+            if let Some(start) = self.latest_start(view, pairs, &runs, earlier, flight, role) {
                 window.start = start;
                 drops = self.outside(view, pairs, &runs, window.start);
             }
@@ -161,8 +161,10 @@ impl HistoryWindow {
     fn latest_start<'v>(
         &self,
         view: &View<'v, '_>,
-        (pairs, runs): (&'v Pairs, &[Range<usize>]),
-        (earlier, flight): (&[Range<usize>], usize),
+        pairs: &'v Pairs,
+        runs: &[Range<usize>],
+        earlier: &[Range<usize>],
+        flight: usize,
         role: Role,
     ) -> Option<usize> {
         let task = self.keep.task(view.messages);
@@ -172,7 +174,7 @@ impl HistoryWindow {
         for unit in earlier {
             let front = self.keep.front(view, unit.start);
             for at in dropped..front {
-                self.keep.drop_outside(&mut drops, (at, &view.messages[at]), &Reason::Borrowed(""), task);
+                self.keep.drop_outside(&mut drops, at, &view.messages[at], &Reason::Borrowed(""), task);
             }
             dropped = dropped.max(front);
             // What was dropped stays dropped, so no message is looked at twice.
@@ -200,8 +202,8 @@ impl HistoryWindow {
         let task = self.keep.task(view.messages);
         let mut drops = DropSet::none(view, pairs);
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for outside in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, outside, &reason, task);
+        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }
         drops
     }

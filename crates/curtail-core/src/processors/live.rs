@@ -8,7 +8,7 @@ use crate::transcript::{Pairs, Standing};
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::pipeline::{Chain, TextCutter};
 /// use curtail_core::processors::Live;
 ///
 /// let log = concat!(
@@ -17,7 +17,7 @@ use crate::transcript::{Pairs, Standing};
 ///     "{\"role\": \"user\", \"content\": \"Green, please.\"}\n",
 /// );
 /// let mut live = String::new();
-/// let cutter = Cutter { chain: Chain::default().then(Live), ..Cutter::default() };
+/// let cutter = TextCutter { chain: Chain::default().then(Live), ..TextCutter::default() };
 /// cutter.cut(&Reading::new(Framing::Lines, None, None)?, log, &mut live)?;
 /// assert_eq!(live.lines().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

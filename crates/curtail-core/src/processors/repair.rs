@@ -36,7 +36,7 @@ impl Repair {
     ///
     /// ```
     /// use curtail_core::dialects::{Framing, Reading};
-    /// use curtail_core::pipeline::{Chain, Cutter};
+    /// use curtail_core::pipeline::{Chain, TextCutter};
     /// use curtail_core::processors::{Repair, RepairMode};
     ///
     /// let chat = concat!(
@@ -46,7 +46,7 @@ impl Repair {
     /// );
     /// let stages = Repair { mode: RepairMode::Move, pending: true }.with_drop();
     /// let chain = stages.into_iter().fold(Chain::default(), Chain::then);
-    /// let cutter = Cutter { chain, ..Cutter::default() };
+    /// let cutter = TextCutter { chain, ..TextCutter::default() };
     /// let mut repaired = String::new();
     /// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut repaired)?;
     /// assert!(!repaired.contains("call-1"), "a result without its call is dropped");

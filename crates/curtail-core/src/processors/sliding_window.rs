@@ -56,8 +56,8 @@ impl Processor for SlidingWindow {
         let task = self.keep.task(view.messages);
         let start = self.keep.front(view, self.joint(view, &pairs, self.start(view, &runs, head)));
         let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for outside in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, outside, &reason, task);
+        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }
         drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
         let mut plan = drops.into_plan();

@@ -430,7 +430,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         context.window.own = start..self.segments[end - 1].end;
         context.window.tokens = context.tokens + self.between(start, context.window.own.end);
         if let Some(rendering) = &self.rendering {
-            return self.rendered(rendering, (at, target), limit, (context.window, end));
+            return self.rendered(rendering, at, target, limit, &context.window, end);
         }
         let window = if overflows { self.split.overflow(self.view, context.window)? } else { context.window };
         Ok((window, end))
@@ -523,11 +523,13 @@ impl Filler<'_, '_, '_> {
     fn rendered(
         &self,
         rendering: &Rendering<'_>,
-        (at, target): (usize, usize),
+        at: usize,
+        target: usize,
         limit: usize,
-        (proposed, end): (SplitWindow, usize),
+        proposed: &SplitWindow,
+        end: usize,
     ) -> Result<(SplitWindow, usize), ProcessorError> {
-        if let Some(fitting) = self.fit_rendered(rendering, (at, target), limit, (proposed.clone(), end)) {
+        if let Some(fitting) = self.fit_rendered(rendering, at, target, limit, proposed.clone(), end) {
             return Ok(fitting);
         }
         let budget = self.split.max_tokens;
@@ -536,7 +538,7 @@ impl Filler<'_, '_, '_> {
             |window: &SplitWindow, end: usize| SplitWindow { own: start..self.segments[end - 1].end, ..window.clone() };
         let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
         if at == target || !rendering.fits(alone.messages().into_iter(), budget) {
-            return Ok((self.split.overflow(self.view, own(&proposed, target + 1))?, target + 1));
+            return Ok((self.split.overflow(self.view, own(proposed, target + 1))?, target + 1));
         }
         let smallest = self.context(at, usize::MAX).window;
         for end in (at + 1..=target).rev() {
@@ -555,9 +557,11 @@ impl Filler<'_, '_, '_> {
     fn fit_rendered(
         &self,
         rendering: &Rendering<'_>,
-        (at, target): (usize, usize),
+        at: usize,
+        target: usize,
         limit: usize,
-        (proposed, end): (SplitWindow, usize),
+        proposed: SplitWindow,
+        end: usize,
     ) -> Option<(SplitWindow, usize)> {
         let own = |window: &SplitWindow, end: usize| {
             let range = self.segments[at].start..self.segments[end - 1].end;

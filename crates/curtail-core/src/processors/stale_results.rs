@@ -34,7 +34,7 @@ const RANGES: &[&str] = &[
 ];
 
 /// What a call reads: one file, and of it everything or a part.
-struct Read {
+struct FileRead {
     thread: u32,
     path: String,
     /// The other arguments, as they are written.
@@ -43,7 +43,7 @@ struct Read {
     one_line: bool,
 }
 
-impl Read {
+impl FileRead {
     fn is_whole(&self) -> bool {
         !RANGES.iter().any(|range| self.rest.contains_key(*range))
     }
@@ -62,7 +62,7 @@ pub(super) fn superseded_reads(
     reads: &NameGlobs,
     placeholder: &str,
 ) -> Vec<PartRef> {
-    let mut later: HashMap<(u32, String), Vec<Read>> = HashMap::new();
+    let mut later: HashMap<(u32, String), Vec<FileRead>> = HashMap::new();
     let mut superseded = Vec::new();
     for &at in pairs.results().iter().rev() {
         let (Some(read), Some(result)) = (read_of(view, pairs, at, reads), result_at(view, at)) else { continue };
@@ -105,7 +105,7 @@ fn has_content(result: &ToolResult<'_>, placeholder: &str) -> bool {
 }
 
 /// What the call of the result at `at` reads, if it is a read of one file by a tool that `reads` matches.
-fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -> Option<Read> {
+fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -> Option<FileRead> {
     let half = pairs.other_half(at)?;
     let message = &view.messages[half.message];
     let call = message.parts[half.part].content.call()?;
@@ -124,5 +124,5 @@ fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -
     // An editor with several commands reads only by this one.
     let views = rest.get("command").is_none_or(|command| command == "\"view\"");
     let one_line = !result_at(view, at)?.content.iter().any(|text| text.decode().trim().contains('\n'));
-    views.then_some(Read { thread: message.thread, path, rest, one_line })
+    views.then_some(FileRead { thread: message.thread, path, rest, one_line })
 }

@@ -22,12 +22,12 @@ pub enum StripKind {
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::pipeline::{Chain, TextCutter};
 /// use curtail_core::processors::Strip;
 /// use curtail_core::transcript::Role;
 ///
 /// let strip = Strip { roles: vec![Role::User], ..Strip::default() };
-/// let cutter = Cutter { chain: Chain::default().then(strip), ..Cutter::default() };
+/// let cutter = TextCutter { chain: Chain::default().then(strip), ..TextCutter::default() };
 /// let chat = concat!(
 ///     "{\"role\":\"user\",\"content\":\"Hello\"}\n",
 ///     "{\"role\":\"assistant\",\"content\":\"Hi\"}\n",

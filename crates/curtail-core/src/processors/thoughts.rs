@@ -27,11 +27,11 @@ pub enum Thinking {
 #[derive(Debug, Clone)]
 pub struct ThoughtPrefixes {
     /// By the index of the message in the transcript that was read.
-    sources: Vec<Source>,
+    sources: Vec<MessageState>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Source {
+struct MessageState {
     thread: u32,
     instructs: bool,
     boundary: bool,
@@ -131,7 +131,7 @@ impl ThoughtPrefixes {
         broken
     }
 
-    fn source(&self, message: &Message<'_>) -> Option<&Source> {
+    fn source(&self, message: &Message<'_>) -> Option<&MessageState> {
         message.source_index().and_then(|index| self.sources.get(index))
     }
 
@@ -140,7 +140,7 @@ impl ThoughtPrefixes {
     /// That is behind them and what is written about them, or at the boundary if it is next: what is added in front of it is not
     /// read either. A cut that drops the last boundary and all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
-        let ends = |source: &&Source| source.boundary && source.standing.is_read();
+        let ends = |source: &&MessageState| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
         let kept: HashSet<u32> = messages
             .iter()
@@ -193,7 +193,7 @@ impl ThoughtPrefixes {
 
 impl Counts {
     /// Records the next message of the thread.
-    fn record(&mut self, message: &Message<'_>) -> Source {
+    fn record(&mut self, message: &Message<'_>) -> MessageState {
         let superseded = message.standing == Standing::Superseded;
         if superseded && message.boundary {
             self.epoch += 1;
@@ -201,7 +201,7 @@ impl Counts {
         }
         let (messages, thoughts) = if superseded { &mut self.superseded } else { &mut self.live };
         let ranked = !message.parts.iter().all(Part::is_prefix_bound) || message.parts.is_empty();
-        let source = Source {
+        let source = MessageState {
             thread: message.thread,
             instructs: message.role.instructs(),
             boundary: message.boundary,

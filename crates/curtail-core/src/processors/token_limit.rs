@@ -316,8 +316,8 @@ impl TokenLimit {
         let task = self.keep().task(view.messages);
         let steps = if self.step > 1 { format!(", in steps of {}", self.step) } else { String::new() };
         let reason = Reason::Owned(format!("does not fit into {} tokens{steps}", self.max_tokens));
-        for outside in view.messages.iter().enumerate().take(start) {
-            self.keep().drop_outside(&mut drops, outside, &reason, task);
+        for (at, message) in view.messages.iter().enumerate().take(start) {
+            self.keep().drop_outside(&mut drops, at, message, &reason, task);
         }
         drops.into_plan()
     }

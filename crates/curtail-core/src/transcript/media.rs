@@ -4,11 +4,11 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::tool::SIGNATURES;
 use super::{Content, Part, Substitution};
-use crate::json::{Text, Value, quote};
+use crate::json::{Member, Span, Text, Value, quote, repeated_members};
 
 /// The types of blocks that are images, audio or files, in most wire formats.
 pub(crate) const TYPES: &[&str] = &[
@@ -93,7 +93,7 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
                         }
                     }
                 }
-                for member in value.members() {
+                for member in members_that_count(value) {
                     match Medium::from_value(member.value) {
                         Some(medium) => found.push(medium),
                         None => open.push(member.value),
@@ -109,6 +109,17 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The members of an object. Of a key that is there several times, the last one counts.
+fn members_that_count(value: Value<'_>) -> Vec<Member<'_>> {
+    let mut members: Vec<Member<'_>> = value.members().collect();
+    if !repeated_members(value).is_empty() {
+        let last: HashMap<String, Span> =
+            members.iter().map(|member| (member.key.decode().into_owned(), member.span)).collect();
+        members.retain(|member| last.get(&*member.key.decode()) == Some(&member.span));
+    }
+    members
 }
 
 impl<'a> Medium<'a> {

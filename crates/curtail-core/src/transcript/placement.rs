@@ -21,11 +21,16 @@ pub struct Placement<'m, 'a> {
     first_other: Vec<usize>,
     /// The messages of each reply that a log wrote as several, without those that are only answers. Empty for most
     /// transcripts.
-    replies: OnceCell<HashMap<Reply<'m>, Vec<usize>>>,
+    replies: OnceCell<HashMap<ReplyKey<'m>, Vec<usize>>>,
 }
 
-/// Thread, role and id.
-type Reply<'m> = (u32, Role, Cow<'m, str>);
+/// What the messages of a reply have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct ReplyKey<'m> {
+    thread: u32,
+    role: Role,
+    id: Cow<'m, str>,
+}
 
 impl<'m, 'a> Placement<'m, 'a> {
     /// Counts `messages` for the rules of a format.
@@ -89,7 +94,7 @@ impl<'m, 'a> Placement<'m, 'a> {
     /// The number of messages from `from` to just before `to` that belong to the reply of `calling` and are not only answers.
     fn of_reply(&self, calling: usize, from: usize, to: usize) -> usize {
         let replies = self.replies.get_or_init(|| {
-            let mut replies: HashMap<Reply<'m>, Vec<usize>> = HashMap::default();
+            let mut replies: HashMap<ReplyKey<'m>, Vec<usize>> = HashMap::default();
             for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| self.talk.is_one[*at]) {
                 if let Some(reply) = reply_of(message) {
                     replies.entry(reply).or_default().push(at);
@@ -136,8 +141,9 @@ fn first_other(message: &Message<'_>) -> usize {
     message.parts.iter().take_while(|part| part.content.result().is_some()).count()
 }
 
-fn reply_of<'m>(message: &'m Message<'_>) -> Option<Reply<'m>> {
-    message.id.as_ref().map(|id| (message.thread, message.role, id.decode()))
+fn reply_of<'m>(message: &'m Message<'_>) -> Option<ReplyKey<'m>> {
+    let id = message.id.as_ref()?.decode();
+    Some(ReplyKey { thread: message.thread, role: message.role, id })
 }
 
 /// Whether two messages are parts of one reply of the provider, which session logs write as several messages.

@@ -78,8 +78,8 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
         let kept = reader.kept(item, &elements[..nth], &messages);
         match messages.get(&item.span().start) {
-            Some(&at) => reader.message((item, usage), at, &transcript.messages[at], &kept),
-            None => reader.metadata((item, usage), &kept),
+            Some(&at) => reader.message(item, usage, at, &transcript.messages[at], &kept),
+            None => reader.metadata(item, usage, &kept),
         }
         if let Some((_, first)) = taken_back.next_if(|(event, _)| *event == nth) {
             reader.take_back(&elements[first..nth], &messages);
@@ -180,13 +180,7 @@ impl<'d> Reader<'d> {
         kept.into_iter().filter_map(|nth| messages.get(&before[nth].span().start)).copied().collect()
     }
 
-    fn message(
-        &mut self,
-        (item, usage): (Value<'_>, Option<Usage>),
-        index: usize,
-        message: &Message<'_>,
-        kept: &[usize],
-    ) {
+    fn message(&mut self, item: Value<'_>, usage: Option<Usage>, index: usize, message: &Message<'_>, kept: &[usize]) {
         let building = self.sessions.entry(message.thread).or_default();
         building.session.thread = message.thread;
         let at = building.session.messages.len();
@@ -207,14 +201,14 @@ impl<'d> Reader<'d> {
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }
-        self.reply((item, usage), message.thread, at);
+        self.reply(item, usage, message.thread, at);
         if is_boundary && let Some(building) = self.sessions.get_mut(&message.thread) {
             // The reply was made from what it replaces.
             building.compact(at..at + 1, kept);
         }
     }
 
-    fn reply(&mut self, (item, usage): (Value<'_>, Option<Usage>), thread: u32, at: usize) {
+    fn reply(&mut self, item: Value<'_>, usage: Option<Usage>, thread: u32, at: usize) {
         let Some(building) = self.sessions.get_mut(&thread) else { return };
         if usage.is_some_and(|usage| usage.input == 0) {
             // The program wrote the message itself, for example as an error: nothing was sent.
@@ -251,7 +245,7 @@ impl<'d> Reader<'d> {
         request.usage = usage.or(request.usage);
     }
 
-    fn metadata(&mut self, (item, usage): (Value<'_>, Option<Usage>), kept: &[usize]) {
+    fn metadata(&mut self, item: Value<'_>, usage: Option<Usage>, kept: &[usize]) {
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }

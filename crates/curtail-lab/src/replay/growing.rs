@@ -51,7 +51,9 @@ impl Results {
         &mut self,
         request: &Request,
         sent: &Sent,
-        (history, counting, written): (&History<'a>, &Counting, &mut WrittenMessages),
+        history: &History<'a>,
+        counting: &Counting,
+        written: &mut WrittenMessages,
         run: impl FnOnce(Vec<Message<'a>>) -> Result<Vec<Message<'a>>, ProcessorError>,
     ) -> Result<Difference, ProcessorError> {
         let end = history.said.partition_point(|&at| at < request.at);
@@ -198,13 +200,14 @@ impl Resumed {
         &mut self,
         request: &Request,
         history: &History<'a>,
-        (chain, layout): (&Chain, &Layout<'a>),
+        chain: &Chain,
+        layout: &Layout<'a>,
     ) -> Result<Vec<Message<'a>>, ProcessorError> {
         let is_paired = history.is_paired(self.from..request.at);
         let from = if is_paired { self.from } else { 0 };
         let mut positions = positions(from, request, history);
         let mut messages = taken(&positions, history);
-        if is_paired && messages.len() > self.most && self.resume(&messages, &positions, history, (chain, layout)) {
+        if is_paired && messages.len() > self.most && self.resume(&messages, &positions, history, chain, layout) {
             positions = self::positions(self.from, request, history);
             messages = taken(&positions, history);
         }
@@ -218,7 +221,8 @@ impl Resumed {
         messages: &[Message<'a>],
         positions: &[usize],
         history: &History<'a>,
-        (chain, layout): (&Chain, &Layout<'a>),
+        chain: &Chain,
+        layout: &Layout<'a>,
     ) -> bool {
         self.most = grown(messages.len());
         let own = self.chain.as_ref().unwrap_or(chain);

@@ -104,8 +104,10 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// `chain` on `session` and its `history`; `counting` counts what it writes.
     pub(super) fn new(
         chain: &'h Chain,
-        (apply, live): (Apply, bool),
-        (session, history): (&'h Session, &'h History<'a>),
+        apply: Apply,
+        live: bool,
+        session: &'h Session,
+        history: &'h History<'a>,
         layout: &Layout<'a>,
         counting: &'h Counting,
     ) -> Self {
@@ -148,7 +150,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         match &mut self.growing {
             Some(Growing::Results(results)) => {
                 let run = |messages| Ok(chain.run(layout, messages, |_, _, _| {})?.messages);
-                return results.difference(request, sent, (history, self.counting, &mut self.written), run);
+                return results.difference(request, sent, history, self.counting, &mut self.written, run);
             }
             Some(Growing::Newest(newest)) => {
                 if let Some(runs) = newest.runs(request, history) {
@@ -191,7 +193,7 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// The error of the processor that cannot decide.
     fn messages(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
         if let Some(Growing::Resumed(resumed)) = self.growing.as_mut().filter(|_| self.joint.is_none()) {
-            return resumed.messages(request, self.history, (self.chain, &self.layout));
+            return resumed.messages(request, self.history, self.chain, &self.layout);
         }
         match (self.apply, self.joint) {
             (Apply::Rewrite, _) => self.rewrite(request),

@@ -178,9 +178,8 @@ impl Replay {
         };
         let (watched, summaries) = observed(chain);
         let chain = watched.as_ref().unwrap_or(chain);
-        let place = (scene.session, scene.history);
-        let layout = &transcript.layout;
-        let mut projection = Projection::new(chain, (self.apply, self.live), place, layout, &self.counting);
+        let (session, history, layout) = (scene.session, scene.history, &transcript.layout);
+        let mut projection = Projection::new(chain, self.apply, self.live, session, history, layout, &self.counting);
         for request in &scene.session.requests {
             match projection.difference(request, scores.sent()) {
                 Ok(difference) => scores.request(difference),

@@ -9,7 +9,7 @@ use super::Verdict;
 
 /// The outcome of a run, as its output shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct RunOutcome {
     /// The runner whose lines these are.
     pub(super) runner: &'static str,
     /// How it ended.
@@ -23,7 +23,7 @@ pub(super) struct Outcome {
 }
 
 /// Reads the output of one runner; `None` if the output is from another program.
-type Reader = fn(&str) -> Option<Outcome>;
+type Reader = fn(&str) -> Option<RunOutcome>;
 
 /// The most specific first: the output of a build tool may contain that of any runner above it.
 const READERS: &[Reader] = &[
@@ -42,12 +42,12 @@ const READERS: &[Reader] = &[
 ];
 
 /// The outcome in `output`, by the first reader that recognizes its lines.
-pub(super) fn read_output(output: &str) -> Option<Outcome> {
+pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
     let plain = plain(output);
     READERS.iter().find_map(|reader| reader(&plain))
 }
 
-impl Outcome {
+impl RunOutcome {
     /// An outcome of `runner` with nothing in it.
     const fn from_runner(runner: &'static str) -> Self {
         Self { runner, verdict: Verdict::Unknown, failed: Vec::new(), passed: Vec::new(), error: None }
@@ -124,8 +124,8 @@ fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 // Tests in C and C++: `ctest` and what is built on `googletest`.
 
 /// Reads the list of failed tests and the counts of `ctest`, and `[  FAILED  ] Suite.Test`.
-fn read_ctest(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("ctest");
+fn read_ctest(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("ctest");
     let mut listed = false;
     for line in output.lines() {
         let trimmed = line.trim();
@@ -158,11 +158,11 @@ fn listed_name(line: &str) -> Option<&str> {
 // Tests in PHP: `phpunit`.
 
 /// Reads the numbered list of failed tests, `Tests: 3, Assertions: 4, Failures: 1.` and `OK (3 tests, 4 assertions)`.
-fn read_phpunit(output: &str) -> Option<Outcome> {
+fn read_phpunit(output: &str) -> Option<RunOutcome> {
     let counts = |line: &&str| line.starts_with("Tests: ") && line.contains(", Assertions: ");
     let passed = |line: &&str| line.starts_with("OK (") && line.contains(" assertion");
     let result = output.lines().map(str::trim).rfind(|line| counts(line) || passed(line))?;
-    let mut outcome = Outcome::from_runner("phpunit");
+    let mut outcome = RunOutcome::from_runner("phpunit");
     let failed = ["Failures:", "Errors:"].iter().filter_map(|word| number_after(result, word)).sum::<usize>();
     if failed > 0 {
         output.lines().filter_map(numbered).for_each(|name| outcome.fail(name));
@@ -182,8 +182,8 @@ fn numbered(line: &str) -> Option<&str> {
 // Tests in Ruby: `rspec` and Minitest.
 
 /// Reads `rspec ./spec/a_spec.rb:12 # Cart adds`, `3 examples, 1 failure`, and Minitest's `CartTest#test_adds [a.rb:12]:` and counts.
-fn read_rspec(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("rspec");
+fn read_rspec(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("rspec");
     let mut counted = None;
     for line in output.lines() {
         let trimmed = line.trim();
@@ -210,8 +210,8 @@ fn read_rspec(output: &str) -> Option<Outcome> {
 // Builds and tests in .NET.
 
 /// Reads `Failed Namespace.Test [12 ms]`, `Failed!  - Failed: 1, Passed: 2`, xUnit's `[FAIL]` and the build's last words.
-fn read_dotnet(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("dotnet");
+fn read_dotnet(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("dotnet");
     let mut error = None;
     for line in output.lines() {
         let trimmed = line.trim();
@@ -255,8 +255,8 @@ fn xunit(line: &str) -> Option<&str> {
 // Tests in Python: pytest, unittest and what is built on it.
 
 /// Reads pytest's lines: `FAILED path::test - reason` and the summary with its counts.
-fn read_pytest(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("pytest");
+fn read_pytest(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("pytest");
     let is_test = |name: &str| name.contains("::") || name.rsplit('.').next() == Some("py");
     for line in output.lines() {
         let line = line.trim();
@@ -292,8 +292,8 @@ fn counts(line: &str) -> Option<(usize, usize)> {
 }
 
 /// Reads unittest's lines: `FAIL: test (case)`, `Ran 3 tests`, `OK`.
-fn read_unittest(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("unittest");
+fn read_unittest(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("unittest");
     let mut ran = false;
     for line in output.lines() {
         let named = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
@@ -313,8 +313,8 @@ fn read_unittest(output: &str) -> Option<Outcome> {
 // Builds and tests in Rust: cargo and cargo-nextest.
 
 /// Reads `test a ... FAILED`, `test result: …`, compiler errors and `Finished`.
-fn read_cargo(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("cargo");
+fn read_cargo(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("cargo");
     let mut place = None;
     for line in output.lines() {
         let trimmed = line.trim();
@@ -363,8 +363,8 @@ fn is_rustc_error(line: &str) -> bool {
 // Builds and tests in Go.
 
 /// Reads `--- FAIL: TestA (0.00s)`, `ok  pkg`, `FAIL pkg` and the compiler's lines.
-fn read_go(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("go");
+fn read_go(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("go");
     let mut error = None;
     for line in output.lines() {
         let trimmed = line.trim_start();
@@ -402,8 +402,8 @@ fn is_go_place(line: &str) -> bool {
 const SECTIONS: &[&str] = &["Console", "Test suite failed to run", "Validation"];
 
 /// Reads `● suite › test`, `FAIL file > test`, `✕ test`, mocha's numbered list, and the counts.
-fn read_jest(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("jest");
+fn read_jest(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("jest");
     let (mut files, mut marked) = (Vec::new(), Vec::new());
     let mut counted = None;
     for line in output.lines() {
@@ -473,8 +473,8 @@ fn mocha(output: &str) -> Vec<String> {
 // Tests on the JVM: Maven, Gradle, and reports in JUnit's XML.
 
 /// Reads `Tests run: …`, `[ERROR] Class.test:12`, `Class > test FAILED`, `BUILD …` and `<testcase>`.
-fn read_junit(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("junit");
+fn read_junit(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("junit");
     let mut case = None;
     let mut why = false;
     for line in output.lines() {
@@ -515,7 +515,7 @@ fn read_junit(output: &str) -> Option<Outcome> {
 }
 
 /// Adds a test, unless it was named with its package before.
-fn fail_once(outcome: &mut Outcome, name: &str) {
+fn fail_once(outcome: &mut RunOutcome, name: &str) {
     let known = |test: &String| test.strip_suffix(name).is_some_and(|package| package.ends_with('.'));
     if !outcome.failed.iter().any(known) {
         outcome.fail(name);
@@ -560,8 +560,8 @@ fn case_name(tag: &str) -> String {
 // Tests that write TAP (`ok 1 - name`, `not ok 2 - name`), and Node's own runner.
 
 /// Reads the lines of the protocol, which ends or begins with the plan `1..N`, or with counts.
-fn read_tap(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("tap");
+fn read_tap(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("tap");
     let mut framed = false;
     for line in output.lines() {
         let trimmed = line.trim();
@@ -593,8 +593,8 @@ fn read_tap(output: &str) -> Option<Outcome> {
 // Builds: make, ninja, and compilers that name a place in a file.
 
 /// Reads `make: *** …`, `ninja: build stopped`, `a.c:3:4: error: …` and `a.ts(3,4): error …`.
-fn read_make(output: &str) -> Option<Outcome> {
-    let mut outcome = Outcome::from_runner("make");
+fn read_make(output: &str) -> Option<RunOutcome> {
+    let mut outcome = RunOutcome::from_runner("make");
     let stops = |line: &str| {
         line.starts_with("make") && line.contains(": *** ")
             || line.starts_with("ninja: build stopped")
@@ -652,11 +652,11 @@ pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Verdict, read_dotnet, read_output};
+    use super::{RunOutcome, Verdict, read_dotnet, read_output};
 
     /// Verdict, runner, failing tests and the error of an output.
     fn outcome_of(output: &str) -> (Verdict, &'static str, Vec<String>, Option<String>) {
-        let Outcome { runner, verdict, failed, error, .. } = read_output(output).unwrap_or_default();
+        let RunOutcome { runner, verdict, failed, error, .. } = read_output(output).unwrap_or_default();
         (verdict, runner, failed, error)
     }
 

@@ -75,7 +75,7 @@ pub struct Ledger {
     pub check: Option<Check>,
     /// Tests that failed and have not passed since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failing: Vec<Failure>,
+    pub failing: Vec<FailedTest>,
     /// Names of tests that failed earlier and passed in a later run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_since: Vec<String>,
@@ -273,7 +273,7 @@ pub struct Check {
 
 /// A test that failed and has not passed since.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct FailedTest {
     /// Its name, as the runner spells it.
     pub name: String,
     /// The program that ran it.

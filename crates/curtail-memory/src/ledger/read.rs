@@ -5,10 +5,10 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::calls::{self, Action};
-use super::checks::{self, Outcome};
+use super::checks::{self, RunOutcome};
 use super::commands::{self, Effect, Run};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
-use super::{ASKED, Change, Check, Commit, FACTS, Failure, Ledger, Pointer, Quote, Todo, Verdict, paths, todos};
+use super::{ASKED, Change, Check, Commit, FACTS, FailedTest, Ledger, Pointer, Quote, Todo, Verdict, paths, todos};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
 
@@ -320,7 +320,7 @@ impl Ledger {
             self.failing.retain(|failure| failure.name != *name);
             self.passed_since.retain(|passed| passed != name);
             let (name, runner, command) = (name.clone(), runner.to_owned(), command.clone());
-            self.failing.push(Failure { name, runner, command, at: called.at.clone() });
+            self.failing.push(FailedTest { name, runner, command, at: called.at.clone() });
         }
         keep_newest(&mut self.failing, FACTS);
         let error = outcome.error.map(|error| cut(&one_line(&error), LINE));
@@ -328,8 +328,8 @@ impl Ledger {
     }
 
     /// Tests that this run covered and that did not fail in it have passed since.
-    fn retire(&mut self, run: &Run, command: &str, runner: &str, outcome: &Outcome) {
-        let covers = |failure: &Failure| {
+    fn retire(&mut self, run: &Run, command: &str, runner: &str, outcome: &RunOutcome) {
+        let covers = |failure: &FailedTest| {
             let file = failure.name.split("::").next().unwrap_or_default();
             let named = |target: &String| {
                 let target = target.trim_end_matches('/');
@@ -341,9 +341,9 @@ impl Ledger {
                 || run.targets.iter().any(named)
                 || outcome.passed.contains(&failure.name)
         };
-        let passed = |failure: &Failure| !outcome.failed.contains(&failure.name) && covers(failure);
+        let passed = |failure: &FailedTest| !outcome.failed.contains(&failure.name) && covers(failure);
         let (retired, still) = std::mem::take(&mut self.failing).into_iter().partition(passed);
-        let retired: Vec<Failure> = retired;
+        let retired: Vec<FailedTest> = retired;
         self.failing = still;
         self.passed_since.extend(retired.into_iter().map(|failure| failure.name));
         keep_newest(&mut self.passed_since, 40);
@@ -365,7 +365,7 @@ impl Ledger {
 }
 
 /// The outcome by the exit code, if the output shows none. After a pipe, the code is that of another program.
-fn by_code(result: &str, piped: bool) -> Option<Outcome> {
+fn by_code(result: &str, piped: bool) -> Option<RunOutcome> {
     let verdict = match checks::code(result)? {
         0 if piped => return None,
         0 => Verdict::Passed,
@@ -374,7 +374,7 @@ fn by_code(result: &str, piped: bool) -> Option<Outcome> {
     let output = checks::unwrapped(result);
     let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let error = last.filter(|_| verdict == Verdict::Failed).map(str::to_owned);
-    Some(Outcome { verdict, error, ..Outcome::default() })
+    Some(RunOutcome { verdict, error, ..RunOutcome::default() })
 }
 
 /// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.

@@ -2,7 +2,7 @@
 //! What the text left out is not restored. Pointers stay valid, because the numbers of later messages continue.
 
 use super::compose::HEAD;
-use super::{Change, Check, Commit, Failure, Ledger, Pointer, Progress, Quote, Todo, Verdict, compose};
+use super::{Change, Check, Commit, FailedTest, Ledger, Pointer, Progress, Quote, Todo, Verdict, compose};
 
 impl Ledger {
     /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
@@ -54,7 +54,8 @@ impl Ledger {
             }
             compose::CHECK => self.check = check(text, &at),
             compose::FAILING => {
-                let failure = |name: &str| Failure { name: name.to_owned(), at: at.clone(), ..Failure::default() };
+                let failure =
+                    |name: &str| FailedTest { name: name.to_owned(), at: at.clone(), ..FailedTest::default() };
                 self.failing = names(text).map(failure).collect::<Vec<_>>().into_iter().rev().collect();
             }
             compose::PASSED => {

@@ -22,13 +22,13 @@ const OPENING: &str = "<working_memory>";
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
 /// use curtail_memory::memory::State;
-/// use curtail_core::pipeline::{Chain, Cutter};
+/// use curtail_core::pipeline::{Chain, TextCutter};
 /// use curtail_memory::memory::{StateSource, WorkingMemory};
 /// use curtail_tokens::tokenizers;
 ///
 /// let state = StateSource::Given(State::given("Prefers trains."));
 /// let memory = WorkingMemory::new(state, tokenizers::tokenizer_by_name("o200k_base")?);
-/// let cutter = Cutter { chain: Chain::default().then(memory), ..Cutter::default() };
+/// let cutter = TextCutter { chain: Chain::default().then(memory), ..TextCutter::default() };
 /// let mut with_memory = String::new();
 /// let chat = "{\"role\":\"user\",\"content\":\"Hello\"}\n";
 /// cutter.cut(&Reading::new(Framing::Lines, None, None)?, chat, &mut with_memory)?;
@@ -139,7 +139,8 @@ impl Processor for WorkingMemory {
             (Some(block), None) => {
                 note(&block, self.budget, &mut plan);
                 let reason = Reason::Borrowed("the current working memory");
-                place_blocks(&mut plan, view, front, new_block(view, block.text), reason);
+                let (role, blocks) = new_block(view, block.text);
+                place_blocks(&mut plan, view, front, role, blocks, reason);
             }
         }
         Ok(plan)
@@ -226,7 +227,8 @@ fn replace(plan: &mut Plan, view: &View<'_, '_>, at: PartRef, block: String) {
         plan.decisions[at.message] = Decision::Change(vec![Change::Rewrite(at.part, block)], reason);
     } else if message.parts.len() == 1 {
         plan.decisions[at.message] = Decision::Drop(reason.clone());
-        place_blocks(plan, view, at.message, new_block(view, block), reason);
+        let (role, blocks) = new_block(view, block);
+        place_blocks(plan, view, at.message, role, blocks, reason);
     } else {
         let changes = vec![Change::Cut(at.part), Change::Prepend(vec![Prepend::Block(block)])];
         plan.decisions[at.message] = Decision::Change(changes, reason);

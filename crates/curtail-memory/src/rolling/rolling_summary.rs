@@ -274,7 +274,7 @@ impl RollingSummary {
         let mut plan = drops.into_plan();
         if !rolling.memory.summaries.is_empty() {
             let text = write_block(&rolling.memory, next.max(rolling.first));
-            place_block(&mut plan, view, rolling, start, (self.role, text));
+            place_block(&mut plan, view, rolling, start, self.role, text);
         }
         plan
     }
@@ -404,13 +404,7 @@ fn size(rolling: &RollingView, number: usize) -> usize {
 const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");
 
 /// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
-fn place_block(
-    plan: &mut Plan,
-    view: &View<'_, '_>,
-    rolling: &RollingView,
-    start: usize,
-    (role, text): (Role, String),
-) {
+fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, start: usize, role: Role, text: String) {
     if let [at] = rolling.blocks[..]
         && said(view.messages, at) == Some(text.as_str().into())
         && plan.is_identity()
@@ -429,7 +423,7 @@ fn place_block(
         }
     }
     let reason = Reason::Borrowed("summaries of the earlier interactions");
-    place_blocks(plan, view, start, (role, blocks), reason);
+    place_blocks(plan, view, start, role, blocks, reason);
 }
 
 /// The other blocks in messages that the plan drops or that contain nothing else: they move along, because the format has

@@ -274,7 +274,7 @@ impl Thread {
         // Part of a list inside a line cannot be dropped: the line would no longer be the one that was read.
         if !kinds.iter().any(|kind| matches!(kind, LineKind::Nested(_))) {
             self.first = next;
-            self.drop_before(start, dialect, (&layout, messages), &kinds);
+            self.drop_before(start, dialect, &layout, messages, &kinds);
         }
         Ok(())
     }
@@ -462,7 +462,8 @@ impl Thread {
         &mut self,
         start: usize,
         dialect: &dyn Dialect,
-        (layout, messages): (&Layout<'_>, Vec<Message<'_>>),
+        layout: &Layout<'_>,
+        messages: Vec<Message<'_>>,
         kinds: &[LineKind],
     ) {
         let plan = plan_from(start, &messages);

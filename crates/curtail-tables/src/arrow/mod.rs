@@ -7,8 +7,8 @@ mod outline;
 mod rows;
 mod writer;
 
-pub(crate) use rows::Rows;
-pub(crate) use writer::TableSink;
+pub(crate) use rows::ArrowRows;
+pub(crate) use writer::ArrowSink;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 
 use crate::{WantedColumn, choose_column};
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{Source, TableFormat};
 use outline::Outline;
 use rows::{Place, head_of};
 
 /// The error of the library about a file, without its prefix.
-fn broken(name: &str, error: &ArrowError) -> Error {
+fn broken(name: &str, error: &ArrowError) -> FileError {
     let said = match error {
         ArrowError::IoError(said, cause) if cause.raw_os_error().is_none() => said.clone(),
-        ArrowError::IoError(_, cause) => return Error::system(name, cause),
+        ArrowError::IoError(_, cause) => return FileError::system(name, cause),
         ArrowError::IpcError(said) | ArrowError::ParseError(said) | ArrowError::InvalidArgumentError(said) => {
             said.clone()
         }
         other => other.to_string(),
     };
-    Error::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {said}"))
+    FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {said}"))
 }
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
-fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
     crate::guarded(TableFormat::ArrowFile, name, read)
 }
 
@@ -46,16 +46,16 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, 
 
 /// An open Arrow IPC file or stream with the column that holds its transcripts.
 #[derive(Debug)]
-pub struct Table {
+pub struct ArrowTable {
     name: String,
     place: Place,
     /// Whether it has the form of a stream, without a footer.
     stream: bool,
     outline: Outline,
-    column: Column,
+    column: ArrowColumn,
 }
 
-impl Table {
+impl ArrowTable {
     /// Opens the Arrow file of `source`, or the `stream` in it, at the wanted column. A batch of more bytes than are
     /// wanted is neither read nor decompressed.
     ///
@@ -66,7 +66,7 @@ impl Table {
         stream: bool,
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FileError> {
         guarded(&source.name, || Self::open_unguarded(source, stream, wanted, is_transcript))
     }
 
@@ -75,20 +75,21 @@ impl Table {
         stream: bool,
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
-        let pipe =
-            || Error::new(ErrorKind::Usage, &source.name, "an Arrow file cannot be read from a pipe; name the file");
+    ) -> Result<Arc<Self>, FileError> {
+        let pipe = || {
+            FileError::new(ErrorKind::Usage, &source.name, "an Arrow file cannot be read from a pipe; name the file")
+        };
         let path = source.path.as_ref().ok_or_else(pipe)?;
-        let file = File::open(path).map_err(|error| Error::system(&source.name, &error))?;
-        if !file.metadata().map_err(|error| Error::system(&source.name, &error))?.is_file() {
+        let file = File::open(path).map_err(|error| FileError::system(&source.name, &error))?;
+        if !file.metadata().map_err(|error| FileError::system(&source.name, &error))?.is_file() {
             return Err(pipe());
         }
-        let place = Place::new(file).map_err(|error| Error::system(&source.name, &error))?;
+        let place = Place::new(file).map_err(|error| FileError::system(&source.name, &error))?;
         let failed = |error| broken(&source.name, &error);
         let most = wanted.most.map_or(u64::MAX, |most| most as u64);
         let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
         let outline = outline.map_err(failed)?;
-        let mut table = Self { name: source.name.clone(), place, stream, outline, column: Column::default() };
+        let mut table = Self { name: source.name.clone(), place, stream, outline, column: ArrowColumn::default() };
         let schema = table.batches(None).map_err(failed)?.schema();
         table.column = table.choose(&schema, wanted.column, is_transcript)?;
         Ok(Arc::new(table))
@@ -114,9 +115,9 @@ impl Table {
         schema: &Schema,
         wanted: Option<&str>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Column, Error> {
+    ) -> Result<ArrowColumn, FileError> {
         let has_rows = self.outline.batches.iter().any(|batch| batch.rows > 0);
-        let fits = |column: &Column| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
+        let fits = |column: &ArrowColumn| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
         let chosen = choose_column(&self.name, &candidates(schema), wanted, has_rows, fits)?;
         Ok(chosen.unwrap_or_default())
     }
@@ -126,14 +127,14 @@ impl Table {
 
 /// A column whose rows are transcripts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Column {
+struct ArrowColumn {
     /// The index of a field at the top, and the indices of the fields below it.
     path: Vec<usize>,
     /// Whether it is a list of structs instead of a text.
     structs: bool,
 }
 
-impl Column {
+impl ArrowColumn {
     /// The values of this column in `batch`, which has only the field at the top.
     fn of_projected(&self, batch: &RecordBatch) -> Values {
         let mut values = Values { array: batch.column(0).clone(), parents: Vec::new() };
@@ -172,21 +173,21 @@ impl Values {
 }
 
 /// All columns that can contain transcripts, with their names.
-fn candidates(schema: &Schema) -> Vec<(String, Column)> {
+fn candidates(schema: &Schema) -> Vec<(String, ArrowColumn)> {
     let mut found = Vec::new();
     add_candidates(schema.fields(), "", &[], &mut found);
     found
 }
 
-fn add_candidates(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<(String, Column)>) {
+fn add_candidates(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<(String, ArrowColumn)>) {
     for (index, field) in fields.iter().enumerate() {
         let name = format!("{prefix}{}", field.name());
         let path = [above, &[index]].concat();
         match field.data_type() {
-            data_type if is_text(data_type) => found.push((name, Column { path, structs: false })),
+            data_type if is_text(data_type) => found.push((name, ArrowColumn { path, structs: false })),
             DataType::Struct(fields) => add_candidates(fields, &format!("{name}."), &path, found),
             DataType::List(element) | DataType::LargeList(element) if above.is_empty() && names_speaker(element) => {
-                found.push((name, Column { path, structs: true }));
+                found.push((name, ArrowColumn { path, structs: true }));
             }
             _ => {}
         }

@@ -13,16 +13,16 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, MapArray, RecordBatchReader, StructArray};
 use arrow_schema::DataType;
 
-use super::{Column, Table, Values, broken, guarded};
-use curtail_core::error::{Error, ErrorKind};
+use super::{ArrowColumn, ArrowTable, Values, broken, guarded};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
 /// Rows that are searched for the first text of a column.
 const HEAD: usize = 16;
 
 /// Reads the rows of a table.
-pub struct Rows {
-    table: Arc<Table>,
+pub struct ArrowRows {
+    table: Arc<ArrowTable>,
     batches: Option<Box<dyn RecordBatchReader + Send>>,
     /// The batch that is being read, from 0.
     batch: usize,
@@ -33,10 +33,10 @@ pub struct Rows {
     open: Option<Values>,
 }
 
-impl Rows {
+impl ArrowRows {
     /// All rows of `table`.
     #[must_use]
-    pub fn new(table: &Arc<Table>) -> Self {
+    pub fn new(table: &Arc<ArrowTable>) -> Self {
         let mut rows = Self { table: Arc::clone(table), batches: None, batch: 0, read: 0, total: 0, open: None };
         if rows.table.outline.batches.iter().all(|batch| batch.rows == 0) {
             rows.batch = rows.table.outline.batches.len();
@@ -63,12 +63,12 @@ impl Rows {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         let table = Arc::clone(&self.table);
         guarded(&table.name, || self.next_unguarded(buffer, alone))
     }
 
-    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         buffer.clear();
         let values = self.next_values()?;
         let group = RowGroup::Batch(self.batch + 1);
@@ -88,7 +88,7 @@ impl Rows {
     }
 
     /// The batch that is being read, or the next one that has rows.
-    fn next_values(&mut self) -> Result<Option<Values>, Error> {
+    fn next_values(&mut self) -> Result<Option<Values>, FileError> {
         if let Some(open) = self.open.take() {
             return Ok(Some(open));
         }
@@ -106,7 +106,7 @@ impl Rows {
         loop {
             let batch = batches.next().transpose().map_err(|error| broken(&table.name, &error))?;
             let what = || format!("the file ends before batch {}", self.batch + 1);
-            let batch = batch.ok_or_else(|| Error::new(ErrorKind::Content, &table.name, what()))?;
+            let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &table.name, what()))?;
             if batch.num_rows() > 0 {
                 return Ok(Some(table.column.of_projected(&batch)));
             }
@@ -116,7 +116,13 @@ impl Rows {
 }
 
 /// Adds the text of a row to the block.
-fn push(table: &Table, values: &Values, row: usize, buffer: &mut Buffer, block: &mut RowBlock) -> Result<(), Error> {
+fn push(
+    table: &ArrowTable,
+    values: &Values,
+    row: usize,
+    buffer: &mut Buffer,
+    block: &mut RowBlock,
+) -> Result<(), FileError> {
     if values.is_null(row) {
         block.texts.push(Err(0));
         return Ok(());
@@ -126,19 +132,19 @@ fn push(table: &Table, values: &Values, row: usize, buffer: &mut Buffer, block: 
         let mut text = String::new();
         write_json(&values.array, row, &mut text).map_err(|what| {
             let place = RowPlace { row: row + 1, ..block.first };
-            Error::new(ErrorKind::Content, &table.name, format!("{what} in {place}"))
+            FileError::new(ErrorKind::Content, &table.name, format!("{what} in {place}"))
         })?;
         buffer.append(text.as_bytes())
     } else {
         buffer.append(values.text(row))
     };
-    appended.map_err(|error| Error::system(&table.name, &error))?;
+    appended.map_err(|error| FileError::system(&table.name, &error))?;
     block.texts.push(Ok(start..buffer.len()));
     Ok(())
 }
 
 /// The first text of a column, among the first rows of the file; `None` if there is none.
-pub(super) fn head_of(table: &Table, column: &Column) -> Result<Option<String>, Error> {
+pub(super) fn head_of(table: &ArrowTable, column: &ArrowColumn) -> Result<Option<String>, FileError> {
     let batches = table.batches(column.path.first().copied()).map_err(|error| broken(&table.name, &error))?;
     for batch in batches {
         // A column that this build cannot read is not a candidate.

@@ -20,16 +20,16 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::filter;
 use arrow_select::take::take_record_batch;
 
-use super::{Column, Table, broken, guarded};
-use curtail_core::error::Error;
+use super::{ArrowColumn, ArrowTable, broken, guarded};
+use curtail_core::error::FileError;
 use curtail_io::{FileSink, RowResult};
 
 /// The alignment of buffers, in bytes.
 const ALIGNMENT: usize = 64;
 
 /// Writes a table with new texts.
-pub struct TableSink {
-    table: Arc<Table>,
+pub struct ArrowSink {
+    table: Arc<ArrowTable>,
     from: Box<dyn RecordBatchReader + Send>,
     to: Writer,
     /// The batch whose rows are collected, from 0.
@@ -43,12 +43,12 @@ enum Writer {
     Stream(Box<StreamWriter<BufWriter<FileSink>>>),
 }
 
-impl TableSink {
+impl ArrowSink {
     /// Begins to write the rows of `table` to `sink`.
     ///
     /// # Errors
     /// The system refused to create the file, or the old file can no longer be read.
-    pub fn new(table: &Arc<Table>, sink: FileSink) -> Result<Self, Error> {
+    pub fn new(table: &Arc<ArrowTable>, sink: FileSink) -> Result<Self, FileError> {
         let (to, from) = guarded(&table.name, || {
             let opened = table.batches(None).and_then(|from| Ok((Writer::new(table, &*from, sink)?, from)));
             opened.map_err(|error| broken(&table.name, &error))
@@ -60,7 +60,7 @@ impl TableSink {
     ///
     /// # Errors
     /// The system refused to write, or the old file can no longer be read.
-    pub fn write(&mut self, batch: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), Error> {
+    pub fn write(&mut self, batch: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         while self.batch + 1 < batch {
             self.end_batch()?;
         }
@@ -75,8 +75,8 @@ impl TableSink {
     /// Ends the file.
     ///
     /// # Errors
-    /// As [`TableSink::write`].
-    pub fn finish(mut self) -> Result<FileSink, Error> {
+    /// As [`ArrowSink::write`].
+    pub fn finish(mut self) -> Result<FileSink, FileError> {
         while self.batch < self.table.outline.batches.len() {
             self.end_batch()?;
         }
@@ -85,10 +85,10 @@ impl TableSink {
             Writer::Stream(writer) => writer.into_inner(),
         };
         let sink = sink.map_err(|error| broken(&self.table.name, &error))?;
-        sink.into_inner().map_err(|error| Error::system(&self.table.name, error.error()))
+        sink.into_inner().map_err(|error| FileError::system(&self.table.name, error.error()))
     }
 
-    fn end_batch(&mut self) -> Result<(), Error> {
+    fn end_batch(&mut self) -> Result<(), FileError> {
         self.batch += 1;
         let rows = std::mem::take(&mut self.rows);
         let (table, from, to) = (&self.table, &mut self.from, &mut self.to);
@@ -102,7 +102,7 @@ impl TableSink {
 }
 
 impl Writer {
-    fn new(table: &Table, from: &dyn RecordBatchReader, sink: FileSink) -> Result<Self, ArrowError> {
+    fn new(table: &ArrowTable, from: &dyn RecordBatchReader, sink: FileSink) -> Result<Self, ArrowError> {
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?
             .try_with_compression(table.outline.compression)?
             .with_dictionary_handling(DictionaryHandling::Delta);
@@ -129,7 +129,7 @@ impl Writer {
 
 /// The new content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum ArrowSlot {
     /// As before.
     Unchanged,
     /// The next bytes of the texts, by their number.
@@ -145,7 +145,7 @@ struct NewRows {
     old: usize,
     /// The old row of each new one.
     origins: Vec<u64>,
-    slots: Vec<Slot>,
+    slots: Vec<ArrowSlot>,
     texts: Vec<u8>,
     /// Whether any row changed.
     pub(super) changed: bool,
@@ -168,15 +168,15 @@ impl NewRows {
             RowResult::Text(end) => {
                 let text = &output[std::mem::replace(start, *end)..*end];
                 self.texts.extend_from_slice(text);
-                Slot::Text(text.len())
+                ArrowSlot::Text(text.len())
             }
-            RowResult::Elements(kept) => Slot::Elements(kept.clone()),
-            _ => Slot::Unchanged,
+            RowResult::Elements(kept) => ArrowSlot::Elements(kept.clone()),
+            _ => ArrowSlot::Unchanged,
         });
     }
 
     /// `batch` with these rows.
-    pub(super) fn replace(&self, batch: RecordBatch, column: &Column) -> Result<RecordBatch, ArrowError> {
+    pub(super) fn replace(&self, batch: RecordBatch, column: &ArrowColumn) -> Result<RecordBatch, ArrowError> {
         if !self.changed {
             return Ok(batch);
         }
@@ -220,7 +220,7 @@ impl NewRows {
     fn bytes<'a>(&'a self, old: impl Fn(usize) -> &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let mut at = 0;
         self.slots.iter().enumerate().map(move |(row, slot)| match slot {
-            Slot::Text(length) => {
+            ArrowSlot::Text(length) => {
                 at += length;
                 &self.texts[at - length..at]
             }
@@ -274,7 +274,7 @@ impl NewRows {
             let elements = old[row].as_usize()..old[row + 1].as_usize();
             for (number, place) in elements.enumerate() {
                 kept[place] = match slot {
-                    Slot::Elements(kept) => kept.get(number).copied().unwrap_or(true),
+                    ArrowSlot::Elements(kept) => kept.get(number).copied().unwrap_or(true),
                     _ => true,
                 };
                 end += if kept[place] { O::one() } else { O::default() };

@@ -6,8 +6,8 @@
 mod rows;
 mod writer;
 
-pub(crate) use rows::Rows;
-pub(crate) use writer::TableSink;
+pub(crate) use rows::ParquetRows;
+pub(crate) use writer::ParquetSink;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -21,32 +21,32 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::{SchemaDescriptor, Type};
 
 use crate::{WantedColumn, choose_column};
-use curtail_core::error::{Error, ErrorKind};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{Source, Stamp, TableFormat};
 use rows::{head_of, oversized};
 
 /// The error of the library about a file, without its prefix.
-fn broken(name: &str, error: &ParquetError) -> Error {
+fn broken(name: &str, error: &ParquetError) -> FileError {
     let said = match error {
         ParquetError::External(cause) => match cause.downcast_ref::<std::io::Error>() {
-            Some(cause) => return Error::system(name, cause),
+            Some(cause) => return FileError::system(name, cause),
             None => cause.to_string(),
         },
         ParquetError::General(said) | ParquetError::NYI(said) | ParquetError::EOF(said) => said.clone(),
         other => other.to_string(),
     };
-    Error::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {said}"))
+    FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {said}"))
 }
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
-fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
     crate::guarded(TableFormat::Parquet, name, read)
 }
 
 // An open Parquet file, and the column of it that is read.
 
 /// An open Parquet file with the column that holds its transcripts.
-pub struct Table {
+pub struct ParquetTable {
     name: String,
     reader: SerializedFileReader<File>,
     /// The metadata of the file, with the indices of its pages.
@@ -58,16 +58,16 @@ pub struct Table {
     headers: File,
     /// Bytes of a page at most, decompressed.
     most: Option<usize>,
-    column: Column,
+    column: ParquetColumn,
 }
 
-impl std::fmt::Debug for Table {
+impl std::fmt::Debug for ParquetTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table").field("name", &self.name).field("column", &self.column).finish_non_exhaustive()
+        f.debug_struct("ParquetTable").field("name", &self.name).field("column", &self.column).finish_non_exhaustive()
     }
 }
 
-impl Table {
+impl ParquetTable {
     /// Opens the Parquet file of `source` at the wanted column. Pages of more bytes than are wanted are not
     /// decompressed.
     ///
@@ -77,7 +77,7 @@ impl Table {
         source: &Source,
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FileError> {
         guarded(&source.name, || Self::open_unguarded(source, wanted, is_transcript))
     }
 
@@ -85,24 +85,24 @@ impl Table {
         source: &Source,
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Arc<Self>, FileError> {
         let path = source.path.as_ref().ok_or_else(|| no_pipe(source))?;
         let failed = |error| broken(&source.name, &error);
-        let open = || File::open(path).map_err(|error| Error::system(&source.name, &error));
+        let open = || File::open(path).map_err(|error| FileError::system(&source.name, &error));
         let (file, again, headers) = (open()?, open()?, open()?);
         let stamp = |file: &File| {
-            let metadata = file.metadata().map_err(|error| Error::system(&source.name, &error))?;
+            let metadata = file.metadata().map_err(|error| FileError::system(&source.name, &error))?;
             Stamp::from_metadata(&metadata).ok_or_else(|| no_pipe(source))
         };
         if stamp(&file)? != stamp(&again)? || stamp(&again)? != stamp(&headers)? {
-            return Err(Error::new(ErrorKind::System, &source.name, "changed while it was opened"));
+            return Err(FileError::new(ErrorKind::System, &source.name, "changed while it was opened"));
         }
         let metadata = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
         let metadata = metadata.parse_and_finish(&file).map_err(failed)?;
         let reader = SerializedFileReader::new(file).map_err(failed)?;
-        let shared = again.try_clone().map_err(|error| Error::system(&source.name, &error))?;
+        let shared = again.try_clone().map_err(|error| FileError::system(&source.name, &error))?;
         let copied = SerializedFileReader::new(shared).map_err(failed)?;
-        let (name, column) = (source.name.clone(), Column::Text(0));
+        let (name, column) = (source.name.clone(), ParquetColumn::Text(0));
         let mut table = Self { name, reader, metadata, copied, file: again, headers, most: wanted.most, column };
         table.column = table.choose(wanted.column, is_transcript)?;
         Ok(Arc::new(table))
@@ -124,16 +124,16 @@ impl Table {
         &self.metadata
     }
 
-    fn group(&self, index: usize) -> Result<Box<dyn RowGroupReader + '_>, Error> {
+    fn group(&self, index: usize) -> Result<Box<dyn RowGroupReader + '_>, FileError> {
         self.reader.get_row_group(index).map_err(|error| broken(&self.name, &error))
     }
 
     /// Refuses a column with a page that is larger than allowed when it is decompressed.
-    fn check_pages(&self, group: &dyn RowGroupReader, column: &Column) -> Result<(), Error> {
+    fn check_pages(&self, group: &dyn RowGroupReader, column: &ParquetColumn) -> Result<(), FileError> {
         let Some(most) = self.most else { return Ok(()) };
         let leaves = match column {
-            Column::Text(leaf) => *leaf..leaf.saturating_add(1),
-            Column::Structs { leaves, .. } => leaves.clone(),
+            ParquetColumn::Text(leaf) => *leaf..leaf.saturating_add(1),
+            ParquetColumn::Structs { leaves, .. } => leaves.clone(),
         };
         for chunk in leaves.filter_map(|leaf| group.metadata().columns().get(leaf)) {
             let found = oversized(&self.headers, chunk, most as u64);
@@ -154,27 +154,27 @@ impl Table {
         self.copied.get_row_group(group)?.get_column_reader(leaf)
     }
 
-    fn choose(&self, wanted: Option<&str>, is_transcript: &dyn Fn(&str) -> bool) -> Result<Column, Error> {
+    fn choose(&self, wanted: Option<&str>, is_transcript: &dyn Fn(&str) -> bool) -> Result<ParquetColumn, FileError> {
         let found = candidates(self.metadata().file_metadata().schema_descr());
-        let fits = |column: &Column| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
+        let fits = |column: &ParquetColumn| Ok(head_of(self, column)?.is_some_and(|head| is_transcript(&head)));
         let chosen = choose_column(&self.name, &found, wanted, !self.is_empty(), fits)?;
-        Ok(chosen.unwrap_or(Column::Text(usize::MAX)))
+        Ok(chosen.unwrap_or(ParquetColumn::Text(usize::MAX)))
     }
 
-    fn refuse(&self, what: String) -> Error {
-        Error::new(ErrorKind::Content, &self.name, what)
+    fn refuse(&self, what: String) -> FileError {
+        FileError::new(ErrorKind::Content, &self.name, what)
     }
 }
 
-fn no_pipe(source: &Source) -> Error {
-    Error::new(ErrorKind::Usage, &source.name, "a Parquet file cannot be read from a pipe; name the file")
+fn no_pipe(source: &Source) -> FileError {
+    FileError::new(ErrorKind::Usage, &source.name, "a Parquet file cannot be read from a pipe; name the file")
 }
 
 // The columns that can contain transcripts: texts, and lists of structs.
 
 /// A column whose rows are transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Column {
+enum ParquetColumn {
     /// JSON text in the leaf of this index.
     Text(usize),
     /// A list of structs: the field of the schema, and the leaves below it.
@@ -189,15 +189,15 @@ enum Column {
 }
 
 /// All columns that can contain transcripts, with their names.
-fn candidates(schema: &SchemaDescriptor) -> Vec<(String, Column)> {
+fn candidates(schema: &SchemaDescriptor) -> Vec<(String, ParquetColumn)> {
     let mut found = Vec::new();
     for (index, field) in schema.root_schema().get_fields().iter().enumerate() {
         let leaves = leaves_of(schema, index);
         if let Some(element) = list_of_structs(field) {
-            found.push((field.name().to_owned(), Column::Structs { field: index, leaves, element }));
+            found.push((field.name().to_owned(), ParquetColumn::Structs { field: index, leaves, element }));
         } else {
             let texts = leaves.filter(|&leaf| is_text(schema, leaf));
-            found.extend(texts.map(|leaf| (schema.column(leaf).path().string(), Column::Text(leaf))));
+            found.extend(texts.map(|leaf| (schema.column(leaf).path().string(), ParquetColumn::Text(leaf))));
         }
     }
     found

@@ -12,16 +12,16 @@ use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
 use parquet::schema::types::{SchemaDescriptor, Type};
 
-use super::{Column, Table, broken, guarded};
-use curtail_core::error::{Error, ErrorKind};
+use super::{ParquetColumn, ParquetTable, broken, guarded};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
 /// Rows that are read before their length is checked.
 const STEP: usize = 16;
 
 /// Reads the rows of a table.
-pub struct Rows {
-    table: Arc<Table>,
+pub struct ParquetRows {
+    table: Arc<ParquetTable>,
     /// The row group that is being read, from 0.
     group: usize,
     /// Rows of it that were read.
@@ -38,10 +38,10 @@ enum Open {
     Structs(Box<ReaderIter>),
 }
 
-impl Rows {
+impl ParquetRows {
     /// All rows of `table`.
     #[must_use]
-    pub fn new(table: &Arc<Table>) -> Self {
+    pub fn new(table: &Arc<ParquetTable>) -> Self {
         let mut rows = Self { table: Arc::clone(table), group: 0, read: 0, total: 0, open: None };
         rows.skip_empty();
         rows
@@ -64,14 +64,14 @@ impl Rows {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         let name = self.table.name.clone();
         guarded(&name, || self.next_unguarded(buffer, alone))
     }
 
-    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, Error> {
+    fn next_unguarded(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         buffer.clear();
-        let structs = matches!(self.table.column, Column::Structs { .. });
+        let structs = matches!(self.table.column, ParquetColumn::Structs { .. });
         let first = RowPlace { group: RowGroup::Group(self.group + 1), row: self.read + 1, structs };
         let mut block = RowBlock { first, line: self.total + 1, texts: Vec::new() };
         if self.is_done() {
@@ -88,7 +88,7 @@ impl Rows {
             let got = open.read_rows(&table, step, buffer, &mut block)?;
             if got == 0 {
                 let what = format!("row group {} ends after {} of {rows} rows", self.group + 1, self.read);
-                return Err(Error::new(ErrorKind::Content, &table.name, what));
+                return Err(FileError::new(ErrorKind::Content, &table.name, what));
             }
             self.read += got;
             self.total += got;
@@ -116,22 +116,22 @@ impl Rows {
 }
 
 impl Open {
-    fn begin(table: &Table, group: usize) -> Result<Self, Error> {
+    fn begin(table: &ParquetTable, group: usize) -> Result<Self, FileError> {
         Self::of_column(table, &*table.group(group)?, &table.column)
     }
 
-    fn of_column(table: &Table, group: &dyn RowGroupReader, column: &Column) -> Result<Self, Error> {
+    fn of_column(table: &ParquetTable, group: &dyn RowGroupReader, column: &ParquetColumn) -> Result<Self, FileError> {
         let failed = |error| broken(&table.name, &error);
         table.check_pages(group, column)?;
         match column {
-            Column::Text(leaf) => match group.get_column_reader(*leaf).map_err(failed)? {
+            ParquetColumn::Text(leaf) => match group.get_column_reader(*leaf).map_err(failed)? {
                 ColumnReader::ByteArrayColumnReader(reader) => {
                     let schema = table.metadata().file_metadata().schema_descr();
                     Ok(Self::Text(Box::new(reader), schema.column(*leaf).max_def_level()))
                 }
-                _ => Err(Error::new(ErrorKind::Content, &table.name, "the column holds no texts")),
+                _ => Err(FileError::new(ErrorKind::Content, &table.name, "the column holds no texts")),
             },
-            Column::Structs { field, .. } => {
+            ParquetColumn::Structs { field, .. } => {
                 let root = table.metadata().file_metadata().schema();
                 let fields = vec![Arc::clone(&root.get_fields()[*field])];
                 let alone = Type::group_type_builder(root.name()).with_fields(fields).build().map_err(failed)?;
@@ -145,25 +145,26 @@ impl Open {
     /// Reads up to `most` rows and returns their number.
     fn read_rows(
         &mut self,
-        table: &Table,
+        table: &ParquetTable,
         most: usize,
         buffer: &mut Buffer,
         block: &mut RowBlock,
-    ) -> Result<usize, Error> {
+    ) -> Result<usize, FileError> {
         match self {
-            Self::Text(reader, full) => read_texts((reader, *full), table, most, buffer, block),
+            Self::Text(reader, full) => read_texts(reader, *full, table, most, buffer, block),
             Self::Structs(rows) => read_structs(rows, table, most, buffer, block),
         }
     }
 }
 
 fn read_texts(
-    (reader, full): (&mut ColumnReaderImpl<ByteArrayType>, i16),
-    table: &Table,
+    reader: &mut ColumnReaderImpl<ByteArrayType>,
+    full: i16,
+    table: &ParquetTable,
     most: usize,
     buffer: &mut Buffer,
     block: &mut RowBlock,
-) -> Result<usize, Error> {
+) -> Result<usize, FileError> {
     let (mut levels, mut values) = (Vec::new(), Vec::<ByteArray>::new());
     let (rows, _, _) =
         reader.read_records(most, Some(&mut levels), None, &mut values).map_err(|error| broken(&table.name, &error))?;
@@ -179,11 +180,11 @@ fn read_texts(
 
 fn read_structs(
     rows: &mut ReaderIter,
-    table: &Table,
+    table: &ParquetTable,
     most: usize,
     buffer: &mut Buffer,
     block: &mut RowBlock,
-) -> Result<usize, Error> {
+) -> Result<usize, FileError> {
     let mut read = 0;
     for row in rows.take(most) {
         let row = row.map_err(|error| broken(&table.name, &error))?;
@@ -192,7 +193,7 @@ fn read_structs(
             let place = block.first.row + block.texts.len();
             write_json(field, &mut text).map_err(|what| {
                 let what = format!("{what} in {}, row {place}", block.first.group);
-                Error::new(ErrorKind::Content, &table.name, what)
+                FileError::new(ErrorKind::Content, &table.name, what)
             })?;
         }
         match text.as_str() {
@@ -204,15 +205,15 @@ fn read_structs(
     Ok(read)
 }
 
-fn push(text: &[u8], table: &Table, buffer: &mut Buffer, block: &mut RowBlock) -> Result<(), Error> {
+fn push(text: &[u8], table: &ParquetTable, buffer: &mut Buffer, block: &mut RowBlock) -> Result<(), FileError> {
     let start = buffer.len();
-    buffer.append(text).map_err(|error| Error::system(&table.name, &error))?;
+    buffer.append(text).map_err(|error| FileError::system(&table.name, &error))?;
     block.texts.push(Ok(start..buffer.len()));
     Ok(())
 }
 
 /// The first text of a column, among the first rows of the file; `None` if there is none.
-pub(super) fn head_of(table: &Table, column: &Column) -> Result<Option<String>, Error> {
+pub(super) fn head_of(table: &ParquetTable, column: &ParquetColumn) -> Result<Option<String>, FileError> {
     let groups = 0..table.metadata().num_row_groups();
     let Some(group) = groups.into_iter().find(|&group| table.metadata().row_group(group).num_rows() > 0) else {
         return Ok(None);

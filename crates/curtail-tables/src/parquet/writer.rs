@@ -14,28 +14,28 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnDescriptor;
 use tempfile::SpooledTempFile;
 
-use super::{Column, Table, broken, guarded};
-use curtail_core::error::Error;
+use super::{ParquetColumn, ParquetTable, broken, guarded};
+use curtail_core::error::FileError;
 use curtail_io::{FileSink, RowResult};
 
 /// Texts that are passed to the library at a time.
 const STEP: usize = 64;
 
 /// Writes a table with new texts.
-pub struct TableSink {
-    table: Arc<Table>,
+pub struct ParquetSink {
+    table: Arc<ParquetTable>,
     writer: SerializedFileWriter<FileSink>,
     /// The row group whose rows are collected, from 0.
     group: usize,
     spool: Spool,
 }
 
-impl TableSink {
+impl ParquetSink {
     /// Begins to write the rows of `table` to `sink`.
     ///
     /// # Errors
     /// The system refused to create the file.
-    pub fn new(table: &Arc<Table>, sink: FileSink) -> Result<Self, Error> {
+    pub fn new(table: &Arc<ParquetTable>, sink: FileSink) -> Result<Self, FileError> {
         let root = table.metadata().file_metadata().schema_descr().root_schema_ptr();
         let writer = SerializedFileWriter::new(sink, root, Arc::new(properties(table)))
             .map_err(|error| broken(&table.name, &error))?;
@@ -47,14 +47,14 @@ impl TableSink {
     ///
     /// # Errors
     /// The system refused to write, or the old file can no longer be read.
-    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), Error> {
+    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         while self.group + 1 < group {
             self.end_group()?;
         }
         let mut start = 0;
         for row in rows {
             let slot = self.slot(row, output, &mut start);
-            let slot = slot.map_err(|error| Error::system("the temporary file of a row group", &error))?;
+            let slot = slot.map_err(|error| FileError::system("the temporary file of a row group", &error))?;
             self.spool.slots.push(slot);
         }
         self.spool.changed |= changed || rows.contains(&RowResult::Dropped);
@@ -62,15 +62,15 @@ impl TableSink {
     }
 
     /// The new content of a row, whose texts begin at `start` of `output`.
-    fn slot(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<Slot> {
+    fn slot(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<ParquetSlot> {
         Ok(match row {
-            RowResult::Null(level) => Slot::Null(*level),
-            RowResult::Dropped => Slot::Dropped,
-            RowResult::Unchanged => Slot::Elements(None),
-            RowResult::Elements(kept) => Slot::Elements(Some(kept.clone())),
+            RowResult::Null(level) => ParquetSlot::Null(*level),
+            RowResult::Dropped => ParquetSlot::Dropped,
+            RowResult::Unchanged => ParquetSlot::Elements(None),
+            RowResult::Elements(kept) => ParquetSlot::Elements(Some(kept.clone())),
             RowResult::Text(end) => self.spool.add(&output[std::mem::replace(start, *end)..*end])?,
             RowResult::Rows(rows) => {
-                Slot::Rows(rows.iter().map(|row| self.slot(row, output, start)).collect::<io::Result<_>>()?)
+                ParquetSlot::Rows(rows.iter().map(|row| self.slot(row, output, start)).collect::<io::Result<_>>()?)
             }
         })
     }
@@ -78,8 +78,8 @@ impl TableSink {
     /// Ends the file.
     ///
     /// # Errors
-    /// As [`TableSink::write`].
-    pub fn finish(mut self) -> Result<FileSink, Error> {
+    /// As [`ParquetSink::write`].
+    pub fn finish(mut self) -> Result<FileSink, FileError> {
         while self.group < self.table.metadata().num_row_groups() {
             self.end_group()?;
         }
@@ -87,7 +87,7 @@ impl TableSink {
         guarded(&table.name, || writer.into_inner().map_err(|error| broken(&table.name, &error)))
     }
 
-    fn end_group(&mut self) -> Result<(), Error> {
+    fn end_group(&mut self) -> Result<(), FileError> {
         let spool = std::mem::replace(&mut self.spool, Spool::new());
         let group = Group { table: &self.table, index: self.group };
         let name = &self.table.name;
@@ -98,7 +98,7 @@ impl TableSink {
 }
 
 /// The properties of the new file: those of the old one, as far as its metadata contains them.
-fn properties(table: &Table) -> WriterProperties {
+fn properties(table: &ParquetTable) -> WriterProperties {
     let metadata = table.metadata();
     let file = metadata.file_metadata();
     let mut builder = WriterProperties::builder()
@@ -115,7 +115,7 @@ fn properties(table: &Table) -> WriterProperties {
             builder = builder.set_column_compression(column.column_path().clone(), column.compression());
         }
     }
-    if let Column::Text(leaf) = table.column
+    if let ParquetColumn::Text(leaf) = table.column
         && leaf < file.schema_descr().num_columns()
     {
         // Texts of transcripts rarely repeat.
@@ -126,18 +126,20 @@ fn properties(table: &Table) -> WriterProperties {
 
 /// A row group that is rewritten.
 struct Group<'t> {
-    table: &'t Table,
+    table: &'t ParquetTable,
     index: usize,
 }
 
 impl Group<'_> {
     fn write(&self, writer: &mut SerializedFileWriter<FileSink>, mut spool: Spool) -> Result<(), ParquetError> {
-        let reshaped = spool.slots.iter().any(|slot| matches!(slot, Slot::Dropped | Slot::Rows(_)));
+        let reshaped = spool.slots.iter().any(|slot| matches!(slot, ParquetSlot::Dropped | ParquetSlot::Rows(_)));
         let mut to = writer.next_row_group()?;
         for leaf in 0..self.table.metadata().file_metadata().schema_descr().num_columns() {
             match &self.table.column {
-                Column::Text(own) if *own == leaf && spool.changed => self.write_texts(&mut to, &mut spool, leaf)?,
-                Column::Structs { leaves, element, .. } if leaves.contains(&leaf) && spool.changed => {
+                ParquetColumn::Text(own) if *own == leaf && spool.changed => {
+                    self.write_texts(&mut to, &mut spool, leaf)?;
+                }
+                ParquetColumn::Structs { leaves, element, .. } if leaves.contains(&leaf) && spool.changed => {
                     self.write_kept(&mut to, &spool.slots, Some(*element), leaf)?;
                 }
                 _ if reshaped => self.write_kept(&mut to, &spool.slots, None, leaf)?,
@@ -168,7 +170,7 @@ impl Group<'_> {
     fn write_kept(
         &self,
         to: &mut SerializedRowGroupWriter<'_, FileSink>,
-        slots: &[Slot],
+        slots: &[ParquetSlot],
         element: Option<i16>,
         leaf: usize,
     ) -> Result<(), ParquetError> {
@@ -192,17 +194,17 @@ impl Group<'_> {
         let ColumnWriter::ByteArrayColumnWriter(_) = column.untyped() else {
             return Err(ParquetError::General(String::from("the column holds no texts")));
         };
-        let rows: Vec<&Slot> = slots.iter().flat_map(Slot::rows).collect();
+        let rows: Vec<&ParquetSlot> = slots.iter().flat_map(ParquetSlot::rows).collect();
         for rows in rows.chunks(STEP) {
             let (mut levels, mut texts) = (Vec::with_capacity(STEP), Vec::<ByteArray>::with_capacity(STEP));
             for slot in rows {
                 match slot {
-                    Slot::Null(level) => levels.push(*level),
-                    Slot::Text(length) => {
+                    ParquetSlot::Null(level) => levels.push(*level),
+                    ParquetSlot::Text(length) => {
                         levels.push(full);
                         texts.push(spool.next(*length)?.into());
                     }
-                    Slot::Dropped | Slot::Elements(_) | Slot::Rows(_) => {}
+                    ParquetSlot::Dropped | ParquetSlot::Elements(_) | ParquetSlot::Rows(_) => {}
                 }
             }
             column.typed::<ByteArrayType>().write_batch(&texts, (full > 0).then_some(&levels), None)?;
@@ -240,7 +242,7 @@ const LEVELS: usize = 1024;
 fn copy_leaf(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
-    slots: &[Slot],
+    slots: &[ParquetSlot],
     element: Option<i16>,
     leaf: &ColumnDescriptor,
 ) -> Result<()> {
@@ -264,7 +266,7 @@ fn copy_leaf(
 fn copy<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut ColumnWriterImpl<'_, T>,
-    slots: &[Slot],
+    slots: &[ParquetSlot],
     element: Option<i16>,
     leaf: &ColumnDescriptor,
 ) -> Result<()> {
@@ -313,13 +315,13 @@ impl<T: Clone> Entries<T> {
     }
 
     /// Copies what `slots` keep, a slot for every row, to `new`.
-    fn keep<'s>(&self, slots: impl Iterator<Item = &'s Slot>, element: Option<i16>, full: i16, new: &mut Self) {
+    fn keep<'s>(&self, slots: impl Iterator<Item = &'s ParquetSlot>, element: Option<i16>, full: i16, new: &mut Self) {
         let (mut at, mut value) = (0, 0);
         for slot in slots {
             let end = (at + 1..self.repetitions.len()).find(|&next| self.repetitions[next] == 0);
             let end = end.unwrap_or(self.repetitions.len());
             for slot in slot.rows() {
-                self.keep_row((at..end, value), slot, element, full, new);
+                self.keep_row(at..end, value, slot, element, full, new);
             }
             value += self.definitions[at..end].iter().filter(|&&level| level == full).count();
             at = end;
@@ -329,15 +331,16 @@ impl<T: Clone> Entries<T> {
     /// Copies what `slot` keeps of the row with these entries and this first value to `new`.
     fn keep_row(
         &self,
-        (entries, mut value): (Range<usize>, usize),
-        slot: &Slot,
+        entries: Range<usize>,
+        mut value: usize,
+        slot: &ParquetSlot,
         element: Option<i16>,
         full: i16,
         new: &mut Self,
     ) {
         let begun = new.repetitions.len();
         let elements = match slot {
-            Slot::Elements(Some(kept)) => element.map(|element| (element, kept)),
+            ParquetSlot::Elements(Some(kept)) => element.map(|element| (element, kept)),
             _ => None,
         };
         let mut number = 0;
@@ -345,7 +348,7 @@ impl<T: Clone> Entries<T> {
             number += usize::from(entry > entries.start && self.repetitions[entry] == 1);
             let kept = match elements {
                 Some((element, kept)) => self.definitions[entry] < element || kept.get(number).copied().unwrap_or(true),
-                None => *slot != Slot::Dropped,
+                None => *slot != ParquetSlot::Dropped,
             };
             let valued = self.definitions[entry] == full;
             if kept {
@@ -373,7 +376,7 @@ const HELD: usize = 64 * 1024 * 1024;
 
 /// The new content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum ParquetSlot {
     /// Null at this definition level.
     Null(i16),
     /// Dropped.
@@ -383,10 +386,10 @@ pub(super) enum Slot {
     /// Elements of the old list; `None` for all of them.
     Elements(Option<Vec<bool>>),
     /// Several rows in place of one.
-    Rows(Vec<Slot>),
+    Rows(Vec<ParquetSlot>),
 }
 
-impl Slot {
+impl ParquetSlot {
     /// The rows that came of it.
     pub(super) fn rows(&self) -> &[Self] {
         match self {
@@ -399,7 +402,7 @@ impl Slot {
 /// The rows of a row group, in order.
 struct Spool {
     texts: SpooledTempFile,
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Vec<ParquetSlot>,
     /// Whether any row changed.
     pub(super) changed: bool,
 }
@@ -410,9 +413,9 @@ impl Spool {
     }
 
     /// Adds a text, and returns what a row with it contains.
-    pub(super) fn add(&mut self, text: &[u8]) -> io::Result<Slot> {
+    pub(super) fn add(&mut self, text: &[u8]) -> io::Result<ParquetSlot> {
         self.texts.write_all(text)?;
-        Ok(Slot::Text(text.len()))
+        Ok(ParquetSlot::Text(text.len()))
     }
 
     /// Goes back to the first text.

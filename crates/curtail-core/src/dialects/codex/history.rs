@@ -70,7 +70,7 @@ fn is(item: Value<'_>, kind: &str) -> bool {
 /// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
 /// turn before.
 fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for TakenBack { event, turns } in taken_back(items, read) {
+    for TakenTurns { event, turns } in taken_back(items, read) {
         let start = turns[0];
         for at in start..event {
             let Item::Message(message) = &mut read[at] else { continue };
@@ -89,7 +89,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 }
 
 /// An event that takes back turns.
-pub(super) struct TakenBack {
+pub(super) struct TakenTurns {
     /// Index of the event.
     pub(super) event: usize,
     /// Indices of the items that begin the turns; never empty.
@@ -97,8 +97,8 @@ pub(super) struct TakenBack {
 }
 
 /// The events that take back turns, in order.
-pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenBack> {
-    let (mut turns, mut taken): (Vec<usize>, Vec<TakenBack>) = (Vec::new(), Vec::new());
+pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenTurns> {
+    let (mut turns, mut taken): (Vec<usize>, Vec<TakenTurns>) = (Vec::new(), Vec::new());
     for at in 0..items.len() {
         if begins_turn(items[at], &read[at]) {
             turns.push(at);
@@ -110,7 +110,7 @@ pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenBac
         let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
         let own = turns.split_off(turns.len().saturating_sub(count));
         if !own.is_empty() {
-            taken.push(TakenBack { event: at, turns: own });
+            taken.push(TakenTurns { event: at, turns: own });
         }
     }
     taken
@@ -137,7 +137,7 @@ pub(super) fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> 
     let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let is_written: Vec<bool> =
         slots.map(|slot| matches!(slot.what, SlotKind::Message(index) if kept[index])).collect();
-    let patch = |TakenBack { event, turns }: TakenBack| {
+    let patch = |TakenTurns { event, turns }: TakenTurns| {
         let left = turns.iter().filter(|turn| is_written[**turn]).count();
         let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
         Some(Patch { span: number.span(), text: left.to_string() })

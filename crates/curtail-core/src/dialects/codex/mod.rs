@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, responses};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
 };
@@ -107,7 +107,7 @@ impl DialectWriter for Codex {
             Some(anchor) if anchor.get("payload").is_none() && responses::Responses.fit(anchor) != Fit::No => payload,
             _ => {
                 let time = anchor.and_then(|anchor| anchor.get("timestamp")).map_or("null", Value::raw);
-                format!("{{\"timestamp\":{time},\"type\":\"response_item\",\"payload\":{payload}}}")
+                object! { "timestamp": Json(time), "type": "response_item", "payload": Json(payload) }.0
             }
         }
     }
@@ -217,9 +217,6 @@ fn spell_payload(draft: &Draft) -> String {
         return responses::spell_item(draft);
     }
     let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
-    format!(
-        "{{\"type\":\"message\",\"role\":{},\"content\":[{{\"type\":\"{kind}\",\"text\":{}}}]}}",
-        quote(draft.role.name()),
-        quote(&draft.joined_text())
-    )
+    let block = object! { "type": kind, "text": draft.joined_text() };
+    object! { "type": "message", "role": draft.role.name(), "content": list([block.0]) }.0
 }

@@ -22,13 +22,13 @@ pub(super) struct History {
     /// Records of which a later one is the last state: the index of each, and of the last.
     pub(super) rewritten: Vec<(usize, usize)>,
     /// The events that take something back.
-    pub(super) taken: Vec<TakenBack>,
+    pub(super) taken: Vec<TakenRecords>,
     /// The newest list that replaces everything before it.
     boundary: Option<usize>,
 }
 
 /// An event that takes back records.
-pub(super) struct TakenBack {
+pub(super) struct TakenRecords {
     /// Index of the event.
     pub(super) event: usize,
     /// Indices of the last records of what it takes back, in order; may be empty.
@@ -47,7 +47,7 @@ impl History {
                 let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
                 let reaches_into_list = found.is_none() && history.boundary.is_some();
                 let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
-                history.taken.push(TakenBack { event: at, records, reaches_into_list });
+                history.taken.push(TakenRecords { event: at, records, reaches_into_list });
             } else if list_of(*item).is_some() {
                 order.clear();
                 history.boundary = Some(at);
@@ -176,7 +176,7 @@ fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
 
 /// What was taken back is kept or dropped with the first of it, and so is the event: without its target, it would take back
 /// everything. An event that reaches into a list stays, and names another target if that one goes.
-fn take_back(taken: &TakenBack, read: &mut [Item<'_>], inner: bool) {
+fn take_back(taken: &TakenRecords, read: &mut [Item<'_>], inner: bool) {
     let own = || taken.records.iter().copied().filter(|at| *at < read.len());
     let Some(first) = own().find(|at| matches!(read[*at], Item::Message(_))) else {
         if let (Some(event), true) = (read.get_mut(taken.event), taken.reaches_into_list) {
@@ -198,8 +198,13 @@ fn take_back(taken: &TakenBack, read: &mut [Item<'_>], inner: bool) {
     }
 }
 
-/// A result that was read: the index of its item, and of its part.
-type Place = (usize, usize);
+/// Where a result was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ReadAt {
+    /// Index of its item.
+    item: usize,
+    part: usize,
+}
 
 /// The program writes the results of a message twice: beside the calls, and as the line of the user that it sends. The line is
 /// what a model reads; after a resume, the list of messages may hold it twice.
@@ -219,16 +224,16 @@ fn unite_results<'a>(read: &mut [Item<'a>]) {
         }
         let results = ids(message);
         if !calls.is_empty() {
-            places.beside.extend(results.into_iter().map(|(nth, id)| (id, (at, nth))));
+            places.beside.extend(results.into_iter().map(|(part, id)| (id, ReadAt { item: at, part })));
         } else if !results.is_empty() {
             read_line(read, at, results, &mut places);
         }
     }
     // A line of the user has them.
     places.moved.sort_unstable();
-    for (at, nth) in places.moved.into_iter().rev() {
-        if let Item::Message(message) = &mut read[at] {
-            message.parts.remove(nth);
+    for place in places.moved.into_iter().rev() {
+        if let Item::Message(message) = &mut read[place.item] {
+            message.parts.remove(place.part);
         }
     }
 }
@@ -237,22 +242,22 @@ fn unite_results<'a>(read: &mut [Item<'a>]) {
 #[derive(Default)]
 struct Places<'a> {
     /// Beside their calls.
-    beside: HashMap<Cow<'a, str>, Place>,
+    beside: HashMap<Cow<'a, str>, ReadAt>,
     /// In lines of the user.
-    said: HashMap<Cow<'a, str>, Place>,
+    said: HashMap<Cow<'a, str>, ReadAt>,
     /// Those beside a call that a line of the user repeats.
-    moved: Vec<Place>,
+    moved: Vec<ReadAt>,
 }
 
 /// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
 fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
     let said = &mut places.said;
-    let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.0);
-    let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.0) == first);
+    let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.item);
+    let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.item) == first);
     let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
     if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
-        for (nth, id) in &results {
-            let Some(copy) = part_of(read, (at, *nth)) else { continue };
+        for (part, id) in &results {
+            let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
             if let Some(&place) = said.get(id) {
                 add_twin(read, place, &copy, true);
             }
@@ -260,26 +265,27 @@ fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, 
         read[at] = first.map_or(Item::Metadata, Item::With);
         return;
     }
-    for (nth, id) in results {
+    for (part, id) in results {
+        let line = ReadAt { item: at, part };
         if let Some(place) = places.beside.remove(&id)
             && let Some(copy) = part_of(read, place)
         {
-            add_twin(read, (at, nth), &copy, false);
+            add_twin(read, line, &copy, false);
             places.moved.push(place);
         }
-        said.insert(id, (at, nth));
+        said.insert(id, line);
     }
 }
 
-fn part_of<'a>(read: &[Item<'a>], place: Place) -> Option<Part<'a>> {
-    let Item::Message(message) = read.get(place.0)? else { return None };
-    message.parts.get(place.1).cloned()
+fn part_of<'a>(read: &[Item<'a>], place: ReadAt) -> Option<Part<'a>> {
+    let Item::Message(message) = read.get(place.item)? else { return None };
+    message.parts.get(place.part).cloned()
 }
 
 /// Makes `copy` change with the part at `place`, and go with it if `goes`. A copy that says something else stays as it is.
-fn add_twin<'a>(read: &mut [Item<'a>], place: Place, copy: &Part<'a>, goes: bool) {
-    let Some(Item::Message(message)) = read.get_mut(place.0) else { return };
-    let part = &mut message.parts[place.1];
+fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: bool) {
+    let Some(Item::Message(message)) = read.get_mut(place.item) else { return };
+    let part = &mut message.parts[place.part];
     let text = |part: &Part<'a>| -> Option<Vec<String>> {
         Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
     };
@@ -303,7 +309,7 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let stays = layout.stays(kept);
     let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
     let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
-    let patch = |TakenBack { event, records, .. }: TakenBack| {
+    let patch = |TakenRecords { event, records, .. }: TakenRecords| {
         let (first, target) = (*records.first()?, target_of(items[event])?);
         let known = id_of(items[first]) == target.text();
         let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };

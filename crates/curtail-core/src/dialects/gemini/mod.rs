@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use foldhash::HashSet;
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
-use crate::json::{Text, Value, ValueKind, quote};
+use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace,
     ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
@@ -116,7 +116,6 @@ impl DialectWriter for Gemini {
 
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let spelled: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
-        let spelled = spelled.join(",");
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
@@ -124,10 +123,10 @@ impl DialectWriter for Gemini {
             Some(anchor) if anchor.get("role").is_none() && anchor.get("type").is_some() => {
                 let kind = if model { "gemini" } else { "user" };
                 // Gemini CLI passes over a line without an id when it resumes a recording.
-                let id = draft.links.as_ref().map_or_else(String::new, |links| format!("\"id\":\"{}\",", links.id));
-                format!("{{{id}\"type\":\"{kind}\",\"content\":[{spelled}]}}")
+                let id = draft.links.as_ref().map(|links| links.id.to_string());
+                object! { "id": id, "type": kind, "content": list(spelled) }.0
             }
-            _ => format!("{{\"role\":\"{role}\",\"parts\":[{spelled}]}}"),
+            _ => object! { "role": role, "parts": list(spelled) }.0,
         }
     }
 
@@ -138,7 +137,7 @@ impl DialectWriter for Gemini {
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         let content = message.some("content").filter(|content| content.is_object()).unwrap_or(message);
         let list = content.get("parts").or_else(|| content.get("content"))?;
-        blocks::prepend_parts(list, parts, |json| format!("{{\"text\":{json}}}"))
+        blocks::prepend_parts(list, parts, |json| object! { "text": Json(json) }.0)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -277,13 +276,13 @@ fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
 }
 
 /// Writes an event in the session of `anchor`.
-fn event(anchor: Value<'_>, role: &str, parts: &str) -> String {
+fn event(anchor: Value<'_>, role: &str, parts: &[String]) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
-    let invocation = ["invocation_id", "invocationId"].iter().find_map(|key| Some((key, anchor.get(key)?)));
-    let invocation = invocation.map_or_else(String::new, |(key, id)| format!("\"{key}\":{},", id.raw()));
-    format!("{{{invocation}\"author\":{},\"content\":{{\"parts\":[{parts}],\"role\":\"{role}\"}}}}", quote(&author))
+    let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.get(key).is_some());
+    let event = ObjectWriter::new().copied(Some(anchor), invocation.as_slice()).member("author", &author);
+    event.member("content", &object! { "parts": list(parts), "role": role }).end().0
 }
 
 // The parts of a content: their kind, where their text may be rewritten, and whether they are signed.
@@ -440,13 +439,11 @@ pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> boo
 /// Writes a part.
 pub(in crate::dialects) fn spell(part: &DraftPart) -> String {
     match part {
-        DraftPart::Text(text) => format!("{{\"text\":{}}}", quote(text)),
+        DraftPart::Text(text) => object! { "text": text }.0,
         DraftPart::Verbatim(raw) => raw.clone(),
         DraftPart::ToolResult { id, name, text, key, .. } => {
             let key = key.unwrap_or("functionResponse");
-            let id = id.as_ref().map_or_else(String::new, |id| format!("\"id\":{},", quote(id)));
-            let (name, text) = (quote(name), quote(text));
-            format!("{{\"{key}\":{{{id}\"name\":{name},\"response\":{{\"error\":{text}}}}}}}")
+            object! { key: object! { "id": id, "name": name, "response": object! { "error": text } } }.0
         }
     }
 }

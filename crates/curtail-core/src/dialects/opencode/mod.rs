@@ -6,9 +6,9 @@ mod version2;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
 use crate::digest::fnv1a_128;
-use crate::json::{Text, Value, quote, removal};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
 use crate::transcript::{
     Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
     Standing, Usage,
@@ -71,9 +71,7 @@ impl DialectWriter for OpenCode {
 
     fn spell_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => {
-                format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
-            }
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
         }
     }
@@ -289,19 +287,25 @@ fn draft_text(draft: &Draft) -> String {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
         })
         .collect();
-    quote(&texts.join("\n"))
+    texts.join("\n")
 }
 
 fn version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
-    let time = created(info);
-    let head = format!("\"id\":\"msg_{id}\",\"sessionID\":{session}");
-    let said = if role == Role::Assistant { assistant(info) } else { user(info) };
-    format!(
-        "{{\"info\":{{{head},\"time\":{{\"created\":{time}{}}}{said}}},\"parts\":[{{\"id\":\"prt_{id}\",\"sessionID\":{session},\"messageID\":\"msg_{id}\",\"type\":\"text\",\"text\":{text}}}]}}",
-        if role == Role::Assistant { format!(",\"completed\":{time}") } else { String::new() }
-    )
+    let (time, own) = (Json(created(info)), format!("msg_{id}"));
+    let is_reply = role == Role::Assistant;
+    let times = object! { "created": time, "completed": is_reply.then_some(&time) };
+    let message = ObjectWriter::new().member("id", &own).member("sessionID", &Json(session)).member("time", &times);
+    let message = if is_reply { assistant(message, info) } else { user(message, info) };
+    let part = object! {
+        "id": format!("prt_{id}"),
+        "sessionID": Json(session),
+        "messageID": own,
+        "type": "text",
+        "text": text,
+    };
+    object! { "info": message.end(), "parts": list([part.0]) }.0
 }
 
 fn created(info: Option<Value<'_>>) -> &str {
@@ -309,25 +313,29 @@ fn created(info: Option<Value<'_>>) -> &str {
 }
 
 /// The agent and the model, which a message of the user names in one object and a reply in two members.
-fn user(info: Option<Value<'_>>) -> String {
+fn user(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
     let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
-    let model = info.and_then(|info| info.get("model")).map(|model| model.raw().to_owned());
-    let model = model.unwrap_or_else(|| {
-        let [provider, model] = names(info);
-        format!("{{\"providerID\":{provider},\"modelID\":{model}}}")
-    });
-    format!(",\"role\":\"user\",\"agent\":{agent},\"model\":{model}")
+    let message = message.member("role", "user").member("agent", &Json(agent));
+    match info.and_then(|info| info.get("model")) {
+        Some(model) => message.member("model", &raw(model)),
+        None => {
+            let [provider, model] = names(info).map(Json);
+            message.member("model", &object! { "providerID": provider, "modelID": model })
+        }
+    }
 }
 
-fn assistant(info: Option<Value<'_>>) -> String {
+fn assistant(message: ObjectWriter, info: Option<Value<'_>>) -> ObjectWriter {
     let [provider, model] = names(info);
     let parent = info.and_then(|info| info.get("parentID").or_else(|| info.get("id"))).map_or("\"\"", Value::raw);
     let agent = info.and_then(|info| info.get("agent")).map_or("\"build\"", Value::raw);
     let mode = info.and_then(|info| info.get("mode")).map_or(agent, Value::raw);
     let path = info.and_then(|info| info.get("path")).map_or("{\"cwd\":\".\",\"root\":\".\"}", Value::raw);
-    format!(
-        ",\"role\":\"assistant\",\"parentID\":{parent},\"providerID\":{provider},\"modelID\":{model},\"agent\":{agent},\"mode\":{mode},\"path\":{path},\"cost\":0,\"tokens\":{{\"input\":0,\"output\":0,\"reasoning\":0,\"cache\":{{\"read\":0,\"write\":0}}}}"
-    )
+    let tokens = object! { "input": 0, "output": 0, "reasoning": 0, "cache": object! { "read": 0, "write": 0 } };
+    let message = message.member("role", "assistant").member("parentID", &Json(parent));
+    let message = message.member("providerID", &Json(provider)).member("modelID", &Json(model));
+    let message = message.member("agent", &Json(agent)).member("mode", &Json(mode)).member("path", &Json(path));
+    message.member("cost", &0).member("tokens", &tokens)
 }
 
 /// The provider and the model of a message, as JSON.
@@ -339,13 +347,14 @@ fn names(info: Option<Value<'_>>) -> [&str; 2] {
 }
 
 fn version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
-    let time = events::envelope(Some(anchor), &["time"]);
-    if role == Role::Assistant {
-        return format!(
-            "{{\"id\":\"msg_{id}\",\"type\":\"assistant\"{time},\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}"
-        );
-    }
-    format!("{{\"id\":\"msg_{id}\",\"type\":\"user\"{time},\"text\":{text},\"files\":[],\"agents\":[]}}")
+    let kind = if role == Role::Assistant { "assistant" } else { "user" };
+    let message = ObjectWriter::new().member("id", &format!("msg_{id}")).member("type", kind);
+    let message = message.copied(Some(anchor), &["time"]);
+    let message = match role {
+        Role::Assistant => message.member("content", &list([blocks::text_block(text)])),
+        _ => message.member("text", text).member("files", &Json("[]")).member("agents", &Json("[]")),
+    };
+    message.end().0
 }
 
 /// Bits of an id below the ones by which messages of the same time are sorted.

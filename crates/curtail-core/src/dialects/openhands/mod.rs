@@ -254,7 +254,7 @@ fn forget_drafts(layout: &Layout<'_>, written: &mut [Written]) {
 }
 
 /// An event that the model reads at some point of the log.
-struct Read {
+struct ReadEvent {
     id: String,
     stays: bool,
 }
@@ -263,13 +263,13 @@ struct Read {
 /// each event before it that a cut drops.
 fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let mut view: Vec<Read> = Vec::new();
+    let mut view: Vec<ReadEvent> = Vec::new();
     let mut patches = Vec::new();
     for (slot, &event) in slots.zip(&layout.elements) {
         let SlotKind::Message(index) = slot.what else { continue };
         let id = event.get("id").map(id_text).unwrap_or_default();
         let Some(condensation) = Condensation::from_event(event) else {
-            view.push(Read { id, stays: kept[index] });
+            view.push(ReadEvent { id, stays: kept[index] });
             continue;
         };
         view.retain(|read| !condensation.forgets(&read.id));
@@ -280,7 +280,7 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
         if gone > 0 {
             patches.push(Patch { span: offset.span(), text: (before - gone).to_string() });
         }
-        view.insert(at, Read { id: summary_name(&id), stays: kept[index] });
+        view.insert(at, ReadEvent { id: summary_name(&id), stays: kept[index] });
     }
     patches
 }

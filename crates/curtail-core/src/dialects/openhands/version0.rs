@@ -1,7 +1,7 @@
 //! Events of version 0: an `action` with its `args`, and an `observation` that names the action under `cause`.
 
 use crate::dialects::{Fit, Item, blocks, events, usage};
-use crate::json::{Text, Value, quote};
+use crate::json::{Json, Text, Value, object, quote, raw};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown, Usage};
 
 use super::Condensation;
@@ -182,18 +182,21 @@ pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
         let made = anchor
             .some("tool_call_metadata")
             .filter(|_| anchor.get("id").is_some_and(|own| *number(own).decode() == *id));
-        let made = made.map_or_else(String::new, |made| format!(",\"tool_call_metadata\":{}", made.raw()));
         let cause = id.parse::<u64>().map_or_else(|_| quote(id), |number| number.to_string());
-        return format!(
-            "{{\"source\":\"environment\",\"observation\":\"error\",\"content\":{},\"extras\":{{}},\"cause\":{cause}{made}}}",
-            quote(text)
-        );
+        let event = object! {
+            "source": "environment",
+            "observation": "error",
+            "content": text,
+            "extras": object! {},
+            "cause": Json(cause),
+            "tool_call_metadata": made.map(raw),
+        };
+        return event.0;
     }
     let (source, action) = match draft.role {
         Role::User | Role::Tool => ("user", "message"),
         Role::Assistant => ("agent", "message"),
         Role::System | Role::Developer => ("agent", "system"),
     };
-    let text = quote(&draft.joined_text());
-    format!("{{\"source\":\"{source}\",\"action\":\"{action}\",\"args\":{{\"content\":{text}}}}}")
+    object! { "source": source, "action": action, "args": object! { "content": draft.joined_text() } }.0
 }

@@ -2,7 +2,7 @@
 //! `llm_response_id`.
 
 use crate::dialects::{Fit, Item, anthropic, blocks, events};
-use crate::json::{Text, Value, quote};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown};
 
 use super::Condensation;
@@ -190,23 +190,17 @@ fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
 
 /// An event without id: `OpenHands` assigns one when it reads the log.
 pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let time = events::envelope(anchor, &["timestamp"]);
-    let time = time.strip_prefix(',').map_or_else(String::new, |time| format!("{time},"));
+    let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
     if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-        return format!(
-            "{{{time}\"source\":\"agent\",\"tool_name\":{},\"tool_call_id\":{},\"error\":{},\"kind\":\"AgentErrorEvent\"}}",
-            quote(name),
-            quote(id.as_deref().unwrap_or_default()),
-            quote(text)
-        );
+        let event = event.member("source", "agent").member("tool_name", name);
+        let event = event.member("tool_call_id", id.as_deref().unwrap_or_default()).member("error", text);
+        return event.member("kind", "AgentErrorEvent").end().0;
     }
     let (source, role) = match draft.role {
         Role::User | Role::Tool => ("user", "user"),
         Role::Assistant => ("agent", "assistant"),
         Role::System | Role::Developer => ("agent", "system"),
     };
-    format!(
-        "{{{time}\"source\":\"{source}\",\"llm_message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}},\"kind\":\"MessageEvent\"}}",
-        quote(&draft.joined_text())
-    )
+    let said = object! { "role": role, "content": list([blocks::text_block(&draft.joined_text())]) };
+    event.member("source", source).member("llm_message", &said).member("kind", "MessageEvent").end().0
 }

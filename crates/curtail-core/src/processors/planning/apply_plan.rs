@@ -17,7 +17,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     }
     let inserted: Vec<(usize, Message<'a>)> =
         plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, insert))).collect();
-    let answers: Vec<Answers<'a>> = plan.decisions.iter().map(|decision| answers(&messages, decision)).collect();
+    let answers: Vec<TakenIn<'a>> = plan.decisions.iter().map(|decision| answers(&messages, decision)).collect();
     let count = messages.len();
     let mut inserted = inserted.into_iter().peekable();
     let mut remaining = Vec::with_capacity(count);
@@ -125,13 +125,13 @@ fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
 
 /// The results and blocks that a message takes in.
 #[derive(Default)]
-struct Answers<'a> {
+struct TakenIn<'a> {
     front: Vec<Part<'a>>,
     back: Vec<Part<'a>>,
 }
 
-fn answers<'a>(messages: &[Message<'a>], decision: &Decision) -> Answers<'a> {
-    let mut found = Answers::default();
+fn answers<'a>(messages: &[Message<'a>], decision: &Decision) -> TakenIn<'a> {
+    let mut found = TakenIn::default();
     let Decision::Change(changes, _) = decision else { return found };
     for change in changes {
         let (place, answers) = match change {
@@ -161,7 +161,7 @@ fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
     }
 }
 
-fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: Answers<'a>) -> Message<'a> {
+fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: TakenIn<'a>) -> Message<'a> {
     let mut cut: HashSet<usize> = HashSet::default();
     let mut answers: HashMap<usize, &str> = HashMap::default();
     for change in changes {

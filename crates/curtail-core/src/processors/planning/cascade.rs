@@ -313,15 +313,21 @@ fn is_worth_keeping(part: &Part<'_>) -> bool {
 const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its other half");
 const NEW_PAIR: Reason = Reason::Borrowed("the cut left it beside a call that is not its own");
 
-/// A part, recognized before and after a cut: index of its message in the transcript that was read, offset of its bytes, and
-/// whether it is a call. Parts that an edit wrote have neither index nor offset.
-type Place = (Option<usize>, Option<u32>, bool);
+/// A part, recognized before and after a cut. Parts that an edit wrote have neither index nor offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct KnownPart {
+    /// Index of its message in the transcript that was read.
+    message: Option<usize>,
+    /// Offset of its bytes.
+    offset: Option<u32>,
+    is_call: bool,
+}
 
 /// The pairing faults of a transcript before a cut.
 pub(crate) struct KnownFaults {
-    faults: HashSet<(Place, FaultKind)>,
+    faults: HashSet<(KnownPart, FaultKind)>,
     /// Call and result of every pair without ids.
-    positional: HashSet<(Place, Place)>,
+    positional: HashSet<(KnownPart, KnownPart)>,
 }
 
 impl KnownFaults {
@@ -357,17 +363,17 @@ impl KnownFaults {
     }
 
     /// Whether the fault was there before. A call that was unanswered can become pending: no message follows it any more.
-    fn knows(&self, place: Place, kind: FaultKind) -> bool {
+    fn knows(&self, place: KnownPart, kind: FaultKind) -> bool {
         self.faults.contains(&(place, kind))
             || kind == FaultKind::PendingCall && self.faults.contains(&(place, FaultKind::UnansweredCall))
     }
 }
 
-fn place(messages: &[Message<'_>], at: PartRef) -> Place {
+fn place(messages: &[Message<'_>], at: PartRef) -> KnownPart {
     let message = &messages[at.message];
     let part = &message.parts[at.part];
     let offset = part.place().map(|place| place.element.span().start);
-    (message.source_index(), offset, part.content.call().is_some())
+    KnownPart { message: message.source_index(), offset, is_call: part.content.call().is_some() }
 }
 
 fn is_positional(messages: &[Message<'_>], result: PartRef) -> bool {

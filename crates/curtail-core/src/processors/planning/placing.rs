@@ -10,7 +10,8 @@ pub fn place_blocks(
     plan: &mut Plan,
     view: &View<'_, '_>,
     before: usize,
-    (role, blocks): (Role, Vec<Prepend>),
+    role: Role,
+    blocks: Vec<Prepend>,
     reason: Reason,
 ) {
     let role = if role.instructs() && !view.context.system { Role::User } else { role };

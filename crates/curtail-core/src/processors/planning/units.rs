@@ -128,7 +128,8 @@ impl Keep {
     pub(in crate::processors) fn drop_outside(
         self,
         drops: &mut DropSet<'_, '_>,
-        (at, message): (usize, &Message<'_>),
+        at: usize,
+        message: &Message<'_>,
         reason: &Reason,
         task: Option<usize>,
     ) {

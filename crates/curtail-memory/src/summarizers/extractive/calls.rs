@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-use super::cues::{Effect, effect, effect_of_command};
+use super::cues::{CallEffect, effect, effect_of_command};
 use crate::summarizers::{Speaker, Utterance};
 
 /// Longest shown value and longest shown arguments, in characters: enough for a path and a command, too little for a
@@ -132,7 +132,7 @@ fn only_looks(name: &str, arguments: &str) -> bool {
         Value::Array(words) => words.last()?.as_str(),
         _ => None,
     });
-    command.map_or_else(|| effect(name), effect_of_command) == Effect::None
+    command.map_or_else(|| effect(name), effect_of_command) == CallEffect::None
 }
 
 #[cfg(test)]

@@ -53,12 +53,12 @@ impl Ord for InLine {
     }
 }
 
-/// Offers units to `take` in the order of what each adds to those taken before, until `take` returns [`Taken::Full`].
+/// Offers units to `take` in the order of what each adds to those taken before, until `take` returns [`Offered::Full`].
 ///
 /// The sum of concave functions of each term's mentions is submodular: what a unit adds only decreases as others are taken.
 /// If a unit is still first after its worth was computed again, it is the best one, so few are computed twice (Minoux's
 /// lazy greedy; Lin and Bilmes 2011 for its use in summaries, <https://aclanthology.org/P11-1052/>).
-pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl FnMut(usize) -> Taken) {
+pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl FnMut(usize) -> Offered) {
     let mut mentions = vec![0.0; weights.len()];
     let weigh = |unit: usize, round: usize, mentions: &[f64]| InLine {
         worth: worth(&candidates[unit], weights, mentions),
@@ -73,21 +73,21 @@ pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl F
             continue;
         }
         match take(first.unit) {
-            Taken::Yes => {
+            Offered::Yes => {
                 round += 1;
                 for &(term, amount) in &candidates[first.unit].terms {
                     mentions[term] += amount;
                 }
             }
-            Taken::No => {}
-            Taken::Full => return,
+            Offered::No => {}
+            Offered::Full => return,
         }
     }
 }
 
 /// The outcome for an offered unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum Offered {
     /// It was taken.
     Yes,
     /// It does not fit; a shorter one may.
@@ -166,13 +166,13 @@ impl<'d> Draft<'d> {
     }
 
     /// Takes `unit` if it fits and its utterance has not used up its share. Units that were taken before are kept.
-    pub(super) fn offer(&mut self, unit: usize) -> Taken {
+    pub(super) fn offer(&mut self, unit: usize) -> Offered {
         let utterance = self.units[unit].utterance;
         if self.chosen.contains(&unit) {
-            return Taken::Yes;
+            return Offered::Yes;
         }
         if self.taken[utterance] >= self.share {
-            return Taken::No;
+            return Offered::No;
         }
         let cost = self.cost(unit);
         if self.spent + cost > self.budget.tokens && !self.exact {
@@ -181,14 +181,14 @@ impl<'d> Draft<'d> {
         }
         if self.spent + cost > self.budget.tokens {
             self.misses += 1;
-            return if self.misses >= MISSES { Taken::Full } else { Taken::No };
+            return if self.misses >= MISSES { Offered::Full } else { Offered::No };
         }
         self.misses = 0;
         self.spent += cost;
         self.exact = false;
         self.taken[utterance] += cost;
         self.chosen.push(unit);
-        Taken::Yes
+        Offered::Yes
     }
 
     /// The text of `unit`, with its label if it is the first of its utterance, and with its separator.
@@ -224,13 +224,13 @@ impl<'d> Draft<'d> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, Taken, choose};
+    use super::{Candidate, Offered, choose};
 
     fn order(candidates: &[Candidate], weights: &[f64]) -> Vec<usize> {
         let mut order = Vec::new();
         choose(candidates, weights, |unit| {
             order.push(unit);
-            Taken::Yes
+            Offered::Yes
         });
         order
     }

@@ -143,7 +143,7 @@ fn is_name(word: &str) -> bool {
 
 /// The effect of a call, as far as it shows in its name or in the command that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum CallEffect {
     /// It only reads.
     None,
     /// It makes, changes, moves or removes something.
@@ -153,7 +153,7 @@ pub(super) enum Effect {
 }
 
 /// The effect of a tool or program called `name`: `get_user`, `readFile`, `sed -i …`.
-pub(super) fn effect(name: &str) -> Effect {
+pub(super) fn effect(name: &str) -> CallEffect {
     let first = name.split(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
     let verb = first
         .char_indices()
@@ -162,33 +162,33 @@ pub(super) fn effect(name: &str) -> Effect {
         .map_or(first, |(at, _)| &first[..at])
         .to_lowercase();
     if is_in(LOOKS, &verb) {
-        Effect::None
+        CallEffect::None
     } else if is_in(MAKES, &verb) {
-        Effect::Change
+        CallEffect::Change
     } else {
-        Effect::Unknown
+        CallEffect::Unknown
     }
 }
 
 /// The effect of a shell command line: the strongest effect of its commands.
-pub(super) fn effect_of_command(line: &str) -> Effect {
+pub(super) fn effect_of_command(line: &str) -> CallEffect {
     let joined = line.replace(">&", ">");
     let parts = joined.split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
-    let effects: Vec<Effect> = parts.map(effect_of_part).collect();
+    let effects: Vec<CallEffect> = parts.map(effect_of_part).collect();
     let has = |effect| effects.contains(&effect);
     match () {
-        () if writes_a_file(line) || has(Effect::Change) => Effect::Change,
-        () if has(Effect::Unknown) || effects.is_empty() => Effect::Unknown,
-        () => Effect::None,
+        () if writes_a_file(line) || has(CallEffect::Change) => CallEffect::Change,
+        () if has(CallEffect::Unknown) || effects.is_empty() => CallEffect::Unknown,
+        () => CallEffect::None,
     }
 }
 
-fn effect_of_part(part: &str) -> Effect {
+fn effect_of_part(part: &str) -> CallEffect {
     let mut words = part.split_whitespace();
     match words.next().unwrap_or_default() {
-        "cd" | "echo" | "export" | "source" | "sort" | "wc" | "true" => Effect::None,
-        "sed" | "perl" if words.any(|word| word.starts_with("-i")) => Effect::Change,
-        "sed" | "awk" => Effect::None,
+        "cd" | "echo" | "export" | "source" | "sort" | "wc" | "true" => CallEffect::None,
+        "sed" | "perl" if words.any(|word| word.starts_with("-i")) => CallEffect::Change,
+        "sed" | "awk" => CallEffect::None,
         "git" => effect(words.next().unwrap_or_default()),
         _ => effect(part),
     }
@@ -240,7 +240,7 @@ fn is_numbered(line: &str, marks: &[char]) -> bool {
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{Cues, Effect, LOOKS, MAKES, effect, effect_of_command, is_error_line, is_listing};
+    use super::{CallEffect, Cues, LOOKS, MAKES, effect, effect_of_command, is_error_line, is_listing};
     use crate::summarizers::extractive::lexicon::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
 
     #[test]
@@ -289,17 +289,17 @@ mod tests {
     #[test]
     fn the_effect_of_a_command_line_is_that_of_its_strongest_part() {
         for (line, expected) in [
-            ("cd /testbed && grep -rn x . | head -5", Effect::None),
-            ("sed -n '1,20p' a.py", Effect::None),
-            ("cat a.py 2>/dev/null", Effect::None),
-            ("ls > /dev/null 2>&1", Effect::None),
-            ("cd /testbed && sed -i 's/1/2/' a.py", Effect::Change),
-            ("cat > a.py << 'EOF'", Effect::Change),
-            ("echo x >>notes.txt", Effect::Change),
-            ("cd app; rm -rf build", Effect::Change),
-            ("git apply p.patch", Effect::Change),
-            ("python3 test.py", Effect::Unknown),
-            ("", Effect::Unknown),
+            ("cd /testbed && grep -rn x . | head -5", CallEffect::None),
+            ("sed -n '1,20p' a.py", CallEffect::None),
+            ("cat a.py 2>/dev/null", CallEffect::None),
+            ("ls > /dev/null 2>&1", CallEffect::None),
+            ("cd /testbed && sed -i 's/1/2/' a.py", CallEffect::Change),
+            ("cat > a.py << 'EOF'", CallEffect::Change),
+            ("echo x >>notes.txt", CallEffect::Change),
+            ("cd app; rm -rf build", CallEffect::Change),
+            ("git apply p.patch", CallEffect::Change),
+            ("python3 test.py", CallEffect::Unknown),
+            ("", CallEffect::Unknown),
         ] {
             assert_eq!(effect_of_command(line), expected, "{line}");
         }
@@ -335,18 +335,18 @@ mod tests {
     #[test]
     fn the_effect_of_a_call_is_told_by_its_verb() {
         for (name, expected) in [
-            ("get_user", Effect::None),
-            ("readFile", Effect::None),
-            ("Grep", Effect::None),
-            ("__view", Effect::None),
-            ("ls -la /tmp", Effect::None),
-            ("edit_file", Effect::Change),
-            ("Write", Effect::Change),
-            ("book_reservation", Effect::Change),
-            ("MultiEdit", Effect::Change),
-            ("rm -rf x", Effect::Change),
-            ("getter", Effect::Unknown),
-            ("", Effect::Unknown),
+            ("get_user", CallEffect::None),
+            ("readFile", CallEffect::None),
+            ("Grep", CallEffect::None),
+            ("__view", CallEffect::None),
+            ("ls -la /tmp", CallEffect::None),
+            ("edit_file", CallEffect::Change),
+            ("Write", CallEffect::Change),
+            ("book_reservation", CallEffect::Change),
+            ("MultiEdit", CallEffect::Change),
+            ("rm -rf x", CallEffect::Change),
+            ("getter", CallEffect::Unknown),
+            ("", CallEffect::Unknown),
         ] {
             assert_eq!(effect(name), expected, "{name}");
         }

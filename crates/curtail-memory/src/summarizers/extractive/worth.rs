@@ -8,7 +8,7 @@ use foldhash::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::choice::Candidate;
-use super::cues::{Cues, Effect, effect, effect_of_command, is_error_line, is_listing};
+use super::cues::{CallEffect, Cues, effect, effect_of_command, is_error_line, is_listing};
 use super::terms::{Terms, is_unspaced};
 use super::units::SummaryUnit;
 use super::{Excerpt, Speaker};
@@ -93,7 +93,7 @@ pub(super) fn begins_with_error(text: &str) -> bool {
 
 /// Whether a call changes something, as far as its line shows.
 pub(super) fn changes(speaker: &Speaker, line: &str) -> bool {
-    done_by(speaker, line) == Some(Effect::Change)
+    done_by(speaker, line) == Some(CallEffect::Change)
 }
 
 /// Whether the first line of a result may report an error, by its first letter. Control characters are removed from a text
@@ -180,19 +180,19 @@ fn damped(count: usize) -> f64 {
 /// The worth of a call that may have changed something.
 fn change_by(speaker: &Speaker, text: &str) -> f64 {
     match done_by(speaker, text) {
-        Some(Effect::Change) => 0.6,
-        Some(Effect::Unknown) => 0.1,
-        Some(Effect::None) | None => 0.0,
+        Some(CallEffect::Change) => 0.6,
+        Some(CallEffect::Unknown) => 0.1,
+        Some(CallEffect::None) | None => 0.0,
     }
 }
 
 /// The factor for the effect of a call: a call that only reads matters less than its result.
 fn worked(speaker: &Speaker, text: &str) -> f64 {
-    if done_by(speaker, text) == Some(Effect::None) { LOOKING } else { 1.0 }
+    if done_by(speaker, text) == Some(CallEffect::None) { LOOKING } else { 1.0 }
 }
 
 /// The effect of a call; `None` for any other unit.
-fn done_by(speaker: &Speaker, text: &str) -> Option<Effect> {
+fn done_by(speaker: &Speaker, text: &str) -> Option<CallEffect> {
     let Speaker::Call(name) = speaker else { return None };
     let command = ["command: ", "cmd: "].iter().find_map(|key| text.split_once(key));
     Some(command.map_or_else(|| effect(name), |(_, command)| effect_of_command(command)))
