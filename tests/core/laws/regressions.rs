@@ -506,3 +506,32 @@ fn an_image_under_a_repeated_key_goes_where_it_counts() {
     let removed = r#"[{"type":"input_text","text":"[image: png, 8 bytes, removed]"}]"#;
     assert_eq!(cut, format!("{call}\n{}\n", result(removed)));
 }
+
+/// Gemini CLI takes a line with an id for a message, also if it updates the header: its last state, in place of those before it.
+#[test]
+fn a_message_that_updates_the_header_is_a_message() {
+    let header = r#"{"sessionId":"c","projectHash":"9f2c","startTime":"2026-11-22T18:39:18.588Z","kind":"main"}"#;
+    let user = |id: &str, more: &str| {
+        format!(
+            r#"{{{more}"id":"{id}","timestamp":"2026-11-22T18:39:19.000Z","type":"user","content":[{{"text":"Go on."}}]}}"#
+        )
+    };
+    let reply = r#"{"id":"g1","timestamp":"2026-11-22T18:39:20.000Z","type":"gemini","content":"Done.","model":"m"}"#;
+    let update = r#""$set":{"lastUpdated":"2026-11-22T18:39:20.000Z"},"#;
+    holds("gemini", &[header, &user("u1", ""), reply, &user("u1", update), &user("u2", "")]);
+    let list = r#""$set":{"messages":[]},"#;
+    holds("gemini", &[header, &user("u1", ""), reply, &user("u2", list), &user("u3", "")]);
+}
+
+/// A message that stands twice begins no other tree the second time.
+#[test]
+fn a_repeated_message_begins_no_tree() {
+    let record = |id: &str, parent: &str, message: &str| {
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"9d","version":"2.1.33",{message},"uuid":"{id}"}}"#
+        )
+    };
+    let user = record("1", "null", r#""type":"user","message":{"role":"user","content":"Sterilise the jars."}"#);
+    let call = r#""type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}"#;
+    holds("claude-code", &[&user, &user, &record("3", r#""2""#, call)]);
+}

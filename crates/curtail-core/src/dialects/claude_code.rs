@@ -482,10 +482,10 @@ impl<'a> Trees<'a> {
         // A boundary names what it stands after by another key.
         let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
         let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
-        // A boundary of nothing, and a record whose parent a cut dropped, continue the last tree.
-        let tree = if begins { at } else { known.or(self.current).unwrap_or(at) };
-        self.by_record.entry(id).or_insert(tree);
-        Some(tree)
+        // A record that a damaged log repeats is in the tree of the first. A boundary of nothing, and a record whose parent a cut
+        // dropped, continue the last tree.
+        let otherwise = if begins { at } else { known.or(self.current).unwrap_or(at) };
+        Some(*self.by_record.entry(id).or_insert(otherwise))
     }
 
     /// The first item that is no longer read, if `item` is a message and turns to another tree.

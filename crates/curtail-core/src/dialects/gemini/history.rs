@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
+use super::recording;
 use crate::dialects::{Item, Patch};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, Standing};
@@ -80,7 +81,8 @@ impl History {
 
 /// The messages of a `$set` line that replaces everything before it.
 pub(super) fn list_of(item: Value<'_>) -> Option<Value<'_>> {
-    item.get("$set")?.get("messages").filter(|list| list.is_array())
+    let list = item.get("$set")?.get("messages").filter(|list| list.is_array())?;
+    (recording::is_header(item) && target_of(item).is_none()).then_some(list)
 }
 
 /// The id that a `$rewindTo` line names.

@@ -5,10 +5,11 @@ use crate::dialects::{Fit, blocks, gemini};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, Usage};
 
-/// Whether a line is the header of a recording, or an update of it.
+/// Whether a line is the header of a recording, or an update of it. What has an id is a message, except a rewind.
 pub(super) fn is_header(item: Value<'_>) -> bool {
-    let [session, project, set, rewind] = item.get_each(["sessionId", "projectHash", "$set", "$rewindTo"]);
-    session.is_some() && project.is_some() || set.is_some_and(Value::is_object) || rewind.is_some()
+    let [session, project, set, rewind, id] = item.get_each(["sessionId", "projectHash", "$set", "$rewindTo", "id"]);
+    let header = session.is_some() && project.is_some() || set.is_some_and(Value::is_object);
+    rewind.is_some() || header && id.is_none_or(|id| id.text().is_none())
 }
 
 /// Whether a line says nothing but when the recording changed, so that a later one says it again.
