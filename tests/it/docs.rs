@@ -2,7 +2,8 @@
 //!
 //! A block is a shell session: a line that begins with `$ ` is a command, what follows is all that it prints, and `? N` is
 //! its exit status if that is not 0. `[..]` stands for anything within a line, `...` for any number of lines. A file's blocks
-//! share a folder of their own with a copy of `fixtures/`. `CURTAIL_BLESS=1` writes what is printed into the pages.
+//! share a folder of their own with a copy of `fixtures/`, of whose dialects it has those that the page names. `CURTAIL_BLESS=1`
+//! writes what is printed into the pages.
 
 use std::path::{Path, PathBuf};
 
@@ -21,10 +22,18 @@ fn pages() -> Vec<PathBuf> {
     std::iter::once(root().join("README.md")).chain(pages).collect()
 }
 
-fn copy(from: &Path, to: &Path) {
-    for entry in ignore::WalkBuilder::new(from).standard_filters(false).build() {
+fn copy_fixtures(page: &str, to: &Path) {
+    let named = page.to_owned();
+    let is_wanted = move |entry: &ignore::DirEntry| {
+        let dialect =
+            entry.path().strip_prefix(root().join("fixtures/dialects")).ok().and_then(|path| path.iter().next());
+        dialect.is_none_or(|dialect| named.contains(&format!("fixtures/dialects/{}", dialect.display())))
+    };
+    for entry in
+        ignore::WalkBuilder::new(root().join("fixtures")).standard_filters(false).filter_entry(is_wanted).build()
+    {
         let path = entry.expect("fixtures can be read").into_path();
-        let target = to.join(path.strip_prefix(from).expect("below fixtures"));
+        let target = to.join(path.strip_prefix(root()).expect("below the root"));
         if path.is_dir() {
             std::fs::create_dir_all(target).expect("a folder");
         } else {
@@ -81,11 +90,13 @@ fn line_matches(expected: &str, printed: &str) -> bool {
 fn try_page(page: &Path) -> (Vec<String>, String) {
     let text = std::fs::read_to_string(page).expect("a page");
     let folder = tempfile::tempdir().expect("a folder");
-    copy(&root().join("fixtures"), &folder.path().join("fixtures"));
-    let (mut wrong, mut right) = (Vec::new(), Vec::new());
-    let mut lines = text.lines();
     // A page about a feature needs a program that has it.
     let runs = cfg!(feature = "parquet") || !text.contains("<!-- feature: parquet -->");
+    if runs && text.contains("```console") {
+        copy_fixtures(&text, folder.path());
+    }
+    let (mut wrong, mut right) = (Vec::new(), Vec::new());
+    let mut lines = text.lines();
     while let Some(line) = lines.next() {
         right.push(line.to_owned());
         if line.trim_start() != "```console" || !runs {

@@ -46,10 +46,11 @@ fn release() -> Arc<Release> {
     let folder = tempfile::tempdir().expect("a folder");
     let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let program = env!("CARGO_BIN_EXE_curtail");
-    run(Command::new(root().join(".github/packaging/archive")).args([&target, program]).arg(folder.path()));
+    let mut archive = Command::new(root().join(".github/packaging/archive"));
+    run(archive.args([&target, program]).arg(folder.path()).env("GZIP", "-1"));
     run(Command::new(root().join(".github/packaging/render"))
         .arg(folder.path())
-        .env("REPOSITORY", "https://example.com/curtail"));
+        .envs([("REPOSITORY", "https://example.com/curtail"), ("GZIP", "-1")]));
     let release = Arc::new(Release { folder, target });
     *shared = Arc::downgrade(&release);
     release
