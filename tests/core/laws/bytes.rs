@@ -6,10 +6,11 @@ use curtail_core::json::{Document, Span, Value};
 use curtail_core::transcript::{Message, Part, PartPlace, without_arguments};
 
 /// Members that link a message to others: they change with its neighbors.
-const LINKS: [&str; 7] = [
+const LINKS: [&str; 8] = [
     "parentUuid",
     "parentId",
     "logicalParentUuid",
+    "leafUuid",
     "firstKeptEntryId",
     "firstKeptEntryIndex",
     "summary_offset",
@@ -102,10 +103,14 @@ impl Written {
                 let gap = if next == 0 { &before.gaps[0] } else { &before.gaps[at] };
                 key == other && after.gaps[next] == *gap && self.leaves(*value, *new, rewritten)
             });
-            let place = value.span().start as usize..value.span().end as usize;
             if kept {
                 next += 1;
-            } else if !self.removable.contains(&place) {
+                continue;
+            }
+            // A member goes with the last one under its key, in whose place it would count.
+            let namesake = before.values[at + 1..].iter().rev().find(|(other, _)| !key.is_empty() && other == key);
+            let left = namesake.is_some() && after.values.iter().any(|(other, _)| other == key);
+            if left || !self.is_removable(namesake.map_or(*value, |(_, last)| *last)) {
                 return false;
             }
         }
@@ -114,6 +119,10 @@ impl Written {
         let emptied = after.values.is_empty() && !before.values.is_empty();
         let end = if emptied { before.gaps[0].clone() + &end } else { end };
         next == after.values.len() && after.gaps.last() == Some(&end)
+    }
+
+    fn is_removable(&self, value: Value<'_>) -> bool {
+        self.removable.contains(&(value.span().start as usize..value.span().end as usize))
     }
 
     fn leaves_pieces(&self, old: Value<'_>, new: Value<'_>) -> bool {

@@ -535,3 +535,22 @@ fn a_repeated_message_begins_no_tree() {
     let call = r#""type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}"#;
     holds("claude-code", &[&user, &user, &record("3", r#""2""#, call)]);
 }
+
+/// A call whose id is used three times is dropped if the middle one goes with a result that was rolled back.
+#[test]
+fn calls_beside_a_rolled_back_result_keep_their_ids_apart() {
+    let record = |id: &str, parent: &str, kind: &str, part: &str| {
+        format!(
+            r#"{{"uuid":"{id}","parentUuid":{parent},"sessionId":"q","type":"{kind}","message":{{"parts":[{part}]}}}}"#
+        )
+    };
+    let call = r#"{"functionCall":{"id":"c","name":"weigh","args":{}}}"#;
+    let result = r#"{"functionResponse":{"id":"c","name":"weigh","response":{"output":"3"}}}"#;
+    let records = [
+        record("1", "null", "assistant", call),
+        record("2", r#""1""#, "assistant", call),
+        record("3", r#""2""#, "tool_result", result),
+        record("4", r#""2""#, "assistant", call),
+    ];
+    holds("qwen", &records.each_ref().map(String::as_str));
+}

@@ -165,8 +165,7 @@ impl Chain {
                 if plan.is_identity() {
                     break;
                 }
-                watch(stage, &run.messages, &plan);
-                run.apply(layout, &plan);
+                stage.drop_planned(layout, &plan, &mut run, &mut watch);
                 // A thought can bind the calls of its reply. Without it, the stage may decide otherwise, as a second run would.
                 if is_written(&run) {
                     break;
@@ -297,6 +296,24 @@ impl Stage {
         Ok(changed)
     }
 
+    /// Drops what is not the processor's own decision, and the halves of pairs that this separated.
+    fn drop_planned<'a>(
+        &self,
+        layout: &Layout<'a>,
+        plan: &Plan,
+        run: &mut Run<'a>,
+        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
+    ) {
+        if plan.is_identity() {
+            return;
+        }
+        let known = KnownFaults::from_view(&View::new(&run.messages, &layout.preamble, layout.pairing_rules));
+        watch(self, &run.messages, plan);
+        run.changed = true;
+        run.apply(layout, plan);
+        self.drop_separated(layout, &known, run, watch);
+    }
+
     /// Drops what the cut separated from its other half; returns whether anything was dropped.
     fn drop_separated<'a>(
         &self,
@@ -331,9 +348,7 @@ impl Stage {
             return Ok(());
         }
         let plan = drop_standing(&view, first);
-        watch(self, &run.messages, &plan);
-        run.changed |= !plan.is_identity();
-        run.apply(layout, &plan);
+        self.drop_planned(layout, &plan, run, watch);
         Ok(())
     }
 
@@ -360,12 +375,9 @@ impl Stage {
             }
         }
         let plan = drops.into_plan();
-        if plan.is_identity() {
-            return false;
-        }
-        watch(self, &run.messages, &plan);
-        run.apply(layout, &plan);
-        true
+        let strayed = !plan.is_identity();
+        self.drop_planned(layout, &plan, run, watch);
+        strayed
     }
 
     /// The name that notes use: `filter at history`, or `filter` for a single command.
