@@ -184,15 +184,16 @@ impl Sum {
 /// The tokens of what is unknown of the messages, by the index of each: of its parts, and of the items after it.
 fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize, usize> {
     let mut estimates = BTreeMap::new();
-    let mut items = transcript.layout.non_messages.iter().filter(|item| item.unread).peekable();
+    let items = transcript.layout.non_messages.iter();
+    let mut items = items.filter_map(|item| Some((item.after, item.unread.clone()?))).peekable();
     for (at, message) in transcript.messages.iter().enumerate() {
         let unknown = message.parts.iter().map(|part| &part.content).filter(|part| matches!(part, Content::Unknown(_)));
         let mut tokens: usize = unknown.map(|part| counting.content(part)).sum();
         // A live transcript lacks some of the messages.
         let source = message.source_index().unwrap_or(at);
-        while items.next_if(|item| item.after <= source).is_some() {}
-        while let Some(item) = items.next_if(|item| item.after == source + 1) {
-            tokens += counting.content(&Content::Unknown(item.text()));
+        while items.next_if(|(after, _)| *after <= source).is_some() {}
+        while let Some((_, text)) = items.next_if(|(after, _)| *after == source + 1) {
+            tokens += counting.content(&Content::Unknown(text));
         }
         if tokens > 0 {
             estimates.insert(at, tokens);
