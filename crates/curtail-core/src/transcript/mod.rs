@@ -157,7 +157,7 @@ pub struct NonMessage<'a> {
     pub unread: Option<Text<'a>>,
 }
 
-impl<'a> NonMessage<'a> {
+impl NonMessage<'_> {
     /// Whether the item names neither a role nor a type.
     #[must_use]
     pub fn lacks_role(&self) -> bool {
