@@ -287,10 +287,10 @@ impl SplitMap {
         self.file.write_all(&text).map_err(|error| self.broken(&error))
     }
 
-    /// Ends an input; without an output, its lines are taken back.
+    /// Ends an input; without an output, its lines are rolled back.
     pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
         match self.begun.filter(|_| !written) {
-            Some(begun) => self.take_back(begun).map_err(|error| self.broken(&error)),
+            Some(begun) => self.roll_back(begun).map_err(|error| self.broken(&error)),
             None => Ok(()),
         }
     }
@@ -304,7 +304,7 @@ impl SplitMap {
         }
     }
 
-    fn take_back(&mut self, begun: u64) -> io::Result<()> {
+    fn roll_back(&mut self, begun: u64) -> io::Result<()> {
         self.file.set_len(begun)?;
         self.file.seek(SeekFrom::Start(begun)).map(drop)
     }

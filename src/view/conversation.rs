@@ -154,7 +154,7 @@ impl<'a> Conversation<'a> {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
-    /// Tokens of what the model still reads: of the messages that no boundary replaced and no event took back.
+    /// Tokens of what the model still reads: of the messages that no boundary replaced and no event rolled back.
     #[must_use]
     pub(crate) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());

@@ -218,7 +218,7 @@ fn curve<'a>(
 fn as_then<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
     let mut messages = all[..count].to_vec();
     if all[count..].iter().any(|message| message.boundary) {
-        for message in messages.iter_mut().filter(|message| !message.standing.is_taken_back()) {
+        for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {
             message.standing = Standing::Live;
         }
         supersede(&mut messages);

@@ -141,7 +141,7 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let (_, transcript) = transcripts.first()?;
-        // What a log takes back is sent no longer, in whatever steps it is cut.
+        // What a log rolls back is sent no longer, in whatever steps it is cut.
         transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
         (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
     };

@@ -174,8 +174,8 @@ impl LogHabits for ClaudeCode {
         kept.map(|(at, _)| at).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        taken_back(items)
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        rollbacks(items)
     }
 }
 
@@ -434,7 +434,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 }
 
 /// The messages that begin another tree or return to an earlier one, each with the first item that is no longer read.
-fn taken_back(items: &[Value<'_>]) -> Vec<(usize, usize)> {
+fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
     let mut trees = Trees::default();
     items.iter().enumerate().filter_map(|(at, item)| Some((at, trees.turn_at(at, *item)?))).collect()
 }

@@ -170,7 +170,7 @@ impl Writer<'_, '_> {
                 }
                 self.slot(self.next);
                 let standing = message.standing;
-                self.rolled_back = standing.is_taken_back() || message.replacing && !standing.is_read();
+                self.rolled_back = standing.is_rolled_back() || message.replacing && !standing.is_read();
             }
             Origin::Moved { index, .. } => {
                 self.flush_before();

@@ -118,7 +118,7 @@ impl ThoughtPrefixes {
                     thread.messages = source.rank + u32::from(source.ranked);
                 }
                 _ if at < start.index => continue,
-                (Origin::Source { .. }, Some(source)) if source.standing.is_taken_back() => continue,
+                (Origin::Source { .. }, Some(source)) if source.standing.is_rolled_back() => continue,
                 (Origin::Source { .. }, Some(source)) => {
                     thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
                     thread.superseded = source.rank + u32::from(source.ranked);
@@ -211,7 +211,7 @@ impl Counts {
             ranked,
             thoughts: *thoughts,
         };
-        let read = !message.standing.is_taken_back();
+        let read = !message.standing.is_rolled_back();
         *messages += u32::from(read && ranked);
         *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
         source

@@ -110,9 +110,9 @@ impl Standing {
         matches!(self, Self::Live | Self::Preserved)
     }
 
-    /// Whether the log took the turn back.
+    /// Whether the log rolled the turn back.
     #[must_use]
-    pub const fn is_taken_back(self) -> bool {
+    pub const fn is_rolled_back(self) -> bool {
         matches!(self, Self::RolledBack | Self::Abandoned)
     }
 }
@@ -285,11 +285,11 @@ impl<'a> Message<'a> {
         self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
     }
 
-    /// Whether calls that are open before it can no longer be answered. What was taken back closes none.
+    /// Whether calls that are open before it can no longer be answered. What was rolled back closes none.
     #[must_use]
     pub fn is_barrier(&self) -> bool {
         let closes = self.barrier || self.calls_close && self.calls().next().is_some();
-        closes && !self.standing.is_taken_back()
+        closes && !self.standing.is_rolled_back()
     }
 
     /// Whether any part is a tool call or a tool result.

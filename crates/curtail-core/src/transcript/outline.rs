@@ -221,7 +221,7 @@ fn message(
         ("barrier", message.is_barrier()),
         ("boundary", message.boundary),
         ("superseded", message.standing == Standing::Superseded),
-        ("rolled-back", message.standing.is_taken_back()),
+        ("rolled-back", message.standing.is_rolled_back()),
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.other_half(PartRef { message: index, part: nth });

@@ -21,8 +21,8 @@ pub struct Session {
     pub messages: Vec<usize>,
     /// For each message, whether it replaces everything before it, such as the summary of a compaction.
     pub summaries: Vec<bool>,
-    /// For each message that was taken back, the position from which on it was no longer sent.
-    pub taken_back: HashMap<usize, usize>,
+    /// For each message that was rolled back, the position from which on it was no longer sent.
+    pub rolled_back: HashMap<usize, usize>,
     /// The requests, in order.
     pub requests: Vec<Request>,
     /// Replies that the agent's program wrote itself, because the provider answered with an error. They are no requests.
@@ -74,15 +74,15 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     let announced = announces(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
     let mut reader = Reader { announced, model, ..Reader::new(dialect) };
-    let mut taken_back = dialect.taken_back(elements).into_iter().peekable();
+    let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
         let kept = reader.kept(item, &elements[..nth], &messages);
         match messages.get(&item.span().start) {
             Some(&at) => reader.message(item, usage, at, &transcript.messages[at], &kept),
             None => reader.metadata(item, usage, &kept),
         }
-        if let Some((_, first)) = taken_back.next_if(|(event, _)| *event == nth) {
-            reader.take_back(&elements[first..nth], &messages);
+        if let Some((_, first)) = rollbacks.next_if(|(event, _)| *event == nth) {
+            reader.roll_back(&elements[first..nth], &messages);
         }
     }
     reader.sessions.into_values().map(|building| building.session).collect()
@@ -147,11 +147,11 @@ impl Building {
     /// What a request at `at` sends.
     fn sent(&self, at: usize) -> Vec<Range<usize>> {
         let runs = self.live.iter().cloned().chain(std::iter::once(self.tail..at));
-        if self.session.taken_back.is_empty() {
+        if self.session.rolled_back.is_empty() {
             return runs.filter(|run| !run.is_empty()).collect();
         }
         let mut sent: Vec<Range<usize>> = Vec::new();
-        for position in runs.flatten().filter(|position| !self.session.taken_back.contains_key(position)) {
+        for position in runs.flatten().filter(|position| !self.session.rolled_back.contains_key(position)) {
             append(&mut sent, position);
         }
         sent
@@ -258,12 +258,12 @@ impl<'d> Reader<'d> {
     }
 
     /// The messages of `items` are no longer sent from here on.
-    fn take_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
+    fn roll_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
         let main = &mut self.sessions.entry(0).or_default().session;
         let at = main.messages.len();
         for index in items.iter().filter_map(|item| messages.get(&item.span().start)) {
             if let Ok(position) = main.messages.binary_search(index) {
-                main.taken_back.entry(position).or_insert(at);
+                main.rolled_back.entry(position).or_insert(at);
             }
         }
     }

@@ -112,7 +112,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         counting: &'h Counting,
     ) -> Self {
         let layout = without_slots(layout);
-        let is_view = !live && apply == Apply::View && session.taken_back.is_empty();
+        let is_view = !live && apply == Apply::View && session.rolled_back.is_empty();
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let steady = stage.filter(|_| layout.reread.is_none()).map(|stage| &stage.processor);
         Self {
@@ -208,8 +208,8 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// The positions from `from` on that the policy sees at `request`.
     fn positions(&self, request: &Request, from: usize) -> Vec<usize> {
         let said = |position: &usize| {
-            let taken_back = self.session.taken_back.get(position);
-            !self.session.summaries[*position] && taken_back.is_none_or(|end| *end > request.at)
+            let rolled_back = self.session.rolled_back.get(position);
+            !self.session.summaries[*position] && rolled_back.is_none_or(|end| *end > request.at)
         };
         if self.live {
             return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
@@ -239,12 +239,12 @@ impl<'h, 'a> Projection<'h, 'a> {
         let new = self.positions(request, self.next);
         self.next = request.at;
         let mut messages = std::mem::take(&mut self.rewritten);
-        if !self.session.taken_back.is_empty() {
-            let is_taken_back = |message: &Message<'_>| {
-                let end = self.history.position(message).and_then(|position| self.session.taken_back.get(&position));
+        if !self.session.rolled_back.is_empty() {
+            let is_rolled_back = |message: &Message<'_>| {
+                let end = self.history.position(message).and_then(|position| self.session.rolled_back.get(&position));
                 end.is_some_and(|end| *end <= request.at)
             };
-            messages.retain(|message| !is_taken_back(message));
+            messages.retain(|message| !is_rolled_back(message));
         }
         messages.extend(new.into_iter().map(|position| self.history.messages[position].clone()));
         let sent = self.run(messages)?;

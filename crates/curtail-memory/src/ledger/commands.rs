@@ -17,7 +17,7 @@ pub(super) enum Effect {
     Move { from: String, to: String },
     /// Commits what was changed; the subject is `None` if the command does not contain it.
     Commit { subject: Option<String>, amend: bool },
-    /// Takes back changes that were not committed, of these files or of all.
+    /// Discards changes that were not committed, of these files or of all.
     Restore(Option<Vec<String>>),
     /// Gives these files to version control.
     Add(Vec<String>),

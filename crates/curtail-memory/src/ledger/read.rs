@@ -20,7 +20,7 @@ impl Ledger {
             let number = self.messages;
             self.messages += 1;
             let Some(message) = messages.get(at) else { continue };
-            if message.standing.is_taken_back() {
+            if message.standing.is_rolled_back() {
                 continue;
             }
             let id = message.id.as_ref().map(|id| id.decode().into_owned());
@@ -283,7 +283,7 @@ impl Ledger {
         }
     }
 
-    /// Drops changes that were taken back, unless a commit contains them.
+    /// Drops changes that were discarded, unless a commit contains them.
     fn restore(&mut self, files: Option<&[String]>) {
         let taken = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
         self.changed.retain(|change| change.committed || !taken(&change.path));

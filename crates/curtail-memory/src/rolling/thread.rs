@@ -149,7 +149,7 @@ impl Thread {
             return Err(ThreadError::Unit { kept: kept.clone(), asked });
         }
         let fresh = match thread.add(summary, taken, known) {
-            Err(ThreadError::Changed(_) | ThreadError::TakenBack)
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack)
                 if taken.rewind && taken.from.is_none_or(|from| from == 1) =>
             {
                 let unit = std::mem::take(&mut thread.unit);
@@ -419,14 +419,14 @@ pub fn current(store: &Store, id: &str) -> Result<Option<Thread>, ThreadError> {
     body.as_deref().map(Thread::parse).transpose()
 }
 
-// What a thread no longer stores: messages before the window, and turns that were taken back.
+// What a thread no longer stores: messages before the window, and turns that were rolled back.
 
 impl Thread {
-    /// Drops the turns that an event takes back, as a run over the whole log does once it summarizes. `stored` messages were
+    /// Drops the turns that an event rolls back, as a run over the whole log does once it summarizes. `stored` messages were
     /// stored before the last input.
     ///
     /// # Errors
-    /// [`ThreadError::TakenBack`] if the thread took turns before that it may have summarized.
+    /// [`ThreadError::RolledBack`] if the thread took turns before that it may have summarized.
     fn drop_rolled_back(
         &mut self,
         summary: &RollingSummary,
@@ -436,12 +436,12 @@ impl Thread {
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
-        let Some(first) = messages.iter().position(|message| message.standing.is_taken_back()) else {
+        let Some(first) = messages.iter().position(|message| message.standing.is_rolled_back()) else {
             return Ok(());
         };
         let has_begun = self.dropped > 0 || !self.memory.summaries.is_empty();
         if has_begun && first < stored {
-            return Err(ThreadError::TakenBack);
+            return Err(ThreadError::RolledBack);
         }
         let kinds = line_kinds(&line_values(&document), &layout);
         if !has_begun && summary.due(&self.rolling(summary, &messages, &kinds)).is_empty() {
@@ -621,8 +621,8 @@ pub enum ThreadError {
     },
     /// A message of the input, by its number from 1, differs from the one that the thread has.
     Changed(usize),
-    /// The input takes back turns that the thread took before and may have summarized.
-    TakenBack,
+    /// The input rolls back turns that the thread took before and may have summarized.
+    RolledBack,
     /// The thread contains no message.
     Empty,
     /// The stored thread has another version.
@@ -660,7 +660,7 @@ impl fmt::Display for ThreadError {
                 "message {number} of the input is not the one that the thread took: the history has changed; pass the whole \
                  conversation with --rewind to start the thread over, or use another thread"
             ),
-            Self::TakenBack => f.write_str(
+            Self::RolledBack => f.write_str(
                 "the input takes back turns that the thread took before: the history has changed; pass the whole conversation \
                  with --rewind to start the thread over, or use another thread",
             ),

@@ -92,7 +92,7 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| history::takes_back(*item)) {
+        if !layout.elements.iter().any(|item| history::is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
@@ -149,12 +149,12 @@ impl LogHabits for Codex {
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| history::takes_back(*item)) {
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if !items.iter().any(|item| history::is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
-        history::taken_back(items, &read).into_iter().map(|taken| (taken.event, taken.turns[0])).collect()
+        history::rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

@@ -183,9 +183,9 @@ impl LogHabits for Gemini {
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let taken = History::of(items).taken.into_iter();
-        taken.filter_map(|taken| Some((taken.event, *taken.records.first()?))).collect()
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        let rewinds = History::of(items).rewinds.into_iter();
+        rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
     }
 }
 

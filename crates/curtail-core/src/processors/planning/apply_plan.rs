@@ -42,8 +42,8 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
 /// A message that is inserted among messages of turns that were rolled back is one of them.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
-    let taken_back = |at: usize| messages.get(at).filter(|message| message.standing.is_taken_back());
-    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(taken_back), taken_back(insert.before)) {
+    let rolled_back = |at: usize| messages.get(at).filter(|message| message.standing.is_rolled_back());
+    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(rolled_back), rolled_back(insert.before)) {
         message.standing = before.standing;
         message.dropped_with = before.dropped_with.or_else(|| before.source_index());
     }
