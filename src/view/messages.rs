@@ -132,9 +132,9 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// The other half of a call or result.
+    /// The result of a call, or the call of a result.
     fn other(&self, at: PartRef) -> Option<PartRef> {
-        self.conversation.pairs.other_half(at)
+        self.conversation.pairs.counterpart(at)
     }
 
     /// Whether a message contains only results of calls in other messages: it is shown with those.

@@ -334,7 +334,7 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
 /// The name of the tool that a call or result belongs to; `?` if nothing names it.
 pub(super) fn tool(conversation: &Conversation<'_>, at: PartRef) -> String {
     let content = |at: PartRef| &conversation.messages[at.message].parts[at.part].content;
-    let other = || conversation.pairs.other_half(at).and_then(|other| content(other).call());
+    let other = || conversation.pairs.counterpart(at).and_then(|other| content(other).call());
     let own = content(at).result().and_then(|result| result.name.as_ref());
     let name = content(at).call().or_else(other).map(|call| &call.name).or(own);
     name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())

@@ -166,7 +166,7 @@ impl Sum {
         let pairs = Pairs::from_messages(&transcript.messages);
         let content = |at: PartRef| &transcript.messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
-            let call = content(at).call().or_else(|| pairs.other_half(at).and_then(|other| content(other).call()));
+            let call = content(at).call().or_else(|| pairs.counterpart(at).and_then(|other| content(other).call()));
             let own = content(at).result().and_then(|result| result.name.as_ref());
             let name = call
                 .map(|call| &call.name)

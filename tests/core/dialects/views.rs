@@ -45,8 +45,8 @@ fn lines(transcript: &Transcript<'_>, out: &mut String) {
         let Some(message) = transcript.messages.get(at) else { break };
         let _ = writeln!(out, "{at:2} {}{}", message.role.name(), flags(message));
         for (part, what) in message.parts.iter().enumerate() {
-            let other = pairs.other_half(PartRef { message: at, part });
-            let other = other.map_or_else(String::new, |half| format!(" <-> {}.{}", half.message, half.part));
+            let other = pairs.counterpart(PartRef { message: at, part });
+            let other = other.map_or_else(String::new, |at| format!(" <-> {}.{}", at.message, at.part));
             let _ = writeln!(out, "     {part} {}{other}", words(what));
         }
     }

@@ -128,7 +128,7 @@ fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: 
         }
         for (nth, _) in message.results() {
             let result = PartRef { message: at, part: nth };
-            if pairs.other_half(result).is_none_or(|call| drops.is_part_gone(call)) {
+            if pairs.counterpart(result).is_none_or(|call| drops.is_part_gone(call)) {
                 drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
             }
         }

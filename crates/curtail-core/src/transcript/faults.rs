@@ -7,7 +7,7 @@ use super::pairing::Mismatch;
 use super::placement::is_same_reply;
 use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Standing};
 
-/// A pairing fault, and the half that it is about.
+/// A pairing fault, and the call or result that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong.
@@ -92,7 +92,7 @@ fn id_of<'m>(messages: &'m [Message<'_>], call: PartRef) -> Option<Cow<'m, str>>
 }
 
 fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
-    let unpaired = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
+    let unpaired = pairs.results().iter().filter(|&&result| pairs.counterpart(result).is_none());
     unpaired.map(|&at| {
         let mismatch = pairs.mismatch(at);
         let kind = match mismatch {
@@ -110,7 +110,7 @@ fn unpaired_calls<'m>(
     pairs: &'m Pairs,
     pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
-    let unpaired = pairs.calls().iter().filter(|&&call| pairs.other_half(call).is_none());
+    let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
     let wanted =
         unpaired.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
     let mut rounds: HashMap<u32, usize> = HashMap::new();
@@ -191,7 +191,7 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairing
         }
         let Some(id) = id_of(messages, call) else { continue };
         if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id, call) {
-            let open = pairs.other_half(earlier).is_none_or(|result| result > call);
+            let open = pairs.counterpart(earlier).is_none_or(|result| result > call);
             if open || pairing_rules.unique_ids {
                 faults.push(Fault { kind: FaultKind::DuplicateCallId, at: call, other: Some(earlier) });
             }

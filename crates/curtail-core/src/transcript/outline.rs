@@ -224,7 +224,7 @@ fn message(
         ("rolled-back", message.standing.is_rolled_back()),
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
-        let other = pairs.other_half(PartRef { message: index, part: nth });
+        let other = pairs.counterpart(PartRef { message: index, part: nth });
         self::part(part, other.map(|other| [other.message, other.part]), origin)
     });
     OutlineMessage {

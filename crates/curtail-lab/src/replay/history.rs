@@ -150,13 +150,13 @@ fn answers(messages: &[Message<'_>], positions: &[usize], pairs: &Pairs) -> Vec<
         answers[at] = continues.then(Vec::new);
     }
     for call in pairs.calls() {
-        if pairs.other_half(*call).is_some_and(|result| result.message < call.message) {
+        if pairs.counterpart(*call).is_some_and(|result| result.message < call.message) {
             answers[positions[call.message]] = None;
         }
     }
     for result in pairs.results() {
         let own = &mut answers[positions[result.message]];
-        match pairs.other_half(*result).filter(|call| call.message <= result.message) {
+        match pairs.counterpart(*result).filter(|call| call.message <= result.message) {
             Some(call) => own.iter_mut().for_each(|calls| calls.push(positions[call.message])),
             None => *own = None,
         }
@@ -168,7 +168,7 @@ fn lone(positions: &[usize], pairs: &Pairs) -> Vec<usize> {
     let mut lone: Vec<usize> = pairs
         .results()
         .iter()
-        .filter(|result| pairs.other_half(**result).is_none())
+        .filter(|result| pairs.counterpart(**result).is_none())
         .map(|result| positions[result.message])
         .collect();
     lone.dedup();

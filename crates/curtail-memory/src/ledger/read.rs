@@ -27,8 +27,9 @@ impl Ledger {
             let here = Pointer { message: Some(number), id };
             self.read_texts(message, &here);
             for (part, call) in message.calls() {
-                let half = pairs.other_half(PartRef { message: at, part }).filter(|half| half.message < range.end);
-                let answer = half.and_then(|half| messages.get(half.message)?.parts.get(half.part)?.content.result());
+                let result =
+                    pairs.counterpart(PartRef { message: at, part }).filter(|result| result.message < range.end);
+                let answer = result.and_then(|at| messages.get(at.message)?.parts.get(at.part)?.content.result());
                 self.calls += 1;
                 self.call(call, &Called::new(here.clone(), answer));
             }

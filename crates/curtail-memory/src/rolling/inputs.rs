@@ -196,7 +196,7 @@ fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Opt
 
 /// A result under the name of its tool, which most formats write only into the call.
 fn answer<'m>(messages: &[Message<'_>], pairs: &Pairs, at: PartRef, result: &'m ToolResult<'_>) -> Utterance<'m> {
-    let call = pairs.other_half(at).map(|call| &messages[call.message].parts[call.part].content);
+    let call = pairs.counterpart(at).map(|call| &messages[call.message].parts[call.part].content);
     let called = call.and_then(Content::call).map(|call| &call.name);
     let name = called.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
     let mut texts: Vec<_> = result.content.iter().map(curtail_core::json::Text::decode).collect();
