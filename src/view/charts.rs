@@ -115,8 +115,8 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
         // Writing to a String cannot fail.
         let _ = write!(turns, "M{} 35V44", edges[turn]);
     }
-    let barriers = conversation.messages.iter().enumerate().filter(|(_, message)| message.barrier);
-    for (at, _) in barriers {
+    let starts = conversation.messages.iter().enumerate().filter(|(_, message)| message.begins_context());
+    for (at, _) in starts {
         let _ = write!(boundaries, "M{} 0V44", edges[at]);
     }
     html! {

@@ -128,7 +128,7 @@ fn strip(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
-    let boundaries = conversation.messages.iter().any(|message| message.barrier);
+    let boundaries = conversation.messages.iter().any(Message::begins_context);
     html! {
         (charts::strip(conversation, "The conversation, message by message"))
         p class="legend" {
@@ -241,7 +241,7 @@ pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize)
     let mut requests = Vec::new();
     for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
         let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
-        if message.barrier {
+        if message.begins_context() {
             *sum = outside;
         }
         if message.role == Role::Assistant && *last != Some(Role::Assistant) {

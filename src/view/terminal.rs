@@ -78,7 +78,7 @@ impl TerminalChat<'_, '_> {
         let Self { conversation, .. } = *self;
         let message = &conversation.messages[at];
         let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
-        if message.barrier {
+        if message.begins_context() {
             self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
         }
         self.heading(at, fate);

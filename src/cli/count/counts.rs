@@ -79,7 +79,7 @@ impl Sum {
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
             let amount = of_message(message, tokens, estimates.get(&at));
             sum.total.add(amount);
-            let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
+            let opaque = message.is_boundary() && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
         }
         let total = match counting.template {

@@ -131,7 +131,9 @@ fn steps(all: usize, most: usize, step: usize) -> usize {
 
 /// Whether a window keeps the message for what it is.
 fn is_kept(message: &Message<'_>) -> bool {
-    message.role.instructs() || message.boundary || message.parts.iter().all(curtail_core::transcript::Part::instructs)
+    message.role.instructs()
+        || message.is_boundary()
+        || message.parts.iter().all(curtail_core::transcript::Part::instructs)
 }
 
 /// How many steps are due after each line of a log.

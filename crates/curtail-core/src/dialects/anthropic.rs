@@ -160,6 +160,7 @@ fn mark_instructions(message: &mut Message<'_>) {
 /// A message with a compaction block is a boundary: the API drops everything before the block. The summary is counted and
 /// never rewritten. A block without content is a compaction that failed: the API ignores it.
 pub(super) fn mark_compaction(message: &mut Message<'_>) {
+    let mut is_boundary = false;
     for part in &mut message.parts {
         let PartOrigin::Source(place) = &mut part.origin else { continue };
         if !place.element.get("type").is_some_and(|kind| kind.is("compaction")) {
@@ -171,7 +172,10 @@ pub(super) fn mark_compaction(message: &mut Message<'_>) {
             continue;
         }
         part.content = place.element.get_text("content").map_or(Content::Other, Content::Text);
-        (message.boundary, message.barrier) = (true, true);
+        is_boundary = true;
+    }
+    if is_boundary {
+        message.set_boundary();
     }
 }
 

@@ -152,7 +152,9 @@ impl<'a> Builder<'_, 'a> {
 
     fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
         let index = self.messages.len();
-        message.origin = Origin::Source { index, value };
+        if let Origin::Source(source) = &mut message.origin {
+            (source.index, source.value) = (index, value);
+        }
         for slot in self.ahead.drain(..) {
             self.slots[slot].what = SlotKind::With(index);
         }

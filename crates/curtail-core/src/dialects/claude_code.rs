@@ -10,8 +10,8 @@ use super::tree::{Sides, Tree};
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
-    Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role,
+    Standing, Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -224,10 +224,12 @@ fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             Item::Message(message) => {
                 let summary = is_set(item, "isCompactSummary");
                 if message.thread == 0 && (closing || summary) {
-                    message.barrier = true;
+                    message.begin_context();
                     closing = false;
                 }
-                message.boundary |= std::mem::take(&mut compacted) || summary;
+                if std::mem::take(&mut compacted) || summary {
+                    message.kind = MessageKind::Boundary;
+                }
             }
             Item::Metadata if is_boundary(item) => {
                 closing = !preserve(item, &mut read[..at]);
@@ -428,7 +430,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let Item::Message(message) = read
             && tree.is_some_and(|tree| Some(tree) != trees[newest])
         {
-            (message.standing, message.boundary) = (Standing::Abandoned, false);
+            message.roll_back(Standing::Abandoned);
         }
     }
 }

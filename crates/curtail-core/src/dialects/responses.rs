@@ -153,7 +153,7 @@ fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let mut message = Message::from_source(Role::Assistant, whole);
     message.id = item.get_text("id");
     message.parts = vec![Part::from_source(Content::Other, PartPlace::element(whole))];
-    (message.boundary, message.barrier) = (true, true);
+    message.set_boundary();
     Item::Message(message)
 }
 
@@ -290,7 +290,7 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
             let bound = thought && !message.parts.is_empty() && next_is_theirs;
             message.binding = if bound { Binding::Reasoning } else { Binding::None };
-            next_is_theirs = message.role == Role::Assistant && !message.boundary;
+            next_is_theirs = message.role == Role::Assistant && !message.is_boundary();
         }
     }
     items

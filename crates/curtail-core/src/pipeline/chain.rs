@@ -406,7 +406,7 @@ struct ReadFrom {
 
 impl ReadFrom {
     fn messages(messages: &[Message<'_>]) -> Self {
-        let boundaries = messages.iter().filter(|message| message.boundary).count();
+        let boundaries = messages.iter().filter(|message| message.is_boundary()).count();
         let has_rolled_back = messages.iter().any(|message| message.standing.is_rolled_back());
         let mut newest = messages.iter().rev().filter(|message| has_rolled_back && message.thread == 0);
         Self { boundaries, newest: newest.find_map(Message::source_index) }

@@ -392,7 +392,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         let accepts = |at: &usize| {
             let next = &self.view.messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && !next.is_barrier() && !next.is_draft() && !next.parts.is_empty()
+            self.is_inside() && answers && !next.closes_calls() && !next.is_draft() && !next.parts.is_empty()
         };
         next.filter(accepts).map_or((before, false), |next| (next, true))
     }
@@ -434,7 +434,7 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
         let here = (at + 1, next.map(|(next, _)| next));
         // What a model reads behind a boundary answers no call in front of it.
-        let passes = |next: usize| messages[next].role == passed && !messages[next].boundary;
+        let passes = |next: usize| messages[next].role == passed && !messages[next].is_boundary();
         let run = next.filter(|(next, _)| passes(*next)).map_or(here, |(_, run)| run);
         behind[at] = if joins { run } else { here };
         threads.insert(message.thread, (at, run));

@@ -217,9 +217,9 @@ fn message(
 ) -> OutlineMessage {
     let properties = [
         ("binds-next", message.is_bound()),
-        ("indivisible", message.indivisible),
-        ("barrier", message.is_barrier()),
-        ("boundary", message.boundary),
+        ("indivisible", message.call_rules.indivisible),
+        ("barrier", message.closes_calls()),
+        ("boundary", message.is_boundary()),
         ("superseded", message.standing == Standing::Superseded),
         ("rolled-back", message.standing.is_rolled_back()),
     ];

@@ -82,7 +82,7 @@ impl Pairs {
         let mut threads: HashMap<u32, Open<'_>> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
             let open = threads.entry(message.thread).or_default();
-            if message.is_barrier() {
+            if message.closes_calls() {
                 open.close();
             }
             open.follow(message);

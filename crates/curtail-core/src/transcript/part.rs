@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::Content;
-use crate::json::{Span, Value, quote};
+use super::{ToolCall, ToolResult};
+use crate::json::{Span, Text, Value, quote};
+use crate::steps;
 
 /// A part of a message.
 #[derive(Debug, Clone)]
@@ -64,6 +65,59 @@ impl<'a> Part<'a> {
         match &self.origin {
             PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => Some(place),
             PartOrigin::Draft(_) | PartOrigin::Block(_) => None,
+        }
+    }
+}
+
+/// What a part is.
+#[derive(Debug, Clone)]
+pub enum Content<'a> {
+    /// A text.
+    Text(Text<'a>),
+    /// A tool call.
+    ToolCall(ToolCall<'a>),
+    /// A tool result.
+    ToolResult(ToolResult<'a>),
+    /// Reasoning of the model; the text is empty if the provider hides it.
+    Reasoning(Text<'a>),
+    /// An image, a sound, a file.
+    Media(Text<'a>),
+    /// A part that its dialect does not know, as JSON: kept, and its tokens are estimated.
+    Unknown(Text<'a>),
+    /// A known part without text for the model, such as a mark: kept, not counted.
+    Other,
+}
+
+impl<'a> Content<'a> {
+    /// The tool call, if it is one.
+    #[must_use]
+    pub fn call(&self) -> Option<&ToolCall<'a>> {
+        steps::count(1);
+        if let Self::ToolCall(call) = self { Some(call) } else { None }
+    }
+
+    /// The tool result, if it is one.
+    #[must_use]
+    pub fn result(&self) -> Option<&ToolResult<'a>> {
+        steps::count(1);
+        if let Self::ToolResult(result) = self { Some(result) } else { None }
+    }
+
+    /// Whether it is a tool call or a tool result.
+    #[must_use]
+    pub fn is_tool(&self) -> bool {
+        steps::count(1);
+        matches!(self, Self::ToolCall(_) | Self::ToolResult(_))
+    }
+
+    /// Whether it is text or media, as opposed to tool calls, results and reasoning.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        steps::count(1);
+        match self {
+            Self::Text(text) => text.len_bound() > 0,
+            Self::Media(_) => true,
+            _ => false,
         }
     }
 }

@@ -185,7 +185,7 @@ impl<'d> Reader<'d> {
         building.session.thread = message.thread;
         let at = building.session.messages.len();
         let replaces = self.dialect.is_replacement(item);
-        let is_boundary = replaces || message.boundary || self.dialect.replaces_past(item);
+        let is_boundary = replaces || message.is_boundary() || self.dialect.replaces_past(item);
         let is_reply = message.role == Role::Assistant && !replaces;
         building.session.messages.push(index);
         // A reply that also compacts may say something besides.

@@ -138,7 +138,12 @@ impl<'a> History<'a> {
 
 /// A message before anything superseded it or took it back.
 fn recent<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
-    Message { standing: Standing::Live, boundary: message.boundary && live, ..message.clone() }
+    let mut message = message.clone();
+    message.standing = Standing::Live;
+    if !live {
+        message.clear_boundary();
+    }
+    message
 }
 
 /// The calls that each message answers; `None` for messages that may end a round, or that are paired with a later call.
@@ -181,7 +186,7 @@ pub(super) fn instructs(message: &Message<'_>) -> bool {
 }
 
 fn is_plain(message: &Message<'_>) -> bool {
-    !message.replacing && !message.boundary && (message.role.instructs() || !instructs(message))
+    !message.is_in_compaction() && !message.is_boundary() && (message.role.instructs() || !instructs(message))
 }
 
 fn instructing(messages: &[Message<'_>]) -> Vec<usize> {

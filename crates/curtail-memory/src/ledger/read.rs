@@ -39,7 +39,7 @@ impl Ledger {
     /// Reads the texts of a message that a person or the model wrote.
     fn read_texts(&mut self, message: &Message<'_>, here: &Pointer) {
         let texts: Vec<Cow<'_, str>> = texts(message).filter(|text| !text.is_blank()).map(Text::decode).collect();
-        if message.boundary {
+        if message.is_boundary() {
             let text = bounded(&one_line(&texts.join("\n")));
             if !text.is_empty() {
                 self.earlier = Some(Quote { text, at: here.clone(), correction: false });

@@ -173,7 +173,7 @@ pub(super) fn utterances<'m>(
 fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
     let message = &messages[at.message];
     let speaker = match message.role {
-        Role::User if message.automatic || message.boundary => Speaker::System,
+        Role::User if message.automatic || message.is_boundary() => Speaker::System,
         Role::User => Speaker::User,
         Role::Tool => Speaker::Tool(String::new()),
         _ => Speaker::Assistant,

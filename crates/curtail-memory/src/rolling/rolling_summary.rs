@@ -166,7 +166,7 @@ impl RollingSummary {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
         for (at, message) in messages.iter().enumerate() {
-            spoken &= !message.boundary && !message.replacing;
+            spoken &= !message.is_boundary() && !message.is_in_compaction();
             if spoken {
                 continue;
             }
@@ -180,7 +180,7 @@ impl RollingSummary {
                 context.push(at);
             } else if message.thread == 0 && !message.role.instructs() {
                 // A boundary stands for all that was said before it.
-                spoken = !message.boundary && !message.replacing;
+                spoken = !message.is_boundary() && !message.is_in_compaction();
             }
         }
         let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
@@ -191,7 +191,8 @@ impl RollingSummary {
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
             newest.ledger = Ledger::from_text(&newest.text);
         }
-        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].boundary);
+        let interactions =
+            interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].is_boundary());
         let sizes = self.sizes(messages, &interactions, &context);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
@@ -257,7 +258,7 @@ impl RollingSummary {
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
         // System messages, earlier summaries and boundaries are kept in front of the window, wherever the interaction begins. A
         // model does not read what is before a boundary.
-        let instructs = |at: usize| messages[at].role.instructs() || messages[at].boundary;
+        let instructs = |at: usize| messages[at].role.instructs() || messages[at].is_boundary();
         let front = |at: &usize| instructs(*at) || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(front).count();
         let start = start.max(behind_boundary(messages));
@@ -328,7 +329,7 @@ impl RollingSummary {
         let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
         let size = |(start, end): (usize, usize)| {
             // What is kept whatever the window holds is no part of it.
-            let own = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].boundary);
+            let own = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
             let said = own.flat_map(|at| utterances(messages, &pairs, at, at + 1));
             said.map(|said| self.tokenizer.count(&said.text)).sum()
         };

@@ -31,7 +31,7 @@ fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
     let said = payload.get("message").filter(|said| said.text().is_some());
     let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
     message.parts = vec![Part::from_source(content, PartPlace::element(item))];
-    (message.boundary, message.barrier) = (true, true);
+    message.set_boundary();
     Item::Message(message)
 }
 
@@ -81,8 +81,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
             let first = if turn == at { start } else { turn };
             message.dropped_with = (at > start).then_some(first);
-            // A compaction that is rolled back stands for nothing.
-            (message.standing, message.boundary) = (Standing::RolledBack, false);
+            message.roll_back(Standing::RolledBack);
         }
         read[event] = Item::With(start);
     }

@@ -10,7 +10,7 @@ mod settings;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, responses};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, responses};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
@@ -66,11 +66,7 @@ impl Dialect for Codex {
         bind_events(items, &mut read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
         if items.first().is_some_and(|item| self.is_replacement(*item)) {
-            for (at, item) in read.iter_mut().enumerate() {
-                if let Item::Message(message) = item {
-                    (message.barrier, message.replacing) = (message.barrier || at == 0, true);
-                }
-            }
+            events::put_in_compaction(&mut read);
         }
         settings::bind(items, &mut read);
         history::mark(items, &mut read);

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashSet};
 
 use super::recording;
-use crate::dialects::{Item, Patch};
+use crate::dialects::{Item, Patch, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, Standing};
 
@@ -109,7 +109,8 @@ pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
 fn boundary(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
     message.parts = vec![Part::from_source(Content::Other, PartPlace::element(item))];
-    (message.boundary, message.barrier, message.automatic) = (true, true, true);
+    message.set_boundary();
+    message.automatic = true;
     Item::Message(message)
 }
 
@@ -132,11 +133,7 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         let lines = lines_after(items[0]);
         let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
         let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
-        for (at, item) in read.iter_mut().enumerate() {
-            if let Item::Message(message) = item {
-                (message.barrier, message.replacing) = (message.barrier || at == 0, true);
-            }
-        }
+        events::put_in_compaction(read);
         stand(&History::of(&all), read, true);
     } else {
         let history = History::of(items);
@@ -190,7 +187,7 @@ fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
     for at in records {
         if let Item::Message(message) = &mut read[at] {
             message.dropped_with = (at > first && !rewind.reaches_into_list).then_some(first);
-            (message.standing, message.boundary) = (Standing::RolledBack, false);
+            message.roll_back(Standing::RolledBack);
         } else if at < first {
             read[at] = Item::With(first);
         }

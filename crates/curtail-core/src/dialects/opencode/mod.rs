@@ -173,7 +173,7 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             continue;
         }
         if let Item::Message(message) = &mut read[at] {
-            (message.boundary, message.barrier) = (true, true);
+            message.set_boundary();
             message.attached.push(Text::Escaped(version1::ASKED));
         }
         read[at - 1] = Item::With(at);
@@ -231,7 +231,7 @@ fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) 
                     }
                 }
             }
-            _ => (message.standing, message.boundary) = (Standing::RolledBack, false),
+            _ => message.roll_back(Standing::RolledBack),
         }
     }
 }

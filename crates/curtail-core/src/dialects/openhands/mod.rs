@@ -187,7 +187,8 @@ impl<'a> Condensation<'a> {
     fn summary(&self, event: Value<'a>) -> Item<'a> {
         let mut message = Message::from_source(Role::User, event);
         message.id = event.get_text("id");
-        (message.automatic, message.boundary, message.barrier) = (true, true, true);
+        message.set_boundary();
+        message.automatic = true;
         message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
             message.parts.push(Part::from_source(Content::Other, PartPlace::element(event)));

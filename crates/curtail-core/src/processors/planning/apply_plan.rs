@@ -62,8 +62,8 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         }
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
-            if let Origin::Source { index, value } = message.origin {
-                message.origin = Origin::Moved { index, value };
+            if let Origin::Source(source) = message.origin {
+                message.origin = Origin::Moved(source);
             }
             message
         }
@@ -99,7 +99,7 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
     let Some(message) = messages.get(before).filter(is_main).or_else(last).or(messages.get(before)) else {
         return Anchor::default();
     };
-    let ends = before == messages.len() && message.replacing;
+    let ends = before == messages.len() && message.is_in_compaction();
     let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).last();
     match message.value().filter(|_| ends).and_then(compaction) {
         Some(value) => Anchor { value: Some(value), draft: None },

@@ -143,7 +143,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn drain(&mut self) {
         while let Some((target, reason)) = self.waiting.pop() {
             match target {
-                Target::Message(at) if self.messages[at].boundary && !self.is_gone(at) => self.held.push((at, reason)),
+                Target::Message(at) if self.messages[at].is_boundary() && !self.is_gone(at) => {
+                    self.held.push((at, reason));
+                }
                 Target::Message(at) if !self.is_gone(at) => self.mark_message(at, reason),
                 Target::Part(part) if !self.is_part_gone(part) && !self.is_of_boundary(part) => {
                     self.mark_part(part, reason);
@@ -156,7 +158,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// Whether a part stands for everything before it, or belongs to the message that does.
     fn is_of_boundary(&self, part: PartRef) -> bool {
         let message = &self.messages[part.message];
-        message.boundary
+        message.is_boundary()
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
@@ -202,7 +204,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.counterpart_follows(part);
         self.same_bytes_follow(part);
         let is_call = message.parts[part.part].content.call().is_some();
-        if message.indivisible && is_call && self.batches.insert(part.message) {
+        if message.call_rules.indivisible && is_call && self.batches.insert(part.message) {
             let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
         }
