@@ -4,8 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
+    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, PartPlace,
+    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -190,7 +190,10 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
             Content::Reasoning(_) => place.prefix_bound = is_signed(block),
             Content::Other => place.prefix_bound = block.get("type").is_some_and(|kind| kind.is("fallback")),
             // A call that a program at the provider makes names that program.
-            Content::ToolCall(_) => place.caller = block.some("caller").and_then(|caller| caller.get("tool_id")),
+            Content::ToolCall(_) => {
+                let program = block.some("caller").and_then(|caller| caller.get("tool_id"));
+                place.set_leader(program.map(Leader::Program));
+            }
             _ => {}
         }
     }

@@ -26,7 +26,7 @@ pub use faults::{Fault, FaultKind, last_round};
 pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, Role, Source, Standing};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub use part::{Content, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
+pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
 pub use placement::Placement;
 pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns, checks_prefix};
 pub use segment::{bind_split_replies, in_flight, joints, segments, turns};

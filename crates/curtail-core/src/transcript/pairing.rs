@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Family, Message, Part, PartPlace, Role, ToolCall, ToolResult};
+use super::{Family, Leader, Message, Part, PartPlace, Role, ToolCall, ToolResult};
 use crate::json::Value;
 use crate::steps;
 
@@ -107,20 +107,20 @@ impl Pairs {
     /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
     /// which matters as long as they are there.
     fn find_callers(&mut self, messages: &[Message<'_>]) {
-        let place = |at: PartRef| messages[at.message].parts[at.part].place();
-        let named = |place: &PartPlace<'_>| place.caller.is_some() || place.thinking_call.is_some();
-        if !self.calls.iter().any(|&at| place(at).is_some_and(named)) {
+        let leader = |at: PartRef| messages[at.message].parts[at.part].place().and_then(PartPlace::leader);
+        if !self.calls.iter().any(|&at| leader(at).is_some()) {
             return;
         }
         let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
         for &at in &self.calls {
             let thread = messages[at.message].thread;
-            let found = |id: Option<Value<'_>>| {
-                id.and_then(Value::text).and_then(|id| programs.get(&(thread, id.decode())).copied())
-            };
+            let found = |id: Value<'_>| programs.get(&(thread, id.text()?.decode())).copied();
             let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
-            let program = place(at).and_then(|place| found(place.caller));
-            let program = program.or_else(|| place(at).and_then(|place| found(place.thinking_call)).filter(thinks));
+            let program = match leader(at) {
+                Some(Leader::Program(id)) => found(id),
+                Some(Leader::Thinking(id)) => found(id).filter(thinks),
+                None => None,
+            };
             if let Some(program) = program {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);

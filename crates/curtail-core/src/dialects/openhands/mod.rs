@@ -11,8 +11,8 @@ use super::blocks::number;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
-    Role, SlotKind, Standing, Usage,
+    Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
+    ResultPlace, Role, SlotKind, Standing, Usage,
 };
 
 /// The dialect `openhands`.
@@ -136,7 +136,7 @@ fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
     for part in message.parts.iter_mut().filter(|part| part.content.call().is_some()) {
         if let PartOrigin::Source(place) = &mut part.origin {
-            place.thinking_call = Some(first);
+            place.set_leader(Some(Leader::Thinking(first)));
         }
     }
 }
